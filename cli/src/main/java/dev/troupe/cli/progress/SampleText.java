@@ -35,7 +35,7 @@ final class SampleText {
     static void print(PreparedRun run, Path checkpoint, PrintStream output, BooleanSupplier isEnough) {
         MicrobatchRows first = new MicrobatchRows(run.batches().sequenceLength(), run.batches().separatesDocuments());
         run.batches().fillMicrobatch(0, 0, 1, first);
-        int[] prompt = Arrays.copyOf(first.inputs(), Math.min(PROMPT_TOKENS, first.inputs().length));
+        int[] prompt = Arrays.copyOf(first.inputs(), Math.min(PROMPT_TOKENS, first.tokenCount()));
         int[] written;
         try (Checkpoint weights = Checkpoint.open(checkpoint);
                 Engine engine = run.engine().open();

@@ -12,7 +12,9 @@ package dev.troupe.engine;
  * <p>The place of an element [row, column] is {@code (firstRow + row) wholeColumns + firstColumn + column}; of a
  * probability of attention, [sequence, head, query, key] of length T, it is
  * {@code ((sequence wholeColumns + firstColumn + head) T + query) T + key}, where columns are heads. So a rank that has
- * some rows or columns of a tensor, or some of its heads, drops what a rank with all of it would drop.
+ * some rows or columns of a tensor, or some of its heads, drops what a rank with all of it would drop. Where only the
+ * first {@code length} rows of every {@code wholeLength} rows are here, the place of an element is that which it has
+ * among all of them, and T is {@code wholeLength}: padding that is left out changes no mask.
  *
  * @param probability
  *            of an element to go, from 0 to below 1
@@ -30,9 +32,13 @@ package dev.troupe.engine;
  *            the first row that is here; 0 for attention
  * @param firstColumn
  *            the first column that is here; for attention, the first head
+ * @param length
+ *            rows of each sequence that are here; 1 where all are
+ * @param wholeLength
+ *            rows of each sequence of the whole tensor; 1 where all are here
  */
 public record Dropout(double probability, long seed, long step, long microbatch, int site, int wholeColumns,
-        long firstRow, int firstColumn) {
+        long firstRow, int firstColumn, int length, int wholeLength) {
     /** Drops nothing. */
     public static final Dropout NONE = new Dropout(0, 0, 0, 0, 0, 1, 0, 0);
 
@@ -43,11 +49,21 @@ public record Dropout(double probability, long seed, long step, long microbatch,
             throw new IllegalArgumentException(
                     "a dropout's probability lies from 0 to below 1, but found " + probability);
         }
+        if (length < 1 || wholeLength < length) {
+            throw new IllegalArgumentException("a dropout needs a length of at least 1 and a whole length of at least"
+                    + " that, but found " + length + " and " + wholeLength);
+        }
         if (site < 0 || site >= MOST_SITES || wholeColumns < 1 || firstRow < 0 || firstColumn < 0) {
             throw new IllegalArgumentException("a dropout needs a site from 0 to " + (MOST_SITES - 1)
                     + ", a column or more, and first places of at least 0, but found site " + site + ", "
                     + wholeColumns + " columns, first row " + firstRow + " and first column " + firstColumn);
         }
+    }
+
+    /** The dropout of a tensor that has all rows of its sequences. */
+    public Dropout(double probability, long seed, long step, long microbatch, int site, int wholeColumns,
+            long firstRow, int firstColumn) {
+        this(probability, seed, step, microbatch, site, wholeColumns, firstRow, firstColumn, 1, 1);
     }
 
     /** Whether anything goes. */
@@ -67,12 +83,15 @@ public record Dropout(double probability, long seed, long step, long microbatch,
 
     /** The place of the first element that is here of a row of a matrix. */
     public long placeInMatrix(long row) {
-        return (firstRow + row) * wholeColumns + firstColumn;
+        long here = firstRow + row;
+        // Rounded down: the sequence of the row.
+        return (here / length * wholeLength + here % length) * wholeColumns + firstColumn;
     }
 
     /** The place of the first probability of a query of attention. */
     public long placeInAttention(long sequence, int head, int query, int sequenceLength) {
-        return ((sequence * wholeColumns + firstColumn + head) * sequenceLength + query) * sequenceLength;
+        long whole = sequenceLength / length * wholeLength; // exact: one sequence, or each row for itself
+        return ((sequence * wholeColumns + firstColumn + head) * whole + query) * whole;
     }
 
     /** Tells what becomes of each element. A reader is one thread's. */

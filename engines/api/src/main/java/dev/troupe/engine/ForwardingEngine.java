@@ -60,6 +60,11 @@ public abstract class ForwardingEngine implements Engine {
     }
 
     @Override
+    public Tensor beginning(Tensor buffer, Shape shape) {
+        return engine.beginning(buffer, shape);
+    }
+
+    @Override
     public long bytesKeptBeside(Shape range, long rows) {
         return engine.bytesKeptBeside(range, rows);
     }

@@ -38,6 +38,19 @@ public interface Memory {
     Tensor range(Tensor buffer, long first, Shape shape);
 
     /**
+     * A tensor over the first elements of another, in the same memory, as a {@link #range} is, for a buffer that is used
+     * again and again for tensors of several sizes: nothing is kept beside it.
+     *
+     * @param buffer
+     *            an open tensor that this engine allocated
+     * @throws IllegalArgumentException
+     *             where the buffer is smaller than the shape
+     */
+    default Tensor beginning(Tensor buffer, Shape shape) {
+        return range(buffer, 0, shape);
+    }
+
+    /**
      * Bytes that this engine keeps beside a range, in an order of its own, once the range has been the right side of a
      * product of so many rows; as much again once it has been that transposed. They end with the buffer.
      */

@@ -74,10 +74,21 @@ class DropoutTest {
     }
 
     @Test
+    void shouldPlaceRowsOfShortSequencesWhereTheyAreWithTheirPadding() {
+        Dropout matrix = new Dropout(0.5, 0, 0, 0, 0, 10, 4, 3, 5, 9);
+        // The row after four others is the last of the first sequence, and the next one the first of the second.
+        assertEquals(4 * 10 + 3, matrix.placeInMatrix(0));
+        assertEquals(9 * 10 + 3, matrix.placeInMatrix(1));
+        assertEquals(((6 + 1) * 9 + 2) * 9,
+                new Dropout(0.5, 0, 0, 0, 0, 6, 0, 0, 5, 9).placeInAttention(1, 1, 2, 5));
+    }
+
+    @Test
     void shouldRefuseWhatIsNoDropout() {
         assertThrows(IllegalArgumentException.class, () -> dropout(1, 0, 0, 0, 0));
         assertThrows(IllegalArgumentException.class, () -> dropout(-0.1, 0, 0, 0, 0));
         assertThrows(IllegalArgumentException.class, () -> dropout(0.1, 0, 0, 0, 1 << 16));
+        assertThrows(IllegalArgumentException.class, () -> new Dropout(0.1, 0, 0, 0, 0, 1, 0, 0, 5, 4));
     }
 
     private static Dropout dropout(double probability, long seed, long step, long microbatch, int site) {

@@ -155,6 +155,12 @@ final class MemoryWalk implements RankSide, AutoCloseable {
         return NO_ROWS;
     }
 
+    /** What is announced holds for microbatches of the longest sequences. */
+    @Override
+    public int lengthOf(Pass pass, int microbatch) {
+        return plan.stageSettings().sequenceLength();
+    }
+
     @Override
     public Tensor take(Action receive, Pass pass) {
         return plan.needsMessage(receive)

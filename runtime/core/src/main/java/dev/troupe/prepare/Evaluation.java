@@ -1,6 +1,7 @@
 package dev.troupe.prepare;
 
 import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.batch.SequenceLengths;
 import dev.troupe.batch.Sequences;
 import dev.troupe.config.RunSpec;
 import dev.troupe.engine.DataType;
@@ -107,20 +108,27 @@ public final class Evaluation implements AutoCloseable {
         Sequences sequences = data.sequences();
         long count = Math.min(most, sequences.windowCount());
         MicrobatchRows rows = rows();
+        SequenceLengths lengths = SequenceLengths.of(sequenceLength(), 1);
         double sum = 0;
         long targets = 0;
         try (Engine engine = whole.choice().open(); Evaluator evaluator = evaluator(engine)) {
             for (long window = 0; window < count; window++) {
                 long position = sequences.positionOf(window);
-                sequences.fill(position, rows, 0);
-                if (window == 0) {
-                    logits.ifPresent(file -> write(file, evaluator, rows));
+                if (window == 0 && logits.isPresent()) {
+                    fill(sequences, position, sequenceLength(), rows);
+                    write(logits.get(), evaluator, rows);
                 }
+                fill(sequences, position, lengths.holding(sequences.tokenCount(position)), rows);
                 sum += evaluator.lossOf(rows);
                 targets += sequences.countedTargets(position);
             }
         }
         return new Result(count, targets, sum / targets);
+    }
+
+    private static void fill(Sequences sequences, long position, int length, MicrobatchRows rows) {
+        rows.setTokenCount(length);
+        sequences.fill(position, rows, 0, length);
     }
 
     private void write(Path file, Evaluator evaluator, MicrobatchRows rows) {

@@ -2,6 +2,7 @@ package dev.troupe.prepare;
 
 import dev.troupe.batch.Batches;
 import dev.troupe.batch.Order;
+import dev.troupe.batch.SequenceLengths;
 import dev.troupe.batch.Sequences;
 import dev.troupe.batch.ValidationBatches;
 import dev.troupe.config.RunSpec;
@@ -72,11 +73,14 @@ public final class RunData implements AutoCloseable {
             this.data = kind == CorpusFiles.Kind.DOCUMENTS
                     ? documents(trained.orElseThrow(), measured)
                     : text(trained, measured, ofText, inMemory.orElse(builtIn));
-            this.batches = new Batches(data.training(), order(spec), spec.seed(), run.training().globalBatchSize());
+            SequenceLengths lengths = SequenceLengths.of(sequenceLength,
+                    run.parallel().sequence() ? run.parallel().ranks().tensor() : 1);
+            this.batches = new Batches(data.training(), order(spec), spec.seed(), run.training().globalBatchSize(),
+                    lengths);
             this.validation = run.training().validateEvery() == 0
                     ? Optional.empty()
                     : data.validation().map(part -> new ValidationBatches(part, run.training().microbatchSize(),
-                            run.training().validationMicrobatches()));
+                            run.training().validationMicrobatches(), lengths));
         } catch (RuntimeException refused) {
             close();
             throw refused;

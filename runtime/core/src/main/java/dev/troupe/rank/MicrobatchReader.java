@@ -49,6 +49,15 @@ final class MicrobatchReader implements AutoCloseable {
         return (long) array * rows.inputs().length * Integer.BYTES;
     }
 
+    /** The tokens of each sequence of a microbatch of the rank's pipeline, which every rank finds by itself. */
+    int lengthOf(Pass.Kind kind, long step, int microbatch) {
+        return switch (kind) {
+            case TRAINING -> node.batches().lengthOf(step, node.plan().microbatchInStep(rank, microbatch),
+                    node.plan().stageSettings().microbatchSize());
+            case VALIDATION -> node.validation().orElseThrow().lengthOf(microbatch);
+        };
+    }
+
     /** Reads a microbatch of the rank's pipeline. */
     MicrobatchRows read(Pass pass, int microbatch) {
         if (isRoot) {
@@ -59,6 +68,8 @@ final class MicrobatchReader implements AutoCloseable {
                 case VALIDATION -> node.validation().orElseThrow().fill(microbatch, rows);
             }
         }
+        rows.setTokenCount(
+                node.plan().stageSettings().microbatchSize() * lengthOf(pass.kind(), pass.step(), microbatch));
         tensorGroup.ifPresent(this::spread);
         return rows;
     }

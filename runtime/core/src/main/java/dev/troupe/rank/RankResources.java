@@ -200,6 +200,11 @@ public final class RankResources {
             }
 
             @Override
+            public int rowsOf(MessageId id, Tensor buffer) {
+                return tensors.rowsOf(id, buffer);
+            }
+
+            @Override
             public void onSent(MessageId id, Tensor tensor) {
                 outbox.sent(id.edge(), tensor);
             }

@@ -86,6 +86,28 @@ public final class RankTensors implements RankSide {
     }
 
     @Override
+    public int lengthOf(Pass pass, int microbatch) {
+        return data.lengthOf(pass.kind(), pass.step(), microbatch);
+    }
+
+    /**
+     * The rows that the message of an edge must have: of a boundary those of its microbatch, which may be fewer than its
+     * buffer has, and otherwise those of the buffer.
+     *
+     * @throws RuntimeException
+     *             where the run has no such message
+     */
+    int rowsOf(MessageId id, Tensor buffer) {
+        int rows = buffer.shape().size(0);
+        if (!plan.receiveOf(new MessageKey(id.edge(), id.microbatch())).kind().isTransfer()) {
+            return rows;
+        }
+        int length = data.lengthOf(Pass.kindOf(id.pass()), Pass.stepOf(id.pass()), id.microbatch());
+        // Exact: each sequence has as many rows as the others, and each rank of a group as many as the others.
+        return (int) ((long) rows * length / plan.stageSettings().sequenceLength());
+    }
+
+    @Override
     public Tensor take(Action receive, Pass pass) {
         if (receive.kind().isTransfer()) {
             points.at(FaultPoint.RECEIVE, pass, receive);

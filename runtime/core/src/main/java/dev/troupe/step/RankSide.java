@@ -18,6 +18,12 @@ public interface RankSide {
     /** Reads a microbatch of the rank's pipeline; the rows hold until the next is read. */
     MicrobatchRows read(Pass pass, int microbatch);
 
+    /**
+     * The tokens of each sequence of a microbatch of the rank's pipeline, which all of its tensors have: known before
+     * anything of it is read, and the same whenever it is asked.
+     */
+    int lengthOf(Pass pass, int microbatch);
+
     /** Takes what has landed for a receive, or what another stage of this rank has put there. */
     Tensor take(Action receive, Pass pass);
 

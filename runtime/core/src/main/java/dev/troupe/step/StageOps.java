@@ -142,12 +142,17 @@ public final class StageOps implements StepOps {
         return ActionResult.NOTHING;
     }
 
-    /** The tensor of a receive. Its credit goes back to the sender at once, with a fresh buffer. */
+    /**
+     * The tensor of a receive, as long as its microbatch. Its credit goes back to the sender at once, with a fresh buffer: a
+     * buffer holds the longest message, since it is granted before it is known for which.
+     */
     private Tensor receive(Action receive, Pass pass) {
-        Tensor tensor = take(receive, pass, stage::takeBoundary);
-        if (plan.needsMessage(receive)) {
-            rank.grant(receive, stage.takeBoundary());
+        int length = rank.lengthOf(pass, receive.microbatch());
+        if (!plan.needsMessage(receive)) {
+            return take(receive, pass, () -> stage.ofLength(stage.takeBoundary(), length));
         }
+        Tensor tensor = stage.ofLength(rank.take(receive, pass), length);
+        rank.grant(receive, stage.takeBoundary());
         return tensor;
     }
 

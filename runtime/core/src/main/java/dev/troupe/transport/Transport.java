@@ -29,7 +29,8 @@ public interface Transport extends AutoCloseable {
 
     /**
      * Gives the transport a buffer for one message of an edge whose receiver is on this node. The message must have the
-     * type and shape of the buffer. Buffers of an edge are filled in the order of their grants.
+     * type and shape of the buffer, or fewer rows, as {@link TransportListener#rowsOf} says; it is at the beginning then.
+     * Buffers of an edge are filled in the order of their grants.
      *
      * @param epoch
      *            the epoch for which the buffer is granted. Where it is before the present one, the buffer comes back

@@ -9,6 +9,18 @@ import dev.troupe.protocol.Edge;
  * {@link Transport#grant}. An exception out of it is logged and otherwise ignored.
  */
 public interface TransportListener {
+    /**
+     * The rows that a message must have: the first size of its shape, of which the others are those of its buffer. It may
+     * not be more than the buffer has. Any message may be asked for that has the form of one, also one that the run does not
+     * have; an exception refuses it.
+     *
+     * @param buffer
+     *            the tensor that is granted for it, of one dimension or more
+     */
+    default int rowsOf(MessageId id, Tensor buffer) {
+        return buffer.shape().size(0);
+    }
+
     /** A whole message is in a buffer that this rank granted; the buffer belongs to the rank again. */
     void onLanded(MessageId id, Tensor tensor);
 

@@ -15,13 +15,21 @@ import dev.troupe.step.RankSide;
  *            the rank that warms up
  * @param stage
  *            the only stage it has
+ * @param length
+ *            tokens of a sequence of the run
  * @param rows
  *            the rows of every microbatch
  */
-record Alone(int rank, Stage stage, MicrobatchRows rows) implements RankSide {
+record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements RankSide {
     @Override
     public MicrobatchRows read(Pass pass, int microbatch) {
         return rows;
+    }
+
+    /** The longest, since its kernels take longest. */
+    @Override
+    public int lengthOf(Pass pass, int microbatch) {
+        return length;
     }
 
     @Override

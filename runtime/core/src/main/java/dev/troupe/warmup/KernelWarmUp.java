@@ -114,8 +114,9 @@ public final class KernelWarmUp {
                     // Zeros do: how long a kernel takes, and whether it can run, does not depend on what it reads.
                 })) {
             StageOps ops = new StageOps(stage, engine, WorkClock.NONE, plan,
-                    new Alone(rank, stage, new MicrobatchRows(plan.stageSettings().rows(),
-                            plan.stageSettings().separatesDocuments())));
+                    new Alone(rank, stage, plan.stageSettings().sequenceLength(),
+                            new MicrobatchRows(plan.stageSettings().rows(),
+                                    plan.stageSettings().separatesDocuments())));
             for (Action action : actions(index)) {
                 perform(ops, action, Pass.Kind.TRAINING, NO_UPDATE);
             }

@@ -41,7 +41,7 @@ public final class Evaluator implements AutoCloseable {
      * The sum of the cross-entropies of a sequence's counted targets.
      *
      * @param rows
-     *            one sequence
+     *            one sequence, which may be shorter than S
      * @throws IllegalArgumentException
      *             where these are not S ids and targets of the vocabulary
      */
@@ -68,11 +68,12 @@ public final class Evaluator implements AutoCloseable {
     }
 
     private double forward(MicrobatchRows rows, Consumer<Tensor> logits) {
-        Tensor starts = rows.starts() == null ? null : layers.upload().starts(rows.starts());
-        Tensor x = layers.beforeHead(rows.inputs(), new MicrobatchContext(DropoutKey.NONE, starts));
+        int length = rows.tokenCount();
+        Tensor starts = rows.starts() == null ? null : layers.upload().starts(rows.starts(), length);
+        Tensor x = layers.beforeHead(rows.inputs(), new MicrobatchContext(length, DropoutKey.NONE, starts));
         HeadLayer.Pass head = layers.head().newTape();
-        head.predict(layers.upload().targets(rows.targets()), 1);
-        head.forward(x, MicrobatchContext.PLAIN);
+        head.predict(layers.upload().targets(rows.targets(), length), 1);
+        head.forward(x, MicrobatchContext.plain(length));
         double loss = head.loss();
         logits.accept(head.logits());
         head.release();

@@ -110,7 +110,7 @@ public final class Generator implements AutoCloseable {
 
     /** Leaves the logits of what follows further tokens of the text in host memory. */
     private void readLogits(SequenceForward forward, int[] tokens) {
-        Tensor activation = forward.beforeHead(tokens, MicrobatchContext.continuing(cache));
+        Tensor activation = forward.beforeHead(tokens, MicrobatchContext.continuing(tokens.length, cache));
         cache.advance(tokens.length);
         Tensor last = engine.range(activation, (tokens.length - 1) * (long) hidden, Shape.of(1, hidden));
         Tensor logits = forward.pool().takeFloats(Shape.of(1, vocabularySize));

@@ -53,7 +53,7 @@ final class SequenceForward implements AutoCloseable {
 
     /** The output of the last block, which the caller gives back. */
     Tensor beforeHead(int[] tokens, MicrobatchContext microbatch) {
-        return layers.forwardBeforeHead(upload.tokens(tokens), microbatch);
+        return layers.forwardBeforeHead(upload.tokens(tokens, microbatch.length()), microbatch);
     }
 
     @Override

@@ -1,5 +1,8 @@
 package dev.troupe.stage;
 
+import dev.troupe.layer.DropoutKey;
+import dev.troupe.layer.MicrobatchContext;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.engine.Shape;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Tensor;
@@ -10,40 +13,47 @@ import dev.troupe.engine.Tensor;
  *
  * @param stage
  *            the stage's index
- * @param shape
- *            the shape of every tensor from or to a neighbour
+ * @param extent
+ *            the shapes of every tensor from or to a neighbour
  * @param upload
  *            brings token ids to the engine; closed with the border
  * @param separatesDocuments
  *            whether a row may hold several documents
  */
-record Border(int stage, Shape shape, StageLayers layers, TokenUpload upload,
+record Border(int stage, TensorPool.Extent extent, StageLayers layers, TokenUpload upload,
         boolean separatesDocuments) implements AutoCloseable {
+    /**
+     * Returns the length of a microbatch's sequences, as its input has it; the longest where the input is none, which is
+     * refused then.
+     */
+    int lengthOf(Tensor activation, MicrobatchRows rows) {
+        return layers.embedding() != null
+                ? upload.lengthOf(rows)
+                : extent.lengthOf(activation == null ? 0 : activation.shape().size(0));
+    }
+
     /** Returns the input of the stage's first layer: the neighbour's activation, or the tokens on the first stage. */
-    Tensor input(int microbatch, Tensor activation, MicrobatchRows rows) {
+    Tensor input(int microbatch, int length, Tensor activation, MicrobatchRows rows) {
         boolean isFirst = layers.embedding() != null;
-        check("an input", microbatch, activation, !isFirst);
-        return isFirst ? upload.tokens(rows.inputs()) : activation;
+        check("an input", microbatch, length, activation, !isFirst);
+        return isFirst ? upload.tokens(rows.inputs(), length) : activation;
     }
 
-    /** Gives the head its targets, where the stage has the head. */
-    void predict(StageTape tape, MicrobatchRows rows) {
+    /** Gives the head its targets, where the stage has the head, and returns what all layers need of the microbatch. */
+    MicrobatchContext enter(StageTape tape, MicrobatchRows rows, int length, DropoutKey key) {
         if (layers.head() != null) {
-            tape.head().predict(upload.targets(rows.targets()), rows.targetsPerMicrobatch());
+            tape.head().predict(upload.targets(rows.targets(), length), rows.targetsPerMicrobatch());
         }
-    }
-
-    /** Returns the starts of documents where rows hold several, otherwise null. */
-    Tensor starts(MicrobatchRows rows) {
-        return separatesDocuments ? upload.starts(rows.starts()) : null;
+        return new MicrobatchContext(length, key, separatesDocuments ? upload.starts(rows.starts(), length) : null);
     }
 
     /** Checks the gradient of the next stage; the last stage has none. */
-    void checkGradient(int microbatch, Tensor gradient) {
-        check("a gradient", microbatch, gradient, layers.head() == null);
+    void checkGradient(int microbatch, int length, Tensor gradient) {
+        check("a gradient", microbatch, length, gradient, layers.head() == null);
     }
 
-    private void check(String what, int microbatch, Tensor tensor, boolean expected) {
+    private void check(String what, int microbatch, int length, Tensor tensor, boolean expected) {
+        Shape shape = extent.of(length);
         if (expected && tensor != null && tensor.shape().equals(shape)) {
             return;
         }

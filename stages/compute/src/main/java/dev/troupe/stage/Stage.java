@@ -5,7 +5,6 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.LayerContext;
-import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelSpec;
@@ -31,10 +30,9 @@ import java.util.List;
  * up in the order of the calls to {@code backwardWeight}, so the same order gives the same bits. Between steps
  * {@link #forwardOnly} measures a loss.
  *
- * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times sequence length, C hidden
- * size; with sequence parallelism each rank of a group has some of the rows. One that goes in comes from
- * {@link #takeBoundary} of this stage and is the stage's from the call on; one that comes out is the caller's until it is
- * given to {@link #release}.
+ * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times length of its sequences, at
+ * most that of the settings, C hidden size; with sequence parallelism each rank has some of the rows. One that goes in comes
+ * from {@link #takeBoundary} and is the stage's from then on; one that comes out is the caller's until {@link #release}.
  *
  * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be
  * called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or
@@ -77,7 +75,7 @@ public final class Stage implements AutoCloseable {
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.state = new StageState(engine, stack, buffers, optimizer, group);
-        this.border = new Border(index, new ResidualStream(context).shape(), stack,
+        this.border = new Border(index, new ResidualStream(context).extent(), stack,
                 new TokenUpload(context, index, model.size(Axis.VOCABULARY)), settings.separatesDocuments());
         this.tied = new TiedTable(index, engine, pool, stack, buffers);
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool);
@@ -167,7 +165,12 @@ public final class Stage implements AutoCloseable {
      * rows of it that this rank has.
      */
     public Tensor takeBoundary() {
-        return pool.take(border.shape());
+        return pool.take(border.extent(), settings.sequenceLength());
+    }
+
+    /** Takes a boundary tensor over, and returns one of this length of sequences, in the same memory. */
+    public Tensor ofLength(Tensor boundary, int length) {
+        return pool.reshape(boundary, border.extent().of(length));
     }
 
     /**
@@ -202,18 +205,17 @@ public final class Stage implements AutoCloseable {
      * @param input
      *            the activation of the stage before; null on the stage with the embedding
      * @param rows
-     *            N token ids, read on the stage with the embedding; N targets, read on the stage with the head; where
-     *            sequences hold several documents the starts of these, read on every stage; else it may be null
+     *            N token ids, for the embedding; N targets, for the head; where documents are separated their starts
      * @return the activation for the next stage; null on the stage with the head, which has a {@link #loss} then
      * @throws IllegalArgumentException
      *             where tokens or targets are not N ids of the vocabulary
      */
     public Tensor forward(int microbatch, Tensor input, MicrobatchRows rows) {
         StageTape tape = tapes.begin(microbatch);
-        border.predict(tape, rows);
-        MicrobatchContext context = new MicrobatchContext(settings.dropout().keyOf(step, firstMicrobatch + microbatch),
-                border.starts(rows));
-        Tensor output = tape.forward(border.input(microbatch, input, rows), context);
+        int length = border.lengthOf(input, rows);
+        DropoutKey key = settings.dropoutOf(step, firstMicrobatch + microbatch, length);
+        Tensor output = tape.forward(border.input(microbatch, length, input, rows),
+                border.enter(tape, rows, length, key));
         recordLoss(microbatch, tape);
         return output;
     }
@@ -224,9 +226,9 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor forwardOnly(int microbatch, Tensor input, MicrobatchRows rows) {
         StageTape tape = tapes.begin(microbatch);
-        border.predict(tape, rows);
-        Tensor output = tape.forwardOnly(border.input(microbatch, input, rows),
-                new MicrobatchContext(DropoutKey.NONE, border.starts(rows)));
+        int length = border.lengthOf(input, rows);
+        Tensor output = tape.forwardOnly(border.input(microbatch, length, input, rows),
+                border.enter(tape, rows, length, DropoutKey.NONE));
         recordLoss(microbatch, tape);
         tapes.end(microbatch);
         return output;
@@ -250,7 +252,7 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor backwardInput(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
-        border.checkGradient(microbatch, outputGradient);
+        border.checkGradient(microbatch, tape.length(), outputGradient);
         return tape.backwardInput(outputGradient);
     }
 
@@ -260,7 +262,7 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor backward(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
-        border.checkGradient(microbatch, outputGradient);
+        border.checkGradient(microbatch, tape.length(), outputGradient);
         Tensor inputGradient = tape.backward(outputGradient);
         tapes.end(microbatch);
         return inputGradient;

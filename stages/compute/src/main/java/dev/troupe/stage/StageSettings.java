@@ -1,5 +1,6 @@
 package dev.troupe.stage;
 
+import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
@@ -13,7 +14,7 @@ import dev.troupe.partition.TensorSharing;
  * @param microbatchSize
  *            sequences of a microbatch, B
  * @param sequenceLength
- *            tokens of a sequence, T; at most the model's
+ *            the most tokens of a sequence, T; at most the model's
  * @param microbatchesPerStep
  *            microbatches of the global batch, over all data-parallel ranks: gradients are those of the mean over them
  * @param optimizer
@@ -58,6 +59,11 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
         TensorSharing.refusal(model, rows(), share.group().size(), share.sequence()).ifPresent(refusal -> {
             throw new IllegalArgumentException(refusal);
         });
+    }
+
+    /** What drops out of a microbatch of sequences of this length; its number is that over all data-parallel ranks. */
+    DropoutKey dropoutOf(long step, int microbatch, int length) {
+        return dropout.keyOf(step, microbatch, length, sequenceLength);
     }
 
     /** Rows of an activation: B T. */

@@ -16,6 +16,7 @@ final class StageTape {
     private final HeadLayer.Pass head;
     /** Of the microbatch under way; null where none separates documents. */
     private Tensor starts;
+    private int length;
     private boolean inputGradientDone;
 
     StageTape(List<Tape> tapes, Recompute recompute, LayerShares shares) {
@@ -30,12 +31,17 @@ final class StageTape {
         return head;
     }
 
+    /** Tokens of each sequence of the microbatch that is under way. */
+    int length() {
+        return length;
+    }
+
     boolean inputGradientDone() {
         return inputGradientDone;
     }
 
     Tensor forward(Tensor input, MicrobatchContext microbatch) {
-        starts = microbatch.starts();
+        begin(microbatch);
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);
@@ -46,9 +52,14 @@ final class StageTape {
         return x;
     }
 
+    private void begin(MicrobatchContext microbatch) {
+        starts = microbatch.starts();
+        length = microbatch.length();
+    }
+
     /** Lets go of each layer's activations before the next layer runs. */
     Tensor forwardOnly(Tensor input, MicrobatchContext microbatch) {
-        starts = microbatch.starts();
+        begin(microbatch);
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);

@@ -1,8 +1,8 @@
 package dev.troupe.stage;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.TensorPool;
@@ -21,10 +21,9 @@ public final class TokenUpload implements AutoCloseable {
     private final TensorPool pool;
     private final int stage;
     private final int microbatchSize;
-    private final int sequenceLength;
     private final int vocabularySize;
     private final IndexRange ownTokens;
-    private final Shape shape;
+    private final TensorPool.Extent extent;
     // Shared, so that a stage may be closed by another thread than the one that made it.
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostTokens;
@@ -34,24 +33,33 @@ public final class TokenUpload implements AutoCloseable {
         this.pool = context.pool();
         this.stage = stage;
         this.microbatchSize = context.microbatchSize();
-        this.sequenceLength = context.sequenceLength();
         this.vocabularySize = vocabularySize;
         this.ownTokens = IndexRange.share(vocabularySize, context.share().group().rank(),
                 context.share().group().size());
-        this.shape = Shape.of(context.rows());
+        this.extent = context.perRow(1);
         // Where nothing is computed the ids are not looked at, and need no place.
         this.hostTokens = engine.holdsValues() ? hostMemory.allocate(TOKEN, context.rows()) : MemorySegment.NULL;
     }
 
+    /** Tokens of each sequence of these rows. */
+    public int lengthOf(MicrobatchRows rows) {
+        return extent.lengthOf(rows.tokenCount());
+    }
+
     /**
-     * Token ids as a tensor of the pool, INT32 [N]: rows of this rank's share of the vocabulary, or elsewhere. On an engine
-     * that does not compute the tensor has no ids, and these are not looked at; so here and below.
+     * Token ids as a tensor of the pool, INT32 [N], where N = B T and T is the microbatch's length: rows of this rank's
+     * share of the vocabulary, or elsewhere. On an engine that does not compute the tensor has no ids, and these are not
+     * looked at; so here and below.
      *
+     * @param ids
+     *            of which the first N are read
+     * @param length
+     *            T
      * @throws IllegalArgumentException
      *             where these are not N ids of the vocabulary
      */
-    public Tensor tokens(int[] ids) {
-        return tensor("tokens", ids, id -> shared("tokens", id));
+    public Tensor tokens(int[] ids, int length) {
+        return tensor("tokens", ids, length, id -> shared("tokens", id));
     }
 
     /**
@@ -60,8 +68,8 @@ public final class TokenUpload implements AutoCloseable {
      * @throws IllegalArgumentException
      *             where these are not N ids of the vocabulary or not counted
      */
-    public Tensor targets(int[] ids) {
-        return tensor("targets", ids, id -> id == Engine.NOT_COUNTED ? id : shared("targets", id));
+    public Tensor targets(int[] ids, int length) {
+        return tensor("targets", ids, length, id -> id == Engine.NOT_COUNTED ? id : shared("targets", id));
     }
 
     /**
@@ -70,25 +78,25 @@ public final class TokenUpload implements AutoCloseable {
      * @throws IllegalArgumentException
      *             where these are not N numbers
      */
-    public Tensor starts(int[] starts) {
-        return tensor("starts", starts, start -> start);
+    public Tensor starts(int[] starts, int length) {
+        return tensor("starts", starts, length, start -> start);
     }
 
-    private Tensor tensor(String what, int[] numbers, IntUnaryOperator checked) {
+    private Tensor tensor(String what, int[] numbers, int length, IntUnaryOperator checked) {
         if (!engine.holdsValues()) {
-            return pool.take(DataType.INT32, shape);
+            return pool.take(DataType.INT32, extent, length);
         }
-        int rows = shape.size(0);
-        if (numbers == null || numbers.length != rows) {
+        int rows = extent.of(length).size(0);
+        if (numbers == null || numbers.length < rows) {
             throw new IllegalArgumentException("stage " + stage + " expects " + rows + " " + what + " a microbatch ("
-                    + microbatchSize + " sequences of " + sequenceLength + "), but found "
+                    + microbatchSize + " sequences of " + length + "), but found "
                     + (numbers == null ? "none" : Integer.toString(numbers.length)));
         }
         for (int row = 0; row < rows; row++) {
             hostTokens.setAtIndex(TOKEN, row, checked.applyAsInt(numbers[row]));
         }
-        Tensor tensor = pool.take(DataType.INT32, shape);
-        engine.copyFromHost(hostTokens, tensor, 0);
+        Tensor tensor = pool.take(DataType.INT32, extent, length);
+        engine.copyFromHost(hostTokens.asSlice(0, tensor.byteCount()), tensor, 0);
         return tensor;
     }
 

@@ -115,7 +115,7 @@ class KeyValueCacheTest {
     }
 
     private static double[] logits(Engine engine, SequenceForward forward, int[] tokens, KeyValueCache cache) {
-        Tensor x = forward.beforeHead(tokens, MicrobatchContext.continuing(cache));
+        Tensor x = forward.beforeHead(tokens, MicrobatchContext.continuing(tokens.length, cache));
         cache.advance(tokens.length);
         int hidden = x.shape().size(1);
         Tensor logits = forward.pool().takeFloats(Shape.of(1, VOCABULARY));

@@ -23,6 +23,7 @@ public final class Batches {
     private final long seed;
     private final int globalBatchSize;
     private final Permutation permutation;
+    private final SequenceLengths lengths;
     private volatile Counted counted = new Counted(-1, 0);
 
     /** The counted targets of a step. */
@@ -48,6 +49,16 @@ public final class Batches {
      *            of the random order and of that of epochs; the sequential order has no use for it
      */
     public Batches(Sequences sequences, Order order, long seed, int globalBatchSize) {
+        this(sequences, order, seed, globalBatchSize, SequenceLengths.of(sequences.sequenceLength(), 1));
+    }
+
+    /**
+     * As above, with the lengths of a run.
+     *
+     * @param lengths
+     *            those that a microbatch may have
+     */
+    public Batches(Sequences sequences, Order order, long seed, int globalBatchSize, SequenceLengths lengths) {
         if (globalBatchSize < 1) {
             throw new IllegalArgumentException("global batch size must be at least 1, but found " + globalBatchSize);
         }
@@ -55,6 +66,7 @@ public final class Batches {
         this.order = order;
         this.seed = seed;
         this.globalBatchSize = globalBatchSize;
+        this.lengths = lengths;
         this.permutation = new Permutation(sequences.windowCount());
     }
 
@@ -106,18 +118,32 @@ public final class Batches {
     }
 
     /**
+     * The tokens of each sequence of a microbatch, T: no padding is beyond them, or little. It follows from the data and
+     * the microbatch alone.
+     */
+    public int lengthOf(long step, int microbatch, int microbatchSize) {
+        int most = 1;
+        for (int row = 0; row < microbatchSize; row++) {
+            most = Math.max(most, sequences.tokenCount(position(step, microbatch * microbatchSize + row)));
+        }
+        return lengths.holding(most);
+    }
+
+    /**
      * Copies one microbatch: sequences {@code m b .. m b + b-1} of the global batch, where m is the microbatch and b
      * its size.
      *
      * @param microbatch
      *            its index in the global batch
      * @param rows
-     *            receives b x S tokens, and the number of targets that its loss is a mean over
+     *            receives b x T tokens, where T is {@link #lengthOf}, and the number of targets that its loss is a mean over
      */
     public void fillMicrobatch(long step, int microbatch, int microbatchSize, MicrobatchRows rows) {
+        int length = lengthOf(step, microbatch, microbatchSize);
         for (int row = 0; row < microbatchSize; row++) {
-            sequences.fill(position(step, microbatch * microbatchSize + row), rows, row * sequenceLength());
+            sequences.fill(position(step, microbatch * microbatchSize + row), rows, row * length, length);
         }
+        rows.setTokenCount(microbatchSize * length);
         // Exactly b S where every target counts.
         rows.setTargetsPerMicrobatch((double) countedTargets(step) * microbatchSize / globalBatchSize);
     }

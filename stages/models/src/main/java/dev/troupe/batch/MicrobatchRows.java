@@ -1,10 +1,12 @@
 package dev.troupe.batch;
 
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
- * The rows of one microbatch in host memory, b sequences of S tokens, and the number of targets over which its loss is a
- * mean. Token t of the sequence in row r is element {@code r S + t} of each array.
+ * The rows of one microbatch in host memory, b sequences of T tokens, and the number of targets over which its loss is a
+ * mean. T is at most the S of the run: padding at the ends of all rows is left out. Token t of the sequence in row r is
+ * element {@code r T + t} of each array; the rest of an array has no meaning.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -13,13 +15,14 @@ public final class MicrobatchRows {
     private final int[] targets;
     /** Null where no row holds several documents. */
     private final int[] starts;
+    private int tokenCount;
     private double targetsPerMicrobatch;
 
     /**
      * Empty rows.
      *
      * @param tokens
-     *            b S
+     *            b S, for which there is room
      * @param separatesDocuments
      *            whether a row may hold several documents, so that there are {@link #starts}
      */
@@ -43,7 +46,18 @@ public final class MicrobatchRows {
         this.inputs = inputs;
         this.targets = targets;
         this.starts = starts;
+        this.tokenCount = inputs == null ? 0 : inputs.length;
         this.targetsPerMicrobatch = targetsPerMicrobatch;
+    }
+
+    /** The number of tokens, b T; b S at first. */
+    public int tokenCount() {
+        return tokenCount;
+    }
+
+    /** Sets {@link #tokenCount}. */
+    public void setTokenCount(int number) {
+        tokenCount = Objects.checkIndex(number, inputs.length + 1);
     }
 
     /** The token ids. */
@@ -76,7 +90,11 @@ public final class MicrobatchRows {
 
     @Override
     public String toString() {
-        return Arrays.toString(inputs) + Arrays.toString(targets) + (starts == null ? "" : Arrays.toString(starts))
+        return text(inputs) + text(targets) + (starts == null ? "" : text(starts))
                 + (targetsPerMicrobatch == inputs.length ? "" : targetsPerMicrobatch);
+    }
+
+    private String text(int[] numbers) {
+        return Arrays.toString(Arrays.copyOf(numbers, tokenCount));
     }
 }

@@ -22,13 +22,18 @@ public interface Sequences {
     /** The number of targets that count in the sequence at a position. */
     int countedTargets(long position);
 
+    /** The number of tokens in the sequence at a position that are no padding; padding is at its end. */
+    int tokenCount(long position);
+
     /**
-     * Copies the sequence at a position.
+     * Copies the first tokens of the sequence at a position.
      *
      * @param rows
-     *            receives S tokens, targets and, where documents are apart, starts
+     *            receives tokens, targets and, where documents are apart, starts
      * @param at
      *            the place of the first in the arrays of {@code rows}
+     * @param length
+     *            how many to copy, from {@link #tokenCount} to S
      */
-    void fill(long position, MicrobatchRows rows, int at);
+    void fill(long position, MicrobatchRows rows, int at, int length);
 }

@@ -57,8 +57,13 @@ public final class TextSequences implements Sequences {
     }
 
     @Override
-    public void fill(long position, MicrobatchRows rows, int at) {
-        tokens.copy(position, rows.inputs(), at, sequenceLength);
-        tokens.copy(position + 1, rows.targets(), at, sequenceLength);
+    public int tokenCount(long position) {
+        return sequenceLength;
+    }
+
+    @Override
+    public void fill(long position, MicrobatchRows rows, int at, int length) {
+        tokens.copy(position, rows.inputs(), at, length);
+        tokens.copy(position + 1, rows.targets(), at, length);
     }
 }

@@ -17,6 +17,16 @@ public final class ValidationBatches {
      *            where the data have fewer than a microbatch of them
      */
     public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches) {
+        this(validation, microbatchSize, mostMicrobatches, SequenceLengths.of(validation.sequenceLength(), 1));
+    }
+
+    /**
+     * As above, with the lengths of a run.
+     *
+     * @param lengths
+     *            those that a microbatch may have
+     */
+    public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches, SequenceLengths lengths) {
         if (microbatchSize < 1 || mostMicrobatches < 1) {
             throw new IllegalArgumentException(
                     "microbatch size and count must be at least 1, but found " + microbatchSize
@@ -26,12 +36,17 @@ public final class ValidationBatches {
         this.microbatchSize = microbatchSize;
         // A batch numbers its sequences with 32 bits.
         this.microbatchCount = Math.clamp(whole, 1, Math.min(mostMicrobatches, Integer.MAX_VALUE / microbatchSize));
-        this.batches = new Batches(validation, Order.SEQUENTIAL, 0, microbatchCount * microbatchSize);
+        this.batches = new Batches(validation, Order.SEQUENTIAL, 0, microbatchCount * microbatchSize, lengths);
     }
 
     /** How many microbatches there are. */
     public int microbatchCount() {
         return microbatchCount;
+    }
+
+    /** The tokens of each sequence of one of them, as {@link Batches#lengthOf}. */
+    public int lengthOf(int microbatch) {
+        return batches.lengthOf(0, microbatch, microbatchSize);
     }
 
     /** Copies one of them, in the form of {@link Batches#fillMicrobatch}. */

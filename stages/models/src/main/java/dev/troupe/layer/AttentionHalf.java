@@ -1,7 +1,6 @@
 package dev.troupe.layer;
 
 import dev.troupe.engine.Dropout;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.cache.KeyValueCache;
 import java.util.ArrayList;
@@ -16,13 +15,12 @@ import java.util.List;
  * Wproj.
  */
 public final class AttentionHalf extends Half {
-    private final int sequenceLength;
     private final int allHeads;
     private final int ownHeads;
     private final int firstHead;
-    private final Shape attendedShape;
-    private final Shape qkvShape;
-    private final Shape stateShape;
+    private final TensorPool.Extent attendedShape;
+    private final TensorPool.Extent qkvShape;
+    private final TensorPool.Extent stateShape;
     private final boolean shedsAttention;
     private final int block;
     private final Parameter qkvWeight;
@@ -45,7 +43,6 @@ public final class AttentionHalf extends Half {
     public AttentionHalf(LayerContext context, int block, int heads, Norm.Spec norm, Linear qkv, Linear projection) {
         super(context, block, DropoutKey.Site.ATTENTION_OUTPUT, norm);
         this.block = block;
-        sequenceLength = context.sequenceLength();
         allHeads = heads;
         ownHeads = context.own(heads);
         firstHead = context.share().group().rank() * ownHeads;
@@ -55,10 +52,10 @@ public final class AttentionHalf extends Half {
         projectionBias = context.parameter(projection.bias());
         qkvShape = context.activation(qkvWeight.shape().size(1));
         attendedShape = context.activation(projectionWeight.shape().size(0));
-        stateShape = engine.attentionStateShape(context.microbatchSize(), sequenceLength, ownHeads);
+        stateShape = context.attentionState(ownHeads);
         // True of an engine that keeps all probabilities, T numbers a row and head. One that keeps a number a row and head
         // makes them again in its backward anyway.
-        shedsAttention = stateShape.elementCount() > attendedShape.elementCount();
+        shedsAttention = stateShape.whole().elementCount() > attendedShape.whole().elementCount();
     }
 
     @Override
@@ -81,24 +78,25 @@ public final class AttentionHalf extends Half {
 
         @Override
         protected void forward() {
-            qkv = pool.take(qkvShape);
+            qkv = take(qkvShape);
             engine.linear(normed, qkvWeight.operand(), false, qkvBias.weights(), qkv);
             KeyValueCache cache = microbatch.cache();
             if (cache != null) {
                 cache.keepOf(block, qkv);
             }
             if (microbatch.firstPlace() > 0) {
-                attended = pool.take(attendedShape);
-                cache.attend(block, engine.range(qkv, 0, attendedShape), ownHeads, ownHeads, attended);
+                attended = take(attendedShape);
+                cache.attend(block, engine.range(qkv, 0, attendedShape.of(microbatch.length())), ownHeads, ownHeads,
+                        attended);
             } else {
                 attend();
             }
         }
 
         private void attend() {
-            state = pool.takeFloats(stateShape);
-            attended = pool.take(attendedShape);
-            engine.causalAttention(qkv, sequenceLength, ownHeads, dropout(), state, attended);
+            state = pool.takeFloats(stateShape, microbatch.length());
+            attended = take(attendedShape);
+            engine.causalAttention(qkv, microbatch.length(), ownHeads, dropout(), state, attended);
         }
 
         private Dropout dropout() {
@@ -107,7 +105,7 @@ public final class AttentionHalf extends Half {
 
         @Override
         protected Tensor projected() {
-            return stream.project(attended, projectionWeight, projectionBias);
+            return stream.project(attended, projectionWeight, projectionBias, microbatch.length());
         }
 
         /** Keeps qkv, and the output of attention unless its state is large. */
@@ -124,15 +122,15 @@ public final class AttentionHalf extends Half {
             if (attended == null) {
                 attend();
             }
-            Tensor dAttended = pool.take(attendedShape);
+            Tensor dAttended = take(attendedShape);
             engine.matmul(outputGradient, false, projectionWeight.operand(), true, dAttended, false);
-            qkvGradient = pool.take(qkvShape);
-            engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, ownHeads, dropout(),
+            qkvGradient = take(qkvShape);
+            engine.causalAttentionBackward(dAttended, qkv, attended, state, microbatch.length(), ownHeads, dropout(),
                     qkvGradient);
             pool.give(dAttended);
             qkv = pool.drop(qkv);
             state = pool.drop(state);
-            Tensor dNormed = pool.take(activation);
+            Tensor dNormed = take(activation);
             engine.matmul(qkvGradient, false, qkvWeight.operand(), true, dNormed, false);
             return dNormed;
         }

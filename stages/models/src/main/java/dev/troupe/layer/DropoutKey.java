@@ -15,10 +15,15 @@ import dev.troupe.engine.Dropout;
  *            of the run
  * @param microbatch
  *            over all data-parallel ranks
+ * @param length
+ *            tokens of each sequence of the microbatch
+ * @param wholeLength
+ *            tokens of a sequence that has no padding left out: what goes does not depend on {@code length}
  */
-public record DropoutKey(double probability, double adapterProbability, long seed, long step, long microbatch) {
+public record DropoutKey(double probability, double adapterProbability, long seed, long step, long microbatch,
+        int length, int wholeLength) {
     /** Nothing drops out, as where a loss is measured. */
-    public static final DropoutKey NONE = new DropoutKey(0, 0, 0, 0, 0);
+    public static final DropoutKey NONE = new DropoutKey(0, 0, 0, 0, 0, 1, 1);
 
     /** Sites of adapters are counted from here downwards, so that the others keep theirs. */
     private static final int LAST_SITE = 0xFFFF;
@@ -76,13 +81,14 @@ public record DropoutKey(double probability, double adapterProbability, long see
      *            the first of the columns that are here
      */
     public Dropout ofInput(int adapter, int allColumns, int firstColumn) {
-        return new Dropout(adapterProbability, seed, step, microbatch, LAST_SITE - adapter, allColumns, 0, firstColumn);
+        return new Dropout(adapterProbability, seed, step, microbatch, LAST_SITE - adapter, allColumns, 0, firstColumn,
+                length, wholeLength);
     }
 
     private Dropout at(int layer, Site site, int columns, int firstRow, int firstColumn) {
         return drops()
                 ? new Dropout(probability, seed, step, microbatch, layer * Site.values().length + site.ordinal(),
-                        columns, firstRow, firstColumn)
+                        columns, firstRow, firstColumn, length, wholeLength)
                 : Dropout.NONE;
     }
 }

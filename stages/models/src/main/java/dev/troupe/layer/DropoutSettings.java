@@ -33,8 +33,19 @@ public record DropoutSettings(double probability, double adapterProbability, lon
         return probability == 0 && adapterProbability == 0;
     }
 
-    /** What one microbatch drops in one step; its number is that among those of all data-parallel ranks. */
-    public DropoutKey keyOf(long step, int microbatch) {
-        return isNone() ? DropoutKey.NONE : new DropoutKey(probability, adapterProbability, seed, step, microbatch);
+    /**
+     * What one microbatch drops in one step.
+     *
+     * @param microbatch
+     *            its number among those of all data-parallel ranks
+     * @param length
+     *            tokens of each of its sequences
+     * @param wholeLength
+     *            tokens of a sequence of the run
+     */
+    public DropoutKey keyOf(long step, int microbatch, int length, int wholeLength) {
+        return isNone()
+                ? DropoutKey.NONE
+                : new DropoutKey(probability, adapterProbability, seed, step, microbatch, length, wholeLength);
     }
 }

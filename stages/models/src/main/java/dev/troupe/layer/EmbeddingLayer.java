@@ -17,10 +17,9 @@ import java.util.Optional;
 public final class EmbeddingLayer implements Layer {
     private final Engine engine;
     private final TensorPool pool;
-    private final int sequenceLength;
     private final ResidualStream stream;
     private final StreamDropout dropout;
-    private final Shape outputShape;
+    private final TensorPool.Extent outputShape;
     private final boolean addsPositions;
     private final Parameter tokenTable;
     /** Null where positions are elsewhere. */
@@ -37,7 +36,6 @@ public final class EmbeddingLayer implements Layer {
     public EmbeddingLayer(LayerContext context, ParameterSpec tokens, Optional<ParameterSpec> positions) {
         engine = context.engine();
         pool = context.pool();
-        sequenceLength = context.sequenceLength();
         stream = new ResidualStream(context);
         dropout = new StreamDropout(context, stream, 0, DropoutKey.Site.EMBEDDING);
         // The rows of tokens are added up over the ranks, so one rank adds those of positions.
@@ -68,27 +66,27 @@ public final class EmbeddingLayer implements Layer {
 
     /** One microbatch: keeps its tokens from the forward on, and the gradient between the backwards. */
     final class Pass implements Tape {
-        private DropoutKey dropoutKey;
+        private MicrobatchContext microbatch;
         private Tensor tokens;
         private Tensor outputGradient;
 
         /** The input is the token ids, INT32 [N]; those of another rank's rows of the table are elsewhere. */
         @Override
-        public Tensor forward(Tensor x, MicrobatchContext microbatch) {
+        public Tensor forward(Tensor x, MicrobatchContext context) {
             tokens = x;
-            dropoutKey = microbatch.dropoutKey();
-            Tensor y = pool.take(outputShape);
+            microbatch = context;
+            Tensor y = pool.take(outputShape, microbatch.length());
             engine.embedding(tokens, tokenTable.weights(),
                     addsPositions ? positionsFrom(microbatch.firstPlace()) : null,
-                    sequenceLength, y);
-            Tensor own = stream.intoSum(y);
-            dropout.forward(own, dropoutKey);
+                    microbatch.length(), y);
+            Tensor own = stream.intoSum(y, microbatch.length());
+            dropout.forward(own, microbatch);
             return own;
         }
 
         private Tensor positionsFrom(int place) {
             Tensor all = positionTable.weights();
-            int hidden = outputShape.size(1);
+            int hidden = outputShape.whole().size(1);
             return place == 0
                     ? all
                     : engine.range(all, (long) place * hidden, Shape.of(all.shape().size(0) - place, hidden));
@@ -110,7 +108,7 @@ public final class EmbeddingLayer implements Layer {
         /** There is no gradient for token ids, so this returns null. */
         @Override
         public Tensor backwardInput(Tensor dy) {
-            outputGradient = dropout.backward(dy, dropoutKey);
+            outputGradient = dropout.backward(dy, microbatch);
             if (outputGradient != dy) {
                 pool.give(dy);
             }
@@ -120,7 +118,7 @@ public final class EmbeddingLayer implements Layer {
         @Override
         public void backwardWeight() {
             if (tokenTable.spec().isTrained()) {
-                engine.embeddingBackward(tokens, outputGradient, sequenceLength, tokenTable.gradient(),
+                engine.embeddingBackward(tokens, outputGradient, microbatch.length(), tokenTable.gradient(),
                         positionTable == null ? null : positionTable.gradient());
             }
             release();

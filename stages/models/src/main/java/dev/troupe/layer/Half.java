@@ -1,7 +1,6 @@
 package dev.troupe.layer;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.List;
 
@@ -16,7 +15,7 @@ public abstract class Half {
     protected final TensorPool pool;
     protected final ResidualStream stream;
     /** [N x C]. */
-    protected final Shape activation;
+    protected final TensorPool.Extent activation;
     protected final Norm norm;
     private final StreamDropout dropout;
 
@@ -87,18 +86,18 @@ public abstract class Half {
          */
         final void enter(Tensor residual, Tensor x, MicrobatchContext context) {
             microbatch = context;
-            forward(normPass.forwardOfSum(residual, x));
+            forward(normPass.forwardOfSum(residual, x, context.length()));
         }
 
         private void forward(Tensor own) {
-            normed = stream.intoWhole(own);
+            normed = stream.intoWhole(own, microbatch.length());
             forward();
         }
 
         /** The last projection, after {@link #enter}: the addend of {@link #residual}, the caller's from here on. */
         final Tensor project() {
             Tensor added = projected();
-            dropout.forward(added, microbatch.dropoutKey());
+            dropout.forward(added, microbatch);
             return added;
         }
 
@@ -127,9 +126,9 @@ public abstract class Half {
 
         /** Takes over the gradient for y, and returns that for x. */
         final Tensor backwardInput(Tensor dy) {
-            outputGradient = dropout.backward(dy, microbatch.dropoutKey());
-            Tensor dNormed = stream.intoSum(backwardInner());
-            Tensor dx = stream.pastHalf(dy, outputGradient);
+            outputGradient = dropout.backward(dy, microbatch);
+            Tensor dNormed = stream.intoSum(backwardInner(), microbatch.length());
+            Tensor dx = stream.pastHalf(dy, outputGradient, microbatch.length());
             normPass.backwardInput(dNormed, dx, true);
             return dx;
         }
@@ -138,12 +137,17 @@ public abstract class Half {
         final void backwardWeight() {
             if (isTrained) {
                 if (normed == null) {
-                    normed = stream.intoWhole(normPass.again());
+                    normed = stream.intoWhole(normPass.again(), microbatch.length());
                 }
                 backwardInnerWeight();
                 normPass.backwardWeight();
             }
             release();
+        }
+
+        /** Takes a product tensor for the microbatch, with any content. */
+        protected final Tensor take(TensorPool.Extent extent) {
+            return pool.take(extent, microbatch.length());
         }
 
         /** Gives all tensors back. */

@@ -1,7 +1,6 @@
 package dev.troupe.layer;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
@@ -19,9 +18,9 @@ public final class HeadLayer implements Layer {
     private final int microbatchesPerStep;
     private final ResidualStream stream;
     private final VocabularyLoss vocabularyLoss;
-    private final Shape activation;
-    private final Shape logitsShape;
-    private final Shape rowShape;
+    private final TensorPool.Extent activation;
+    private final TensorPool.Extent logitsShape;
+    private final TensorPool.Extent rowShape;
     private final Norm norm;
     private final Parameter table;
     private double lossScale = 1;
@@ -39,7 +38,7 @@ public final class HeadLayer implements Layer {
         stream = new ResidualStream(context);
         vocabularyLoss = new VocabularyLoss(context);
         activation = context.activation(context.hidden());
-        rowShape = Shape.of(context.rows());
+        rowShape = context.perRow(1);
         this.norm = new Norm(context, norm);
         table = context.parameter(output);
         logitsShape = context.activation(table.shape().size(0));
@@ -92,6 +91,7 @@ public final class HeadLayer implements Layer {
         private Tensor logits;
         private Tensor logSumExp;
         private double targetsPerMicrobatch;
+        private int length;
         private double loss = Double.NaN;
 
         /**
@@ -121,16 +121,17 @@ public final class HeadLayer implements Layer {
         /** The output of the model is its {@link #loss}, so this returns null. */
         @Override
         public Tensor forward(Tensor x, MicrobatchContext microbatch) {
-            normed = stream.intoWhole(normPass.forward(x));
+            length = microbatch.length();
+            normed = stream.intoWhole(normPass.forward(x, length), length);
             measure();
             return null;
         }
 
         private void measure() {
-            logits = pool.take(logitsShape);
+            logits = pool.take(logitsShape, length);
             engine.matmul(normed, false, table.operand(), true, logits, false);
-            Tensor rowLoss = pool.takeFloats(rowShape);
-            logSumExp = pool.takeFloats(rowShape);
+            Tensor rowLoss = pool.takeFloats(rowShape, length);
+            logSumExp = pool.takeFloats(rowShape, length);
             engine.crossEntropy(logits, targets, rowLoss, logSumExp);
             vocabularyLoss.join(targets, rowLoss, logSumExp);
             loss = engine.sum(rowLoss) / targetsPerMicrobatch;
@@ -152,7 +153,7 @@ public final class HeadLayer implements Layer {
 
         @Override
         public void replay() {
-            normed = stream.intoWhole(normPass.replay());
+            normed = stream.intoWhole(normPass.replay(), length);
             measure();
         }
 
@@ -162,10 +163,10 @@ public final class HeadLayer implements Layer {
             // From here on the tensor of the logits holds their gradient.
             double scale = 1.0 / (targetsPerMicrobatch * microbatchesPerStep) * lossScale;
             engine.crossEntropyBackward(logits, targets, logSumExp, scale, logits);
-            Tensor dNormed = pool.take(activation);
+            Tensor dNormed = pool.take(activation, length);
             engine.matmul(logits, false, table.operand(), false, dNormed, false);
-            dNormed = stream.intoSum(dNormed);
-            Tensor dx = pool.take(stream.shape());
+            dNormed = stream.intoSum(dNormed, length);
+            Tensor dx = pool.take(stream.extent(), length);
             normPass.backwardInput(dNormed, dx, false);
             return dx;
         }
@@ -174,7 +175,7 @@ public final class HeadLayer implements Layer {
         public void backwardWeight() {
             if (table.spec().isTrained()) {
                 if (normed == null) {
-                    normed = stream.intoWhole(normPass.again());
+                    normed = stream.intoWhole(normPass.again(), length);
                 }
                 engine.matmul(logits, true, normed, false, table.gradient(), true);
             }

@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /** What the layers of a stage share: where they compute, sizes, this rank's share, and their parameters by name. */
@@ -92,6 +93,7 @@ public final class LayerContext {
         return microbatchSize;
     }
 
+    /** The most tokens of a sequence: T of this run, at most the model's. A microbatch of shorter ones has a smaller T. */
     public int sequenceLength() {
         return sequenceLength;
     }
@@ -104,14 +106,33 @@ public final class LayerContext {
         return share;
     }
 
-    /** Rows of an activation: N = B T. */
+    /** Rows of the longest activation: N = B T. */
     public int rows() {
-        return Math.multiplyExact(microbatchSize, sequenceLength);
+        return rows(sequenceLength);
     }
 
-    /** The shape of an activation of this width. */
-    public Shape activation(int width) {
-        return Shape.of(rows(), width);
+    /** The shapes of an activation of this width: [N x width]. */
+    public TensorPool.Extent activation(int width) {
+        return extent(length -> Shape.of(rows(length), width));
+    }
+
+    /** The shapes of so many numbers for each row of an activation, in one dimension. */
+    public TensorPool.Extent perRow(int count) {
+        return extent(length -> Shape.of(Math.multiplyExact(rows(length), count)));
+    }
+
+    /** The shapes of what attention of so many heads keeps. */
+    public TensorPool.Extent attentionState(int heads) {
+        return extent(length -> engine.attentionStateShape(microbatchSize, length, heads));
+    }
+
+    /** Shapes of a tensor of this stage's microbatches, by the length of their sequences. */
+    TensorPool.Extent extent(IntFunction<Shape> shapes) {
+        return new TensorPool.Extent(sequenceLength, shapes);
+    }
+
+    private int rows(int length) {
+        return Math.multiplyExact(microbatchSize, length);
     }
 
     /** A width that the ranks of the group share out evenly, as this rank has it. */

@@ -6,6 +6,8 @@ import dev.troupe.layer.cache.KeyValueCache;
 /**
  * What all layers of a stage need of a microbatch beside its activation.
  *
+ * @param length
+ *            tokens of each of its sequences, T: at most those of a sequence of the run
  * @param dropoutKey
  *            of its dropout
  * @param starts
@@ -15,18 +17,20 @@ import dev.troupe.layer.cache.KeyValueCache;
  *            where the keys and values of the rows go, which continue the text that it has; then the microbatch is one
  *            sequence, of one row unless the cache is empty, and has no backward. Null where each microbatch stands alone
  */
-public record MicrobatchContext(DropoutKey dropoutKey, Tensor starts, KeyValueCache cache) {
-    /** A microbatch of sequences that are one document each, of which nothing drops out. */
-    public static final MicrobatchContext PLAIN = new MicrobatchContext(DropoutKey.NONE, null);
-
+public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts, KeyValueCache cache) {
     /** A microbatch that continues no text. */
-    public MicrobatchContext(DropoutKey dropoutKey, Tensor starts) {
-        this(dropoutKey, starts, null);
+    public MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts) {
+        this(length, dropoutKey, starts, null);
     }
 
-    /** Rows that continue a text, of which nothing drops out. */
-    public static MicrobatchContext continuing(KeyValueCache cache) {
-        return new MicrobatchContext(DropoutKey.NONE, null, cache);
+    /** A microbatch of sequences that are one document each, of which nothing drops out. */
+    public static MicrobatchContext plain(int length) {
+        return new MicrobatchContext(length, DropoutKey.NONE, null);
+    }
+
+    /** So many rows that continue a text, of which nothing drops out. */
+    public static MicrobatchContext continuing(int length, KeyValueCache cache) {
+        return new MicrobatchContext(length, DropoutKey.NONE, null, cache);
     }
 
     /** Returns the place in its sequence that the first row has. */

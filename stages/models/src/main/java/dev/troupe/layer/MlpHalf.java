@@ -1,6 +1,5 @@
 package dev.troupe.layer;
 
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +12,7 @@ import java.util.List;
  * ranks that share the stage each has 4C/t columns of Wfc and the inner activation, and as many rows of Wproj.
  */
 public final class MlpHalf extends Half {
-    private final Shape innerShape;
+    private final TensorPool.Extent innerShape;
     private final Parameter innerWeight;
     private final Parameter innerBias;
     private final Parameter projectionWeight;
@@ -57,14 +56,14 @@ public final class MlpHalf extends Half {
 
         @Override
         protected void forward() {
-            preActivation = pool.take(innerShape);
-            inner = pool.take(innerShape);
+            preActivation = take(innerShape);
+            inner = take(innerShape);
             engine.linearGelu(normed, innerWeight.operand(), innerBias.weights(), preActivation, inner);
         }
 
         @Override
         protected Tensor projected() {
-            return stream.project(inner, projectionWeight, projectionBias);
+            return stream.project(inner, projectionWeight, projectionBias, microbatch.length());
         }
 
         /** Keeps the tensor before the activation. */
@@ -75,7 +74,7 @@ public final class MlpHalf extends Half {
 
         @Override
         protected Tensor backwardInner() {
-            preActivationGradient = pool.take(innerShape);
+            preActivationGradient = take(innerShape);
             engine.matmul(outputGradient, false, projectionWeight.operand(), true, preActivationGradient, false);
             engine.geluBackward(preActivation, preActivationGradient, preActivationGradient);
             if (inner == null) {
@@ -85,7 +84,7 @@ public final class MlpHalf extends Half {
                 preActivation = null;
             }
             preActivation = pool.drop(preActivation);
-            Tensor dNormed = pool.take(activation);
+            Tensor dNormed = take(activation);
             engine.matmul(preActivationGradient, false, innerWeight.operand(), true, dNormed, false);
             return dNormed;
         }

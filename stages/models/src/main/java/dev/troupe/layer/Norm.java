@@ -18,8 +18,8 @@ public final class Norm {
     private final Engine engine;
     private final TensorPool pool;
     private final double epsilon;
-    private final Shape inputShape;
-    private final Shape rowShape;
+    private final TensorPool.Extent inputShape;
+    private final TensorPool.Extent rowShape;
     private final Parameter gamma;
     /** Null where there is none, and then rows are not centred. */
     private final Parameter beta;
@@ -45,8 +45,8 @@ public final class Norm {
         engine = context.engine();
         pool = context.pool();
         epsilon = spec.epsilon();
-        inputShape = new ResidualStream(context).shape();
-        rowShape = Shape.of(inputShape.size(0));
+        inputShape = new ResidualStream(context).extent();
+        rowShape = context.extent(length -> Shape.of(inputShape.of(length).size(0)));
         gamma = context.streamParameter(spec.gamma());
         beta = spec.beta().map(context::streamParameter).orElse(null);
     }
@@ -82,17 +82,19 @@ public final class Norm {
         /** Of the standard deviation, or of the root mean square. */
         private Tensor reciprocal;
         private Tensor outputGradient;
+        private int length;
 
-        /** Takes over {@code x}; the caller gives the output back. */
-        Tensor forward(Tensor x) {
-            return forwardOfSum(null, x);
+        /** Takes over {@code x}, of a microbatch of this length; the caller gives the output back. */
+        Tensor forward(Tensor x, int ofMicrobatch) {
+            return forwardOfSum(null, x, ofMicrobatch);
         }
 
         /** The same of {@code residual + x}, which x becomes. */
-        Tensor forwardOfSum(Tensor residual, Tensor x) {
+        Tensor forwardOfSum(Tensor residual, Tensor x, int ofMicrobatch) {
+            length = ofMicrobatch;
             input = x;
-            mean = beta == null ? null : pool.takeFloats(rowShape);
-            reciprocal = pool.takeFloats(rowShape);
+            mean = beta == null ? null : pool.takeFloats(rowShape, length);
+            reciprocal = pool.takeFloats(rowShape, length);
             return normalized(residual);
         }
 
@@ -104,7 +106,7 @@ public final class Norm {
 
         /** The forward of the input that {@link #rewind} left. */
         Tensor replay() {
-            return forward(input);
+            return forward(input, length);
         }
 
         Tensor input() {
@@ -117,7 +119,7 @@ public final class Norm {
         }
 
         private Tensor normalized(Tensor residual) {
-            Tensor y = pool.take(inputShape);
+            Tensor y = pool.take(inputShape, length);
             normalize(residual, input, y, mean, reciprocal);
             return y;
         }

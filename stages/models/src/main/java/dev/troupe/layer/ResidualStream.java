@@ -12,15 +12,15 @@ import dev.troupe.parallel.TensorShare;
  * the rows r N/t .. (r + 1) N/t - 1 of the flat [N x C], t ranks, whichever sequences they belong to. What the ranks
  * compute together always has all rows, since attention needs whole sequences.
  *
- * <p>N = B T rows of microbatch times sequence, C hidden size.
+ * <p>N = B T rows of microbatch times sequence, C hidden size. The argument {@code length} is the microbatch's T.
  */
 public final class ResidualStream {
     private final Engine engine;
     private final TensorPool pool;
     private final TensorGroup group;
     private final boolean cutsRows;
-    private final Shape allRows;
-    private final Shape ownRows;
+    private final TensorPool.Extent allRows;
+    private final TensorPool.Extent ownRows;
 
     public ResidualStream(LayerContext context) {
         TensorShare share = context.share();
@@ -29,32 +29,37 @@ public final class ResidualStream {
         group = share.group();
         cutsRows = share.cutsRows();
         allRows = context.activation(context.hidden());
-        ownRows = cutsRows ? Shape.of(allRows.size(0) / group.size(), allRows.size(1)) : allRows;
+        ownRows = cutsRows ? context.extent(length -> ownPart(allRows.of(length))) : allRows;
     }
 
-    /** The shape of what this rank has of the stream. */
-    public Shape shape() {
+    /** Exact: a microbatch has a number of rows that the ranks share out. */
+    private Shape ownPart(Shape all) {
+        return Shape.of(all.size(0) / group.size(), all.size(1));
+    }
+
+    /** The shapes of what this rank has of the stream. */
+    public TensorPool.Extent extent() {
         return ownRows;
     }
 
     /** Which of all rows is the first that this rank has. */
-    int firstRow() {
-        return cutsRows ? group.rank() * ownRows.size(0) : 0;
+    int firstRow(int length) {
+        return cutsRows ? group.rank() * ownRows.of(length).size(0) : 0;
     }
 
     /** All rows of what each rank has some of: the same tensor, or another. Takes nothing over. */
-    Tensor whole(Tensor own) {
+    Tensor whole(Tensor own, int length) {
         if (!cutsRows) {
             return own;
         }
-        Tensor whole = pool.take(allRows);
+        Tensor whole = pool.take(allRows, length);
         group.allGather(own, whole);
         return whole;
     }
 
     /** All rows of what each rank has some of. Takes it over. */
-    Tensor intoWhole(Tensor own) {
-        Tensor whole = whole(own);
+    Tensor intoWhole(Tensor own, int length) {
+        Tensor whole = whole(own, length);
         if (whole != own) {
             pool.give(own);
         }
@@ -62,12 +67,12 @@ public final class ResidualStream {
     }
 
     /** What this rank has of the sum over the ranks. Takes over this rank's addend, which has all rows. */
-    public Tensor intoSum(Tensor addend) {
+    public Tensor intoSum(Tensor addend, int length) {
         if (!cutsRows) {
             group.allReduce(addend);
             return addend;
         }
-        Tensor own = pool.take(ownRows);
+        Tensor own = pool.take(ownRows, length);
         group.reduceScatter(addend, own);
         pool.give(addend);
         return own;
@@ -77,14 +82,14 @@ public final class ResidualStream {
      * {@code x weight + bias}, as far as it is this rank's, where each rank has some columns of x and the rows of the
      * weight that meet them. The bias is the same on all ranks, and the first one's addend has it.
      */
-    Tensor project(Tensor x, Parameter weight, Parameter bias) {
-        Tensor y = pool.take(allRows);
+    Tensor project(Tensor x, Parameter weight, Parameter bias, int length) {
+        Tensor y = pool.take(allRows, length);
         if (group.rank() == 0) {
             engine.linear(x, weight.operand(), false, bias.weights(), y);
         } else {
             engine.matmul(x, false, weight.operand(), false, y, false);
         }
-        return intoSum(y);
+        return intoSum(y, length);
     }
 
     /**
@@ -95,11 +100,11 @@ public final class ResidualStream {
      * @param kept
      *            what the half's backward reads later: dy itself, or a tensor made from it
      */
-    Tensor pastHalf(Tensor dy, Tensor kept) {
+    Tensor pastHalf(Tensor dy, Tensor kept, int length) {
         if (kept != dy) {
             return dy;
         }
-        Tensor dx = pool.take(ownRows);
+        Tensor dx = pool.take(ownRows, length);
         engine.copy(dy, dx);
         return dx;
     }

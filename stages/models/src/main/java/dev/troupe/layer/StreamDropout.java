@@ -24,9 +24,9 @@ final class StreamDropout {
     }
 
     /** Drops out of what this rank has, in place. */
-    void forward(Tensor y, DropoutKey dropoutKey) {
-        if (dropoutKey.drops()) {
-            engine.dropout(y, dropout(dropoutKey), y);
+    void forward(Tensor y, MicrobatchContext microbatch) {
+        if (microbatch.dropoutKey().drops()) {
+            engine.dropout(y, dropout(microbatch), y);
         }
     }
 
@@ -37,16 +37,18 @@ final class StreamDropout {
      * @param dy
      *            the gradient for what came out, as this rank has it; it stays the caller's
      */
-    Tensor backward(Tensor dy, DropoutKey dropoutKey) {
-        if (!dropoutKey.drops()) {
-            return stream.whole(dy);
+    Tensor backward(Tensor dy, MicrobatchContext microbatch) {
+        int length = microbatch.length();
+        if (!microbatch.dropoutKey().drops()) {
+            return stream.whole(dy, length);
         }
-        Tensor dropped = pool.take(stream.shape());
-        engine.dropout(dy, dropout(dropoutKey), dropped);
-        return stream.intoWhole(dropped);
+        Tensor dropped = pool.take(stream.extent(), length);
+        engine.dropout(dy, dropout(microbatch), dropped);
+        return stream.intoWhole(dropped, length);
     }
 
-    private Dropout dropout(DropoutKey dropoutKey) {
-        return dropoutKey.ofRows(layer, site, stream.shape().size(1), stream.firstRow());
+    private Dropout dropout(MicrobatchContext microbatch) {
+        return microbatch.dropoutKey().ofRows(layer, site, stream.extent().whole().size(1),
+                stream.firstRow(microbatch.length()));
     }
 }

@@ -5,23 +5,88 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.ArrayDeque;
-import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
-import java.util.Set;
+import java.util.function.IntFunction;
 
 /**
- * Tensors that are used again and again, by type and shape, so that a steady state allocates nothing.
+ * Tensors that are used again and again, by type and shape, so that a steady state allocates nothing. A tensor of a short
+ * microbatch is the beginning of one of the longest, so that microbatches of many lengths take no more than those of the
+ * longest.
  *
  * <p>Thread rule: {@link #take} and {@link #close} on the thread that computes, {@link #give} on any.
  */
 public final class TensorPool implements AutoCloseable {
+    /**
+     * The shapes of one tensor of a microbatch, by the length of the microbatch's sequences.
+     *
+     * <p>Thread rule: one thread.
+     */
+    public static final class Extent {
+        private final int longest;
+        private final Shape whole;
+        private final IntFunction<Shape> shapes;
+        private final Map<Integer, Shape> shorter = new HashMap<>();
+
+        /**
+         * @param longest
+         *            tokens of a sequence of the run
+         * @param shapes
+         *            the shape for each length from 1 to {@code longest}; no shorter one has more elements
+         */
+        Extent(int longest, IntFunction<Shape> shapes) {
+            this.longest = longest;
+            this.whole = shapes.apply(longest);
+            this.shapes = shapes;
+        }
+
+        /** The shape of the longest microbatch. */
+        public Shape whole() {
+            return whole;
+        }
+
+        /** The length of a microbatch whose tensor has so many rows; the longest where none has. */
+        public int lengthOf(int rows) {
+            long length = (long) rows * longest / whole.size(0);
+            boolean isExact = length * whole.size(0) == (long) rows * longest;
+            return isExact && length >= 1 && length <= longest ? (int) length : longest;
+        }
+
+        /** The shape of a microbatch of this length. */
+        public Shape of(int length) {
+            if (length == longest) {
+                return whole;
+            }
+            Shape known = shorter.get(length);
+            if (known == null) {
+                known = shapes.apply(length);
+                shorter.put(length, known);
+            }
+            return known;
+        }
+    }
+
     private final Engine engine;
-    // Guarded by this. Every tensor is in exactly one of the two, so a second give is seen.
-    private final Map<DataType, Map<Shape, ArrayDeque<Tensor>>> idle = new EnumMap<>(DataType.class);
-    private final Set<Tensor> taken = Collections.newSetFromMap(new IdentityHashMap<>());
+    // Guarded by this. Every buffer is in exactly one of the two, so a second give is seen.
+    private final Map<DataType, Map<Shape, ArrayDeque<Buffer>>> idle = new EnumMap<>(DataType.class);
+    private final Map<Tensor, Buffer> taken = new IdentityHashMap<>();
+
+    /** An allocated tensor and its beginnings, each of which is made once. */
+    private record Buffer(Tensor whole, Map<Shape, Tensor> beginnings) {
+        Tensor as(Shape shape, Engine engine) {
+            if (shape.equals(whole.shape())) {
+                return whole;
+            }
+            Tensor known = beginnings.get(shape);
+            if (known == null) {
+                known = engine.beginning(whole, shape);
+                beginnings.put(shape, known);
+            }
+            return known;
+        }
+    }
 
     public TensorPool(Engine engine) {
         this.engine = engine;
@@ -41,11 +106,46 @@ public final class TensorPool implements AutoCloseable {
     }
 
     /** A tensor with any content; the caller gives it back. */
-    public synchronized Tensor take(DataType dataType, Shape shape) {
-        ArrayDeque<Tensor> shelf = idle.get(dataType).get(shape);
-        Tensor tensor = shelf == null || shelf.isEmpty() ? engine.allocate(dataType, shape) : shelf.pop();
-        taken.add(tensor);
+    public Tensor take(DataType dataType, Shape shape) {
+        return take(dataType, shape, shape);
+    }
+
+    /** A tensor of a microbatch of this length, of the engine's product type, as {@link #take(Shape)}. */
+    public Tensor take(Extent extent, int length) {
+        return take(engine.computeType(), extent, length);
+    }
+
+    /** A tensor of a microbatch of this length, of the engine's float type, as {@link #takeFloats(Shape)}. */
+    public Tensor takeFloats(Extent extent, int length) {
+        return take(engine.parameterType(), extent, length);
+    }
+
+    /** A tensor of a microbatch of this length with any content; the caller gives it back. */
+    public Tensor take(DataType dataType, Extent extent, int length) {
+        return take(dataType, extent.whole(), extent.of(length));
+    }
+
+    /** A tensor of the type and the shape of one that was taken here, with any content; the caller gives it back. */
+    public synchronized Tensor takeLike(Tensor tensor) {
+        return take(tensor.dataType(), taken.get(tensor).whole().shape(), tensor.shape());
+    }
+
+    private synchronized Tensor take(DataType dataType, Shape whole, Shape shape) {
+        ArrayDeque<Buffer> shelf = idle.get(dataType).get(whole);
+        Buffer buffer = shelf == null || shelf.isEmpty()
+                ? new Buffer(engine.allocate(dataType, whole), new HashMap<>())
+                : shelf.pop();
+        Tensor tensor = buffer.as(shape, engine);
+        taken.put(tensor, buffer);
         return tensor;
+    }
+
+    /** Takes a tensor that was taken here and returns one of another shape in the same buffer, in its place. */
+    public synchronized Tensor reshape(Tensor tensor, Shape shape) {
+        Buffer buffer = untake(tensor);
+        Tensor other = buffer.as(shape, engine);
+        taken.put(other, buffer);
+        return other;
     }
 
     /**
@@ -55,12 +155,18 @@ public final class TensorPool implements AutoCloseable {
      *             where the tensor is not one that was taken here and not yet given back
      */
     public synchronized void give(Tensor tensor) {
-        if (!taken.remove(tensor)) {
+        Buffer buffer = untake(tensor);
+        idle.get(tensor.dataType()).computeIfAbsent(buffer.whole().shape(), _ -> new ArrayDeque<>()).push(buffer);
+    }
+
+    private Buffer untake(Tensor tensor) {
+        Buffer buffer = taken.remove(tensor);
+        if (buffer == null) {
             throw new IllegalArgumentException(
                     "a tensor of shape " + tensor.shape() + " was given to a pool that it was"
                             + " not taken from, or a second time: give each tensor once, to the stage it came from");
         }
-        idle.get(tensor.dataType()).computeIfAbsent(tensor.shape(), shape -> new ArrayDeque<>()).push(tensor);
+        return buffer;
     }
 
     /** Gives a tensor back where there is one; returns null, for the field that held it. */
@@ -74,10 +180,10 @@ public final class TensorPool implements AutoCloseable {
     /** Closes every tensor, those that are still taken too. */
     @Override
     public synchronized void close() {
-        taken.forEach(Tensor::close);
+        taken.values().forEach(buffer -> buffer.whole().close());
         taken.clear();
-        for (Map<Shape, ArrayDeque<Tensor>> shelves : idle.values()) {
-            shelves.values().forEach(shelf -> shelf.forEach(Tensor::close));
+        for (Map<Shape, ArrayDeque<Buffer>> shelves : idle.values()) {
+            shelves.values().forEach(shelf -> shelf.forEach(buffer -> buffer.whole().close()));
             shelves.clear();
         }
     }

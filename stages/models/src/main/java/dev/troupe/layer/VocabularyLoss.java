@@ -1,7 +1,6 @@
 package dev.troupe.layer;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.TensorGroup;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +25,6 @@ final class VocabularyLoss {
     private final Engine engine;
     private final TensorPool pool;
     private final TensorGroup group;
-    private final Shape rowShape;
     private final MemorySegment hostRows;
     private final double[] highest;
     private final double[] logs;
@@ -37,7 +35,6 @@ final class VocabularyLoss {
         pool = context.pool();
         group = context.share().group();
         int rows = context.rows();
-        rowShape = Shape.of(rows);
         hostRows = MemorySegment.ofArray(new byte[rows * Double.BYTES]);
         highest = new double[rows];
         logs = new double[rows];
@@ -58,14 +55,15 @@ final class VocabularyLoss {
         if (group.size() == 1) {
             return;
         }
-        Tensor most = pool.takeFloats(rowShape);
-        Tensor sums = pool.takeFloats(rowShape);
+        int rows = rowLoss.shape().size(0);
+        Tensor most = pool.takeLike(rowLoss);
+        Tensor sums = pool.takeLike(rowLoss);
         engine.copy(logSumExp, most);
         group.allReduceMax(most);
         if (engine.holdsValues()) {
             read(logSumExp, logs);
             read(most, highest);
-            for (int row = 0; row < values.length; row++) {
+            for (int row = 0; row < rows; row++) {
                 values[row] = StrictMath.exp(logs[row] - highest[row]);
             }
             write(values, sums);
@@ -73,7 +71,7 @@ final class VocabularyLoss {
         group.allReduce(sums);
         if (engine.holdsValues()) {
             read(sums, values);
-            for (int row = 0; row < values.length; row++) {
+            for (int row = 0; row < rows; row++) {
                 highest[row] += StrictMath.log(values[row]);
             }
             write(highest, logSumExp);
@@ -86,10 +84,11 @@ final class VocabularyLoss {
 
     /** The loss of a shard's target grows by as much as the logarithm of the sum does with all shards in it. */
     private void addTo(Tensor rowLoss, Tensor targets) {
+        int rows = rowLoss.shape().size(0);
         read(rowLoss, values);
         MemorySegment ids = hostRows.asSlice(0, targets.byteCount());
         engine.copyToHost(targets, 0, ids);
-        for (int row = 0; row < values.length; row++) {
+        for (int row = 0; row < rows; row++) {
             if (ids.getAtIndex(INT, row) >= 0) { // neither in another shard nor without a loss
                 values[row] += highest[row] - logs[row];
             }
@@ -97,11 +96,11 @@ final class VocabularyLoss {
         write(values, rowLoss);
     }
 
-    private void read(Tensor tensor, double[] rows) {
+    private void read(Tensor tensor, double[] numbers) {
         MemorySegment host = hostRows.asSlice(0, tensor.byteCount());
         engine.copyToHost(tensor, 0, host);
-        for (int row = 0; row < rows.length; row++) {
-            rows[row] = switch (tensor.dataType()) {
+        for (int row = 0; row < tensor.shape().size(0); row++) {
+            numbers[row] = switch (tensor.dataType()) {
                 case FLOAT32 -> host.getAtIndex(FLOAT, row);
                 case FLOAT64 -> host.getAtIndex(DOUBLE, row);
                 default -> throw noRows(tensor);
@@ -109,12 +108,12 @@ final class VocabularyLoss {
         }
     }
 
-    private void write(double[] rows, Tensor tensor) {
+    private void write(double[] numbers, Tensor tensor) {
         MemorySegment host = hostRows.asSlice(0, tensor.byteCount());
-        for (int row = 0; row < rows.length; row++) {
+        for (int row = 0; row < tensor.shape().size(0); row++) {
             switch (tensor.dataType()) {
-                case FLOAT32 -> host.setAtIndex(FLOAT, row, (float) rows[row]);
-                case FLOAT64 -> host.setAtIndex(DOUBLE, row, rows[row]);
+                case FLOAT32 -> host.setAtIndex(FLOAT, row, (float) numbers[row]);
+                case FLOAT64 -> host.setAtIndex(DOUBLE, row, numbers[row]);
                 default -> throw noRows(tensor);
             }
         }

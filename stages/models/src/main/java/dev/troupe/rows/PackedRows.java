@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 
 /**
  * Rows of S tokens, each with one document or several, of which each sees itself alone. The ids lie in a mapped file
- * of the cache, or in memory outside the heap; on the heap a row takes some 12 bytes.
+ * of the cache, or in memory outside the heap; on the heap a row takes some 16 bytes.
  *
  * <p>Thread rule: any thread, until they are closed.
  */
@@ -108,8 +108,13 @@ public final class PackedRows implements Sequences, AutoCloseable {
     }
 
     @Override
-    public void fill(long row, MicrobatchRows rows, int at) {
-        table.fill(index(row), rows.inputs(), rows.targets(), rows.starts(), at);
+    public int tokenCount(long row) {
+        return table.length(index(row));
+    }
+
+    @Override
+    public void fill(long row, MicrobatchRows rows, int at, int length) {
+        table.fill(index(row), rows.inputs(), rows.targets(), rows.starts(), at, length);
     }
 
     /** Numbers of rows, documents and tokens. */
@@ -135,7 +140,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
      *            index of the first value to write, in all three
      */
     void fill(long row, int[] inputs, int[] targets, int[] starts, int at) {
-        table.fill(index(row), inputs, targets, starts, at);
+        table.fill(index(row), inputs, targets, starts, at, sequenceLength());
     }
 
     /**

@@ -25,6 +25,7 @@ final class RowTable {
     /** The index of the first number of each row, and of the end. */
     private final long[] starts;
     private final int[] counted;
+    private final int[] lengths;
     private final boolean holdsSeveral;
 
     RowTable(List<Path> files, int sequenceLength, MemorySegment numbers) {
@@ -35,6 +36,7 @@ final class RowTable {
         int rows = rowCount(end);
         this.starts = new long[rows + 1];
         this.counted = new int[rows];
+        this.lengths = new int[rows];
         int row = -1;
         long documents = 0;
         for (long at = 0; at < end; at = next(at)) {
@@ -42,6 +44,7 @@ final class RowTable {
                 starts[++row] = at;
             }
             counted[row] += number(at + RowPacker.COUNTED);
+            lengths[row] += documentLength(at);
             documents++;
         }
         starts[rows] = end;
@@ -68,13 +71,13 @@ final class RowTable {
         return (number(header + RowPacker.FILE) & 1) == 1;
     }
 
-    private int length(long header) {
+    private int documentLength(long header) {
         return number(header + RowPacker.LENGTH);
     }
 
     /** The header of the next document. */
     private long next(long header) {
-        return header + RowPacker.HEADER + length(header);
+        return header + RowPacker.HEADER + documentLength(header);
     }
 
     int rows() {
@@ -94,13 +97,18 @@ final class RowTable {
         return counted[row];
     }
 
-    /** As {@link PackedRows#fill}; starts are null where no row holds several documents. */
-    void fill(int row, int[] inputs, int[] targets, int[] starts, int at) {
+    /** The tokens of a row before its padding. */
+    int length(int row) {
+        return lengths[row];
+    }
+
+    /** As {@link PackedRows#fill}, up to a length; starts are null where no row holds several documents. */
+    void fill(int row, int[] inputs, int[] targets, int[] starts, int at, int length) {
         int place = 0;
         for (long header = this.starts[row]; header < this.starts[row + 1]; header = next(header)) {
             int begin = place;
             int number = number(header + RowPacker.HEADER);
-            for (int i = 1; i < length(header); i++) {
+            for (int i = 1; i < documentLength(header); i++) {
                 int following = number(header + RowPacker.HEADER + i);
                 write(number >> 1, (following & 1) == 1 ? following >> 1 : TokenKernels.NOT_COUNTED, begin, inputs,
                         targets, starts, at + place++);
@@ -108,7 +116,7 @@ final class RowTable {
             }
             write(number >> 1, TokenKernels.NOT_COUNTED, begin, inputs, targets, starts, at + place++);
         }
-        for (int begin = place; place < sequenceLength; place++) {
+        for (int begin = place; place < length; place++) {
             write(PADDING_ID, TokenKernels.NOT_COUNTED, begin, inputs, targets, starts, at + place);
         }
     }
@@ -138,7 +146,7 @@ final class RowTable {
     /** The first id of some rows that is not below a size; empty where all are. */
     Optional<Beyond> firstBeyond(int vocabularySize, int from, int to) {
         for (long header = starts[from]; header < starts[to]; header = next(header)) {
-            for (int i = 0; i < length(header); i++) {
+            for (int i = 0; i < documentLength(header); i++) {
                 int id = number(header + RowPacker.HEADER + i) >> 1;
                 if (id >= vocabularySize) {
                     return Optional.of(new Beyond(place(header), id));
@@ -154,14 +162,12 @@ final class RowTable {
         long targets = 0;
         int longest = 0;
         for (int row = from; row < to; row++) {
-            int length = 0;
             for (long header = starts[row]; header < starts[row + 1]; header = next(header)) {
                 documents++;
-                length += length(header);
             }
-            tokens += length;
+            tokens += lengths[row];
             targets += counted[row];
-            longest = Math.max(longest, length);
+            longest = Math.max(longest, lengths[row]);
         }
         long rows = to - from;
         return new RowFigures(rows, documents, tokens, targets, longest,

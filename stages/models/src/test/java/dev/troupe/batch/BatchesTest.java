@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -173,6 +174,17 @@ class BatchesTest {
         assertEquals(0, new Batches(CountingTokens.of(6), Order.SEQUENTIAL, 0, 5, 1).position(17, 0));
         assertThrows(IndexOutOfBoundsException.class,
                 () -> new Batches(CountingTokens.of(6), Order.SEQUENTIAL, 0, 5, 1).position(0, 1));
+    }
+
+    @Test
+    void shouldRoundLengthsUpToFewOfThem() {
+        SequenceLengths some = SequenceLengths.of(200, 1);
+        assertEquals(List.of(16, 16, 32, 192, 200, 200),
+                Stream.of(1, 16, 17, 192, 193, 200).map(some::holding).toList());
+        assertEquals(8, SequenceLengths.of(8, 1).holding(1));
+        assertEquals(4096, SequenceLengths.of(131_072, 1).unit());
+        assertEquals(48, SequenceLengths.of(200, 3).unit(), "ranks share out whole rows");
+        assertEquals(48, SequenceLengths.of(1024, 3).unit());
     }
 
     @Test

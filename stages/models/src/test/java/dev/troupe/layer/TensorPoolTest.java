@@ -52,6 +52,34 @@ class TensorPoolTest {
     }
 
     @Test
+    void shouldUseABufferOfTheLongestForEveryLength() {
+        TensorPool.Extent extent = new TensorPool.Extent(6, length -> Shape.of(2 * length, 3));
+        Tensor whole = pool.take(extent, 6);
+        long bytes = engine.allocatedBytes();
+        pool.give(whole);
+        Tensor shorter = pool.take(extent, 4);
+        assertEquals(Shape.of(8, 3), shorter.shape());
+        Tensor other = pool.reshape(shorter, extent.of(2));
+        assertEquals(Shape.of(4, 3), other.shape());
+        assertThrows(IllegalArgumentException.class, () -> pool.give(shorter), "it has another shape now");
+        pool.give(other);
+        assertSame(shorter, pool.take(extent, 4), "each is made once");
+        assertEquals(bytes, engine.allocatedBytes());
+        assertEquals(Shape.of(8, 3), pool.takeLike(shorter).shape());
+        assertEquals(2 * bytes, engine.allocatedBytes());
+    }
+
+    @Test
+    void shouldTellTheLengthByTheRows() {
+        TensorPool.Extent extent = new TensorPool.Extent(6, length -> Shape.of(2 * length, 3));
+        assertEquals(2, extent.lengthOf(4));
+        assertEquals(6, extent.lengthOf(12));
+        assertEquals(6, extent.lengthOf(5), "no microbatch has so many");
+        assertEquals(6, extent.lengthOf(14), "no microbatch has so many");
+        assertEquals(6, extent.lengthOf(0), "no microbatch has so many");
+    }
+
+    @Test
     void shouldCloseTensorsThatAreTakenToo() {
         pool.take(SHAPE);
         pool.give(pool.take(Shape.of(7)));

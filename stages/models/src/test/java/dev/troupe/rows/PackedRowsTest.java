@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.batch.Batches;
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.batch.Order;
+import dev.troupe.batch.SequenceLengths;
 import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.DataException;
 import dev.troupe.data.TokenCache;
@@ -14,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -68,6 +73,29 @@ class PackedRowsTest {
             assertArrayEquals(new int[]{0, 0, 0, 0, 3, 4, 4, 0, 0, 2, 2, 2, 2, 0}, starts);
             assertEquals(new RowFigures(2, 3, 6, 2, 4, 0.5), rows.figures());
             assertEquals(file.toString(), rows.name());
+        }
+    }
+
+    @Test
+    void shouldMakeAMicrobatchAsLongAsItsLongestRow() {
+        Path file = new Folder(folder).file("""
+                {"documents": [{"ids": [1, 2], "counted": [1, 1]}]}
+                {"documents": [{"ids": [3, 4, 5], "counted": [1, 1, 1]}, {"ids": [6], "counted": [1]}]}
+                {"documents": [{"ids": [7, 8, 9, 1, 2, 3, 4], "counted": [1, 1, 1, 1, 1, 1, 1]}]}
+                {"documents": [{"ids": [6, 7], "counted": [1, 1]}]}
+                """);
+        try (PackedRows all = Folder.open(file, 7)) {
+            Batches batches = new Batches(all, Order.SEQUENTIAL, 0, 4, new SequenceLengths(7, 3));
+            assertEquals(List.of(3, 6, 7, 3), IntStream.range(0, 4).mapToObj(m -> batches.lengthOf(0, m, 1)).toList());
+            assertEquals(6, batches.lengthOf(1, 0, 2));
+            MicrobatchRows rows = new MicrobatchRows(14, true);
+            batches.fillMicrobatch(0, 1, 2, rows);
+            assertEquals(14, rows.tokenCount());
+            batches.fillMicrobatch(0, 0, 2, rows);
+            assertEquals(12, rows.tokenCount());
+            assertArrayEquals(new int[]{1, 2, 0, 0, 0, 0, 3, 4, 5, 6, 0, 0}, Arrays.copyOf(rows.inputs(), 12));
+            assertArrayEquals(new int[]{0, 0, 2, 2, 2, 2, 0, 0, 0, 3, 4, 4}, Arrays.copyOf(rows.starts(), 12));
+            assertEquals(10 * 2 / 4.0, rows.targetsPerMicrobatch());
         }
     }
 

@@ -15,6 +15,7 @@ abstract class CheckedMemory implements Engine {
     final Engine engine;
     private final Operands[] operands;
     private final Operands ofRange = new Operands(this, "range");
+    private final Operands ofBeginning = new Operands(this, "beginning");
     private final Operands ofHostMemory = new Operands(this, "hostMemory");
     private volatile boolean isClosed;
 
@@ -67,6 +68,12 @@ abstract class CheckedMemory implements Engine {
     public final Tensor range(Tensor buffer, long first, Shape shape) {
         CheckedTensor whole = ofRange.holding("buffer", buffer, first, shape);
         return new CheckedTensor(whole, first, engine.range(whole.own(), first, shape));
+    }
+
+    @Override
+    public final Tensor beginning(Tensor buffer, Shape shape) {
+        CheckedTensor whole = ofBeginning.holding("buffer", buffer, 0, shape);
+        return new CheckedTensor(whole, 0, engine.beginning(whole.own(), shape));
     }
 
     @Override

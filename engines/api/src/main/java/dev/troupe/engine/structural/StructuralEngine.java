@@ -66,6 +66,11 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
+    public final Tensor beginning(Tensor buffer, Shape shape) {
+        return StructuralTensor.beginning((StructuralTensor) buffer, shape);
+    }
+
+    @Override
     public long allocatedBytes() {
         return allocatedBytes.get();
     }

@@ -6,7 +6,7 @@ import dev.troupe.engine.Shape;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A tensor without memory: it is counted as if it had some. A range is not, since its buffer is. */
+/** A tensor without memory: it is counted as if it had some. A range or a beginning is not, since its buffer is. */
 final class StructuralTensor extends EngineTensor {
     private final boolean isRange;
     private final AtomicLong allocatedBytes;
@@ -27,6 +27,10 @@ final class StructuralTensor extends EngineTensor {
 
     static StructuralTensor range(StructuralTensor buffer, Shape shape) {
         return new StructuralTensor(buffer.dataType, shape, true, buffer.allocatedBytes);
+    }
+
+    static StructuralTensor beginning(StructuralTensor buffer, Shape shape) {
+        return new StructuralTensor(buffer.dataType, shape, false, buffer.allocatedBytes);
     }
 
     boolean isRange() {

@@ -33,6 +33,9 @@ final class AttentionCases {
                 cases.add(droppingBackward(2, t, 2, 34, dropout));
             }
         }
+        Dropout ofShortSequences = new Dropout(0.3, 11, 5, 2, 7, 2, 0, 0, 17, 40);
+        cases.add(dropping(2, 17, 2, 34, ofShortSequences));
+        cases.add(droppingBackward(2, 17, 2, 34, ofShortSequences));
         return cases;
     }
 

@@ -57,7 +57,7 @@ final class GroupedAttentionCases {
         List<KernelCase> cases = new ArrayList<>();
         for (boolean documents : new boolean[]{false, true}) {
             Sizes sizes = new Sizes(2, 97, 4, 2, 17, documents);
-            Dropout dropout = new Dropout(0.3, 11, 5, 2, 7, 6, 0, 2);
+            Dropout dropout = new Dropout(0.3, 11, 5, 2, 7, 6, 0, 2, 97, documents ? 97 : 112);
             cases.add(forward(sizes, " with dropout", dropout));
             cases.add(backward(sizes, " with dropout", dropout));
         }

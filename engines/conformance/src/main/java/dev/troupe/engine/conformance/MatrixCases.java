@@ -97,6 +97,7 @@ final class MatrixCases {
             for (int m : new int[]{1, 17, 1030}) {
                 cases.add(dropout(n, m, new Dropout(0.1, -5, 1000, 3, 65535, m, 0, 0), true));
                 cases.add(dropout(n, m, new Dropout(0.5, 1L << 40, 0, 0, 0, m + 40, 9, 33), false));
+                cases.add(dropout(n, m, new Dropout(0.5, 7, 2, 1, 3, m, 2, 0, 3, 5), false));
             }
         }
         return cases;

@@ -9,6 +9,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +53,33 @@ abstract class RangeConformance extends MemoryConformance {
             assertEquals(30, engine.sum(right));
             assertEquals(36 + 100 + 196, engine.squaredSum(right));
         }
+    }
+
+    /** The products are large enough for an engine to pack their right side. */
+    @Test
+    final void shouldKeepNothingBesideTheBeginningOfABuffer() {
+        Engine engine = engine();
+        int size = 128;
+        try (Tensor buffer = engine.allocate(engine.computeType(), Shape.of(2 * size, size));
+                Tensor left = engine.allocate(engine.computeType(), Shape.of(size, size));
+                Tensor product = engine.allocate(engine.computeType(), Shape.of(size, size))) {
+            Tensor right = engine.beginning(buffer, Shape.of(size, size));
+            HostMemory.write(engine, left, constant(size * size, 1));
+            long bytes = engine.allocatedBytes();
+            for (int value = 1; value <= 2; value++) {
+                HostMemory.write(engine, buffer, constant(2 * size * size, value));
+                engine.matmul(left, false, right, true, product, false);
+                assertEquals(value * size, HostMemory.read(engine, product)[size + 1]);
+            }
+            assertEquals(bytes, engine.allocatedBytes());
+            assertThrows(IllegalArgumentException.class, () -> engine.beginning(buffer, Shape.of(2 * size + 1, size)));
+        }
+    }
+
+    private static double[] constant(int count, double value) {
+        double[] values = new double[count];
+        Arrays.fill(values, value);
+        return values;
     }
 
     @Test

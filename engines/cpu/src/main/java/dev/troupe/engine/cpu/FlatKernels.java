@@ -51,7 +51,12 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public Tensor range(Tensor buffer, long first, Shape shape) {
-        return new CpuTensor(CpuTensor.of(buffer), first, shape);
+        return CpuTensor.range(CpuTensor.of(buffer), first, shape);
+    }
+
+    @Override
+    public Tensor beginning(Tensor buffer, Shape shape) {
+        return CpuTensor.beginning(CpuTensor.of(buffer), shape);
     }
 
     @Override

@@ -276,12 +276,17 @@ final class Frame {
                 : ring.payload(ringEnd, fragmentLength);
     }
 
-    /** Whether the message has this type and this shape. */
-    boolean matches(DataType type, Shape shape) {
-        if (type != dataType || shape.rank() != tensorRank) {
+    /**
+     * Whether the message has this type and this shape, but for the first size.
+     *
+     * @param rows
+     *            its first size, at most that of the shape
+     */
+    boolean matches(DataType type, Shape shape, int rows) {
+        if (type != dataType || shape.rank() != tensorRank || rows != sizes[0] || rows > shape.size(0)) {
             return false;
         }
-        for (int dimension = 0; dimension < tensorRank; dimension++) {
+        for (int dimension = 1; dimension < tensorRank; dimension++) {
             if (shape.size(dimension) != sizes[dimension]) {
                 return false;
             }

@@ -32,6 +32,9 @@ final class PostedReceives {
 
     /** The results of frames and epochs. */
     interface Events {
+        /** The rows that a message for this buffer must have; a number that no message has where there is none such. */
+        int rowsOf(MessageId id, Tensor buffer);
+
         void landed(MessageId id, Tensor tensor);
 
         void returned(Edge edge, Tensor tensor);
@@ -56,6 +59,8 @@ final class PostedReceives {
         long filled;
         long pass;
         int microbatch;
+        /** The rows that the message in the first buffer must have. */
+        int rows;
         /** The number of the next message; it wraps around. */
         int nextNumber;
         /** The last message of whose loss the rank was told: one fault a message is enough. */
@@ -126,10 +131,11 @@ final class PostedReceives {
             }
         }
         Buffer buffer = edge.buffers.peekFirst();
-        if (!frame.matches(buffer.tensor().dataType(), buffer.tensor().shape())) {
+        if (!frame.matches(buffer.tensor().dataType(), buffer.tensor().shape(), edge.rows)) {
             edge.filled = 0;
             return lose(edge, frame, DropReason.WRONG_SHAPE, "a buffer of " + buffer.tensor().dataType() + " "
-                    + buffer.tensor().shape() + " was granted, but the message has " + frame.layout());
+                    + buffer.tensor().shape() + " was granted, and " + edge.rows + " rows were expected, but the"
+                    + " message has " + frame.layout());
         }
         try {
             buffer.engine().copyFromHost(frame.payload(), buffer.tensor(), frame.fragmentOffset());
@@ -191,6 +197,7 @@ final class PostedReceives {
         }
         edge.pass = frame.pass();
         edge.microbatch = frame.microbatch();
+        edge.rows = events.rowsOf(frame.id(), edge.buffers.peekFirst().tensor());
         return null;
     }
 

@@ -8,6 +8,8 @@ import java.util.function.IntPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.troupe.engine.Tensor;
+import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportListener;
 
 /**
@@ -31,6 +33,16 @@ final class RankListeners {
     /** Returns the listener of a rank, or null where the rank has none. */
     TransportListener of(int rank) {
         return listeners[rank];
+    }
+
+    /** The rows that a rank expects of a message; -1 where it knows of none such. */
+    int rowsOf(MessageId id, Tensor buffer) {
+        try {
+            return listeners[id.edge().toRank()].rowsOf(id, buffer);
+        } catch (RuntimeException unknown) {
+            LOG.debug("no rows are known of {}", id, unknown);
+            return -1;
+        }
     }
 
     /** Drops the listeners of all other ranks. */

@@ -333,6 +333,11 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     }
 
     @Override
+    public int rowsOf(MessageId id, Tensor buffer) {
+        return listeners.rowsOf(id, buffer);
+    }
+
+    @Override
     public void landed(MessageId id, Tensor tensor) {
         counters.receivedMessage();
         listeners.tell(id.edge().toRank(), listener -> listener.onLanded(id, tensor));

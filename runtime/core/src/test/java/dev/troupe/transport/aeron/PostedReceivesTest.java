@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Random;
 
 import org.agrona.concurrent.UnsafeBuffer;
@@ -33,6 +35,12 @@ class PostedReceivesTest implements PostedReceives.Events {
     private final Frame frame = new Frame(true);
     private final Edge edge = Samples.edge(0, 1);
     private final Tensor message = Samples.random(1, 48);
+    private OptionalInt rows = OptionalInt.empty();
+
+    @Override
+    public int rowsOf(MessageId id, Tensor buffer) {
+        return rows.orElse(buffer.shape().size(0));
+    }
 
     @Override
     public void landed(MessageId id, Tensor tensor) {
@@ -111,6 +119,21 @@ class PostedReceivesTest implements PostedReceives.Events {
         assertEquals(DropReason.WRONG_SHAPE, land(0, 0, 192));
         assertArrayEquals(new byte[192], Samples.bytes(buffer));
         assertEquals(List.of(DropReason.WRONG_SHAPE), lost);
+    }
+
+    @Test
+    void shouldTakeAsManyRowsAsAreExpected() {
+        Tensor buffer = grant(edge, 60);
+        rows = OptionalInt.of(32);
+        assertEquals(DropReason.WRONG_SHAPE, land(0, 0, 192));
+        rows = OptionalInt.of(-1);
+        assertEquals(DropReason.WRONG_SHAPE, land(1, 0, 192), "no such message");
+        assertArrayEquals(new byte[240], Samples.bytes(buffer));
+        rows = OptionalInt.of(48);
+        assertNull(land(2, 0, 64));
+        assertNull(land(2, 64, 128));
+        assertEquals(List.of(buffer), landedIn);
+        assertArrayEquals(Samples.bytes(message), Arrays.copyOf(Samples.bytes(buffer), 192));
     }
 
     @Test

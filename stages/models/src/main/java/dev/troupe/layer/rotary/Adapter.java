@@ -1,7 +1,6 @@
 package dev.troupe.layer.rotary;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.Dropout;
 import dev.troupe.layer.LayerContext;
@@ -25,7 +24,7 @@ public final class Adapter {
     private final Parameter down;
     private final Parameter up;
     private final double scale;
-    private final Shape innerShape;
+    private final TensorPool.Extent innerShape;
     private final int allInputs;
     private final int firstInput;
     /** Whether products read the type that they write, so that nothing is to be rounded between two of them. */
@@ -77,9 +76,9 @@ public final class Adapter {
 
     /** Adds to dx [N x K] from dy [N x M]. */
     void addBackwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
-        Tensor dInner = innerGradient(dy);
+        Tensor dInner = innerGradient(dy, microbatch);
         if (microbatch.dropoutKey().dropsInputs()) {
-            Tensor added = pool.take(dx.shape());
+            Tensor added = pool.takeLike(dx);
             engine.matmul(dInner, false, down.operand(), false, added, false);
             engine.dropout(added, dropout(microbatch), added);
             engine.add(dx, added, dx);
@@ -95,7 +94,7 @@ public final class Adapter {
         Tensor inner = inner(x, microbatch);
         engine.matmul(dy, true, inner, false, up.gradient(), true);
         pool.give(inner);
-        Tensor dInner = innerGradient(dy);
+        Tensor dInner = innerGradient(dy, microbatch);
         Tensor read = dropped(x, microbatch);
         engine.matmul(dInner, true, read, false, down.gradient(), true);
         giveUnless(x, read);
@@ -107,7 +106,7 @@ public final class Adapter {
             engine.matmul(left, false, right.operand(), transposeRight, sum, true);
             return;
         }
-        Tensor added = pool.take(sum.shape());
+        Tensor added = pool.takeLike(sum);
         engine.matmul(left, false, right.operand(), transposeRight, added, false);
         engine.add(sum, added, sum);
         pool.give(added);
@@ -116,24 +115,24 @@ public final class Adapter {
     /** {@code s dropout(x) A^T}. */
     private Tensor inner(Tensor x, MicrobatchContext microbatch) {
         Tensor read = dropped(x, microbatch);
-        Tensor inner = scaled(read, down, true);
+        Tensor inner = scaled(read, down, true, microbatch);
         giveUnless(x, read);
         return inner;
     }
 
     /** {@code s dy B}. */
-    private Tensor innerGradient(Tensor dy) {
-        return scaled(dy, up, false);
+    private Tensor innerGradient(Tensor dy, MicrobatchContext microbatch) {
+        return scaled(dy, up, false, microbatch);
     }
 
-    private Tensor scaled(Tensor left, Parameter right, boolean transposeRight) {
-        Tensor product = pool.takeFloats(innerShape);
+    private Tensor scaled(Tensor left, Parameter right, boolean transposeRight, MicrobatchContext microbatch) {
+        Tensor product = pool.takeFloats(innerShape, microbatch.length());
         engine.matmul(left, false, right.operand(), transposeRight, product, false);
         engine.scale(product, scale);
         if (isOfOneType) {
             return product;
         }
-        Tensor rounded = pool.take(innerShape);
+        Tensor rounded = pool.take(innerShape, microbatch.length());
         engine.cast(product, rounded);
         pool.give(product);
         return rounded;
@@ -143,7 +142,7 @@ public final class Adapter {
         if (!microbatch.dropoutKey().dropsInputs()) {
             return x;
         }
-        Tensor dropped = pool.take(x.shape());
+        Tensor dropped = pool.takeLike(x);
         engine.dropout(x, dropout(microbatch), dropped);
         return dropped;
     }

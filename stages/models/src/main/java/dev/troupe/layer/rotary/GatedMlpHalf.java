@@ -1,6 +1,6 @@
 package dev.troupe.layer.rotary;
 
-import dev.troupe.engine.Shape;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.Half;
@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * share the stage each has I/t rows of the first two, and as many columns of Wdown.
  */
 public final class GatedMlpHalf extends Half {
-    private final Shape innerShape;
+    private final TensorPool.Extent innerShape;
     private final Projection gates;
     private final Projection ups;
     private final Projection down;
@@ -78,23 +78,23 @@ public final class GatedMlpHalf extends Half {
 
         @Override
         protected void forward() {
-            gate = pool.take(innerShape);
+            gate = take(innerShape);
             gates.forward(normed, gate, microbatch);
-            up = pool.take(innerShape);
+            up = take(innerShape);
             ups.forward(normed, up, microbatch);
             weigh();
         }
 
         private void weigh() {
-            inner = pool.take(innerShape);
+            inner = take(innerShape);
             engine.swiGlu(gate, up, inner);
         }
 
         @Override
         protected Tensor projected() {
-            Tensor added = pool.take(activation);
+            Tensor added = take(activation);
             down.forward(inner, added, microbatch);
-            return stream.intoSum(added);
+            return stream.intoSum(added, microbatch.length());
         }
 
         /** Keeps both factors. */
@@ -108,12 +108,12 @@ public final class GatedMlpHalf extends Half {
             if (inner == null) {
                 weigh();
             }
-            upGradient = pool.take(innerShape);
+            upGradient = take(innerShape);
             down.backwardInput(outputGradient, upGradient, microbatch);
             // Both gradients take the places of tensors that the backward for the weights does not read.
             engine.swiGluBackward(gate, up, upGradient, gate, upGradient);
             up = pool.drop(up);
-            Tensor dNormed = pool.take(activation);
+            Tensor dNormed = take(activation);
             gates.backwardInput(gate, dNormed, microbatch);
             ups.addBackwardInput(upGradient, dNormed, microbatch);
             return dNormed;

@@ -87,7 +87,7 @@ public final class Projection {
 
     /** Adds to dx [N x K]. */
     void addBackwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
-        Tensor addend = pool.take(dx.shape());
+        Tensor addend = pool.takeLike(dx);
         backwardInput(dy, addend, microbatch);
         engine.add(dx, addend, dx);
         pool.give(addend);

@@ -1,7 +1,7 @@
 package dev.troupe.layer.rotary;
 
+import dev.troupe.layer.TensorPool;
 import dev.troupe.engine.Dropout;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.Half;
@@ -24,15 +24,14 @@ import java.util.stream.Stream;
  * the first three matrices, and their columns of Wo.
  */
 public final class RotaryAttentionHalf extends Half {
-    private final int sequenceLength;
     private final int block;
     private final int allHeads;
     private final int ownHeads;
     private final int ownKeyValueHeads;
     private final int firstHead;
-    private final Shape attendedShape;
-    private final Shape valueShape;
-    private final Shape stateShape;
+    private final TensorPool.Extent attendedShape;
+    private final TensorPool.Extent valueShape;
+    private final TensorPool.Extent stateShape;
     private final boolean shedsAttention;
     private final TurnedHeads queries;
     private final TurnedHeads keys;
@@ -86,7 +85,6 @@ public final class RotaryAttentionHalf extends Half {
     public RotaryAttentionHalf(LayerContext context, int block, Spec spec) {
         super(context, block, DropoutKey.Site.ATTENTION_OUTPUT, spec.norm());
         this.block = block;
-        sequenceLength = context.sequenceLength();
         allHeads = spec.heads();
         ownHeads = context.own(spec.heads());
         ownKeyValueHeads = context.own(spec.keyValueHeads());
@@ -98,10 +96,10 @@ public final class RotaryAttentionHalf extends Half {
         output = new Projection(context, spec.output());
         valueShape = context.activation(values.outputs());
         attendedShape = context.activation(output.inputs());
-        stateShape = engine.attentionStateShape(context.microbatchSize(), sequenceLength, ownHeads);
+        stateShape = context.attentionState(ownHeads);
         // True of an engine that keeps all probabilities, T numbers a row and head. One that keeps a number a row and head
         // makes them again in its backward anyway.
-        shedsAttention = stateShape.elementCount() > attendedShape.elementCount();
+        shedsAttention = stateShape.whole().elementCount() > attendedShape.whole().elementCount();
     }
 
     @Override
@@ -128,14 +126,14 @@ public final class RotaryAttentionHalf extends Half {
         protected void forward() {
             query.enter(normed, microbatch);
             key.enter(normed, microbatch);
-            value = pool.take(valueShape);
+            value = take(valueShape);
             values.forward(normed, value, microbatch);
             KeyValueCache cache = microbatch.cache();
             if (cache != null) {
                 cache.keep(block, key.turned(), value);
             }
             if (microbatch.firstPlace() > 0) {
-                attended = pool.take(attendedShape);
+                attended = take(attendedShape);
                 cache.attend(block, query.turned(), ownHeads, ownKeyValueHeads, attended);
             } else {
                 attend();
@@ -143,9 +141,10 @@ public final class RotaryAttentionHalf extends Half {
         }
 
         private void attend() {
-            state = pool.takeFloats(stateShape);
-            attended = pool.take(attendedShape);
-            engine.groupedAttention(query.turned(), key.turned(), value, microbatch.starts(), sequenceLength, ownHeads,
+            state = pool.takeFloats(stateShape, microbatch.length());
+            attended = take(attendedShape);
+            engine.groupedAttention(query.turned(), key.turned(), value, microbatch.starts(), microbatch.length(),
+                    ownHeads,
                     ownKeyValueHeads, dropout(), state, attended);
         }
 
@@ -155,9 +154,9 @@ public final class RotaryAttentionHalf extends Half {
 
         @Override
         protected Tensor projected() {
-            Tensor added = pool.take(activation);
+            Tensor added = take(activation);
             output.forward(attended, added, microbatch);
-            return stream.intoSum(added);
+            return stream.intoSum(added, microbatch.length());
         }
 
         /** Keeps queries, keys and values, and the output of attention unless its state is large. */
@@ -174,17 +173,18 @@ public final class RotaryAttentionHalf extends Half {
             if (attended == null) {
                 attend();
             }
-            Tensor dAttended = pool.take(attendedShape);
+            Tensor dAttended = take(attendedShape);
             output.backwardInput(outputGradient, dAttended, microbatch);
-            valueGradient = pool.take(valueShape);
+            valueGradient = take(valueShape);
             engine.groupedAttentionBackward(dAttended, query.turned(), key.turned(), value, microbatch.starts(),
                     attended, state,
-                    sequenceLength, ownHeads, ownKeyValueHeads, dropout(), query.takeGradient(), key.takeGradient(),
+                    microbatch.length(), ownHeads, ownKeyValueHeads, dropout(), query.takeGradient(),
+                    key.takeGradient(),
                     valueGradient);
             pool.give(dAttended);
             value = pool.drop(value);
             state = pool.drop(state);
-            Tensor dNormed = pool.take(activation);
+            Tensor dNormed = take(activation);
             query.backwardInput(dNormed, false);
             key.backwardInput(dNormed, true);
             values.addBackwardInput(valueGradient, dNormed, microbatch);

@@ -1,7 +1,6 @@
 package dev.troupe.layer.rotary;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.MicrobatchContext;
@@ -21,26 +20,24 @@ import java.util.stream.Stream;
 final class TurnedHeads {
     private final Engine engine;
     private final TensorPool pool;
-    private final int sequenceLength;
     private final Projection projection;
     private final RotaryAngles angles;
     /** [D]; null where heads are not normalized. */
     private final Parameter gamma;
     private final double epsilon;
-    private final Shape shape;
-    private final Shape rootShape;
+    private final TensorPool.Extent shape;
+    private final TensorPool.Extent rootShape;
 
     TurnedHeads(LayerContext context, Projection.Spec spec, Optional<Norm.Spec> norm, RotaryAngles angles) {
         engine = context.engine();
         pool = context.pool();
-        sequenceLength = context.sequenceLength();
         projection = new Projection(context, spec);
         gamma = norm.map(one -> context.parameter(one.gamma())).orElse(null);
         epsilon = norm.map(Norm.Spec::epsilon).orElse(0.0);
         this.angles = angles;
         shape = context.activation(projection.outputs());
         int headSize = 2 * angles.sines().shape().size(1);
-        rootShape = Shape.of(Math.multiplyExact(shape.size(0), projection.outputs() / headSize));
+        rootShape = context.perRow(projection.outputs() / headSize);
     }
 
     List<Parameter> projectionParameters() {
@@ -65,12 +62,12 @@ final class TurnedHeads {
         /** From the normed stream [N x K]. */
         void enter(Tensor normed, MicrobatchContext context) {
             microbatch = context;
-            turned = pool.take(shape);
+            turned = pool.take(shape, microbatch.length());
             if (gamma == null) {
                 projection.forward(normed, turned, microbatch);
             } else {
-                projected = pool.take(shape);
-                reciprocalRoot = pool.takeFloats(rootShape);
+                projected = pool.take(shape, microbatch.length());
+                reciprocalRoot = pool.takeFloats(rootShape, microbatch.length());
                 projection.forward(normed, projected, microbatch);
                 engine.rmsNorm(null, projected, gamma.weights(), epsilon, turned, reciprocalRoot);
             }
@@ -79,7 +76,7 @@ final class TurnedHeads {
 
         private void turn(Tensor heads, boolean back) {
             RotaryAngles own = angles.from(engine, microbatch.firstPlace());
-            engine.rotary(heads, microbatch.starts(), sequenceLength, own.cosines(), own.sines(), back, heads);
+            engine.rotary(heads, microbatch.starts(), microbatch.length(), own.cosines(), own.sines(), back, heads);
         }
 
         Tensor turned() {
@@ -88,7 +85,7 @@ final class TurnedHeads {
 
         /** Returns a tensor for the gradient for the turned heads, which the pass gives back. */
         Tensor takeGradient() {
-            gradient = pool.take(shape);
+            gradient = pool.take(shape, microbatch.length());
             return gradient;
         }
 
@@ -98,7 +95,7 @@ final class TurnedHeads {
             turn(gradient, true);
             if (gamma != null) {
                 normGradient = gradient;
-                gradient = pool.take(shape);
+                gradient = pool.take(shape, microbatch.length());
                 engine.rmsNormBackwardInput(normGradient, projected, gamma.weights(), reciprocalRoot, gradient, false);
             }
             if (adds) {

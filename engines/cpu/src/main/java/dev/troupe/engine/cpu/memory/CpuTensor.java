@@ -20,6 +20,7 @@ public final class CpuTensor extends EngineTensor {
     /** Null for a range. */
     private final Arena arena;
     private final MemorySegment elements;
+    private final boolean keepsCopies;
     /** Of ranges of this; empty for a range. They are gone with the buffer. */
     private final List<PackedCopy> copies = new ArrayList<>();
     /** How often this may have been written. More than one thread may write, but never two the same elements. */
@@ -32,15 +33,26 @@ public final class CpuTensor extends EngineTensor {
         this.buffer = this;
         this.arena = Arena.ofShared();
         this.elements = arena.allocate(byteCount(), Lanes.ALIGNMENT);
+        this.keepsCopies = false;
     }
 
     /** A range of another tensor, which holds it. */
-    public CpuTensor(CpuTensor buffer, long first, Shape shape) {
+    public static CpuTensor range(CpuTensor buffer, long first, Shape shape) {
+        return new CpuTensor(buffer, first, shape, true);
+    }
+
+    /** The beginning of another tensor, whose content changes from use to use. */
+    public static CpuTensor beginning(CpuTensor buffer, Shape shape) {
+        return new CpuTensor(buffer, 0, shape, false);
+    }
+
+    private CpuTensor(CpuTensor buffer, long first, Shape shape, boolean keepsCopies) {
         super(buffer.dataType, shape);
         this.owner = buffer.owner;
         this.buffer = buffer.buffer;
         this.arena = null;
         this.elements = buffer.elements.asSlice(first * dataType.elementBytes(), byteCount());
+        this.keepsCopies = keepsCopies;
     }
 
     /** An operand that a kernel reads. */
@@ -60,8 +72,9 @@ public final class CpuTensor extends EngineTensor {
         return shape.elementCount();
     }
 
-    public boolean isRange() {
-        return buffer != this;
+    /** Whether what was packed of this is kept beside it. */
+    public boolean keepsCopies() {
+        return keepsCopies;
     }
 
     /** Where a packed copy of this is that is up to date; made and kept the first time. */

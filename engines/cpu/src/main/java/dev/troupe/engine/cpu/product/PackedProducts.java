@@ -107,7 +107,7 @@ final class PackedProducts implements AutoCloseable {
 
     /** A parameter is a range, and keeps what was packed of it; anything else changes before it is seen again. */
     private long packed(CpuTensor b, Packing packing) {
-        if (b.isRange()) {
+        if (b.keepsCopies()) {
             return b.packed(packing);
         }
         packed.require(packing.bytes());

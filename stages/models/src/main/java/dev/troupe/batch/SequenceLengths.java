@@ -1,0 +1,38 @@
+package dev.troupe.batch;
+
+/**
+ * The lengths that the sequences of a microbatch may have: multiples of a unit, and the longest. They are few, since an
+ * engine may have to prepare its kernels for each, and every one but the longest is a number of rows that ranks can share
+ * out.
+ *
+ * @param longest
+ *            tokens of a sequence of the run, S
+ * @param unit
+ *            tokens; every shorter length is a multiple of it
+ */
+public record SequenceLengths(int longest, int unit) {
+    /** Shorter steps would cost more in kernels of odd shapes than they leave out. */
+    private static final int LEAST_UNIT = 16;
+    /** With so many, less than a token in 32 of the longest is padding that is computed. */
+    private static final int MOST = 32;
+
+    /**
+     * The lengths of a run.
+     *
+     * @param parts
+     *            ranks of which each has as many rows of a microbatch as the others: a unit is a multiple of it
+     */
+    public static SequenceLengths of(int longest, int parts) {
+        long common = LEAST_UNIT;
+        while (common % parts != 0) {
+            common += LEAST_UNIT;
+        }
+        long least = Math.ceilDiv(longest, MOST);
+        return new SequenceLengths(longest, (int) Math.min(Integer.MAX_VALUE, Math.ceilDiv(least, common) * common));
+    }
+
+    /** The shortest that holds so many tokens, which are at most the longest. */
+    public int holding(int tokens) {
+        return (int) Math.min(longest, Math.ceilDiv((long) tokens, unit) * unit);
+    }
+}
