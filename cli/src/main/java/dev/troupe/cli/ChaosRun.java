@@ -61,7 +61,7 @@ final class ChaosRun {
         List<Integer> all = IntStream.range(0, spec.parallel().worldSize()).boxed().toList();
         Optional<RunRequest.Share> share = spec.cluster().map(_ -> new RunRequest.Share(all, all, true));
         PreparedRun run = new PreparedRun(new RunRequest(spec.with(faults), BuiltInCorpus.utf8(), directory,
-                Optional.empty(), OptionalLong.empty(), Optional.empty(), share));
+                Optional.empty(), OptionalLong.empty(), false, share));
         if (!run.leavesWeights()) {
             run.close();
             throw new UsageException("the engine " + run.engine().provider().kind()

@@ -5,7 +5,6 @@ import dev.troupe.cli.options.ClusterFile;
 import dev.troupe.cli.options.NextCommand;
 import dev.troupe.cli.progress.CoordinatorConsole;
 import dev.troupe.cli.progress.RunSummary;
-import dev.troupe.output.TraceFile;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.ParentWatch;
 import dev.troupe.cli.stop.StopRequests;
@@ -88,7 +87,6 @@ final class NodeCommand implements Callable<Integer> {
             System.err.println("troupe: " + outcome.failure().orElseThrow());
             return ExitCode.WRONG_REQUEST;
         }
-        TraceFile.write(run, Optional.of(name), output::println);
         if (report.leads()) {
             return report.end(outcome, requests, next);
         }

@@ -5,7 +5,6 @@ import dev.troupe.cli.options.NextCommand;
 import dev.troupe.cli.options.RunOptions;
 import dev.troupe.cli.progress.CoordinatorConsole;
 import dev.troupe.cli.progress.RunSummary;
-import dev.troupe.output.TraceFile;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cli.stop.StoppableRun;
 import dev.troupe.config.RunSpec;
@@ -79,7 +78,6 @@ final class TrainCommand implements Callable<Integer> {
             TrainingRun training = TrainingRun.start(run, report.directory(), transport, warmUp, listener);
             requests.running(new StoppableRun(training));
             RunOutcome outcome = training.await();
-            TraceFile.write(run, Optional.empty(), output::println);
             int exitCode = report.end(outcome, requests,
                     Optional.of(NextCommand.train(Optional.ofNullable(config), options)));
             transport.counters().droppedInWords().ifPresent(output::println);

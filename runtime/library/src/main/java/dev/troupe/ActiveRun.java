@@ -3,7 +3,6 @@ package dev.troupe;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.RunEnd;
 import dev.troupe.output.RunJournal;
-import dev.troupe.output.TraceFile;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.run.TrainingRun;
 import java.nio.file.Path;
@@ -79,7 +78,6 @@ final class ActiveRun {
         if (outcome.wasRefused()) {
             throw new RequestException(outcome.failure().orElseThrow());
         }
-        TraceFile.write(run, node, LOG::warn);
         return lead.journal().map(journal -> lead(outcome, journal)).orElseGet(() -> follow(outcome));
     }
 

@@ -5,6 +5,7 @@ import dev.troupe.observe.RunListener;
 import dev.troupe.output.RunJournal;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.watch.Notice;
+import dev.troupe.schedule.idle.StepTimes;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,6 +40,11 @@ final class Recorder implements RunListener {
     @Override
     public void onStarted() {
         journal.onStarted();
+    }
+
+    @Override
+    public void onTimes(StepTimes times) {
+        journal.onTimes(times);
     }
 
     @Override

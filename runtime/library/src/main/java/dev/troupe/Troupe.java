@@ -93,7 +93,7 @@ public final class Troupe {
             Path directory = spec.directory();
             RunSpec checked = spec.read(data.setting(directory).stream().toList());
             RunRequest request = new RunRequest(checked, BuiltInCorpus.utf8(), directory, spec.resume(),
-                    OptionalLong.empty(), Optional.empty(), Optional.empty(), data.text());
+                    OptionalLong.empty(), false, Optional.empty(), data.text());
             try (Held held = new Held()) {
                 PreparedRun run = held.add(new PreparedRun(request));
                 note(run);

@@ -116,7 +116,7 @@ final class Hop implements AutoCloseable {
         }
 
         @Override
-        public void onSent(MessageId id, Tensor tensor) {
+        public void onSent(MessageId id, Tensor tensor, long creditNanos) {
             Measurement running = measurement;
             if (!running.echoes && running.toSend > 0) {
                 running.toSend--;
@@ -149,7 +149,7 @@ final class Hop implements AutoCloseable {
         }
 
         @Override
-        public void onSent(MessageId id, Tensor tensor) {
+        public void onSent(MessageId id, Tensor tensor, long creditNanos) {
             transport.grant(0, THERE, engine, tensor);
         }
 

@@ -187,7 +187,7 @@ public final class NodeHopBenchmark implements TransportListener, AutoCloseable 
     }
 
     @Override
-    public synchronized void onSent(MessageId id, Tensor tensor) {
+    public synchronized void onSent(MessageId id, Tensor tensor, long creditNanos) {
         if (rank == 0 && toSend > 0) {
             toSend--;
             transport.send(id, engine, tensor);

@@ -11,6 +11,7 @@ import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.schedule.idle.StepTimes;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -99,6 +100,11 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     public void onStarted() {
         journal.onStarted();
         progress.start();
+    }
+
+    @Override
+    public void onTimes(StepTimes times) {
+        journal.onTimes(times);
     }
 
     @Override

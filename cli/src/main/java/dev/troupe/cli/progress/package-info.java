@@ -8,7 +8,7 @@
  * {@code dev.troupe.engine}, {@code dev.troupe.generate}, {@code dev.troupe.model.spec}, {@code dev.troupe.observe},
  * {@code dev.troupe.output}, {@code dev.troupe.prepare}, {@code dev.troupe.protocol},
  * {@code dev.troupe.protocol.watch}, {@code dev.troupe.publish}, {@code dev.troupe.schedule},
- * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline} and
- * {@code dev.troupe.tokenizer}.
+ * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.idle}, {@code dev.troupe.schedule.simulator},
+ * {@code dev.troupe.schedule.timeline} and {@code dev.troupe.tokenizer}.
  */
 package dev.troupe.cli.progress;

@@ -43,7 +43,7 @@ class CoordinatorConsoleTest {
         return new PreparedRun(new RunRequest(
                 RunSpecReader.read(Optional.empty(),
                         List.of("engine.kind=emulated", "model.layers=2", "model.hidden=16", "training.steps=4")),
-                BuiltInCorpus.utf8(), directory, Optional.empty(), OptionalLong.empty(), Optional.empty(),
+                BuiltInCorpus.utf8(), directory, Optional.empty(), OptionalLong.empty(), false,
                 Optional.of(new RunRequest.Share(List.of(0), List.of(), leads))));
     }
 

@@ -4,11 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.networknt.schema.JsonSchemaFactory;
+import com.networknt.schema.SpecVersion;
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.Golden;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Tag;
@@ -33,18 +37,38 @@ class TraceFileTest {
                 new ObjectMapper().readTree(run.resolve("trace.json").toFile()).path("traceEvents").spliterator(),
                 false)
                 .toList();
-        assertEquals(IntStream.range(2, 12).mapToObj(step -> "step " + step).toList(),
-                events.stream().filter(event -> event.path("name").textValue().equals("process_name"))
-                        .map(event -> event.path("args").path("name").textValue()).toList());
-        List<String> slices = events.stream().filter(event -> event.path("ph").textValue().equals("X"))
-                .filter(event -> event.path("pid").intValue() == 0).map(event -> event.path("name").textValue())
-                .sorted().toList();
+        List<JsonNode> actions = events.stream().filter(event -> event.path("cat").textValue() != null)
+                .filter(event -> event.path("ph").textValue().equals("X") && event.path("tid").intValue() == 0)
+                .toList();
+        assertEquals(IntStream.range(2, 12).boxed().toList(),
+                actions.stream().map(event -> event.path("args").path("step").intValue()).distinct().sorted().toList());
         List<String> ofEachStage = List.of("B0", "B1", "F0", "F1", "NORM", "RECV_SHARED", "SEND_SHARED", "SNAPSHOT",
                 "UPDATE");
-        assertEquals(IntStream.range(0, 2).boxed()
-                .flatMap(stage -> ofEachStage.stream().map(action -> stage + action)).toList(), slices);
-        // The stage that failed computed its forwards again.
-        assertEquals(2, events.stream().filter(event -> event.path("pid").intValue() == 9)
-                .filter(event -> event.path("name").textValue().equals("1F0")).count());
+        assertEquals(
+                IntStream.range(0, 2).boxed().flatMap(stage -> ofEachStage.stream().map(action -> stage + action))
+                        .toList(),
+                actions.stream().filter(event -> event.path("args").path("step").intValue() == 11)
+                        .map(event -> event.path("name").textValue()).sorted().toList());
+        // Two activations, two gradients and both gradients of the table, in each of ten steps.
+        assertEquals(60, events.stream().filter(event -> event.path("ph").textValue().equals("s")).count());
+        JsonNode last = new ObjectMapper().readTree(run.resolve("steps/000011.json").toFile());
+        assertEquals(Set.of(), JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012)
+                .getSchema(Files.readString(Path.of("../docs/schema/step.json"))).validate(last));
+        assertEquals("recovery", last.path("tags").path(0).textValue());
+        assertEquals(6, last.path("messages").size());
+        long idle = 0;
+        long computed = 0;
+        for (JsonNode rank : last.path("ranks")) {
+            for (JsonNode cause : rank.path("idle_ns")) {
+                idle += cause.longValue();
+            }
+            for (JsonNode action : rank.path("actions")) {
+                computed += action.path("end_ns").longValue() - action.path("start_ns").longValue();
+            }
+            for (JsonNode gap : rank.path("gaps")) { // inside an action a rank may wait too
+                computed -= gap.path("inside").asBoolean() ? gap.path("ns").longValue() : 0;
+            }
+        }
+        assertEquals(2 * last.path("end_ns").longValue(), idle + computed, 0.01 * (idle + computed));
     }
 }

@@ -11,6 +11,8 @@ import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.membership.Surroundings;
 import dev.troupe.protocol.watch.StragglerWatch;
+import dev.troupe.schedule.idle.StepTimes;
+import dev.troupe.trace.StepTraces;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -91,7 +93,8 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
 
     /** Returns the reports of the run to its listener. */
     RunReports reports() {
-        return new RunReports(listener, clock, new StragglerWatch(expectation), roster.hosts());
+        return new RunReports(listener, clock, new StragglerWatch(expectation), roster.hosts(),
+                new StepTraces(StepTimes.Rows.of(plan.training().plan(), plan.ranksPerPlace())));
     }
 
     /** Returns the watch over a run that begins, or has a new coordinator; its longest kernel takes as long as this. */

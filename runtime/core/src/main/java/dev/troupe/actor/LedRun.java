@@ -89,7 +89,12 @@ final class LedRun implements CoordinatedRun {
                 }
                 checkpoints.take(event).ifPresent(this::take);
             }
-            case TrainingCoordinator.StatusTold(var status) -> standstills.onStatus(status);
+            case TrainingCoordinator.StatusTold(var status, long asked, long nanos) -> {
+                reports.clockTold(status.rank(), asked, nanos);
+                standstills.onStatus(status);
+            }
+            case TrainingCoordinator.StepTraced(Incarnation rank, long step, var times) ->
+                reports.traced(step, times);
             case TrainingCoordinator.StepTimed(Incarnation rank, long step, var times) ->
                 reports.timed(rank.rank(), step, times);
         }
@@ -147,8 +152,10 @@ final class LedRun implements CoordinatedRun {
                         .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
             }
             case RunCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
-            case RunCommand.TellCheckpoint(CheckpointEvent event) ->
+            case RunCommand.TellCheckpoint(CheckpointEvent event) -> {
+                reports.checkpointBegins();
                 checkpoints.take(event).ifPresent(this::take);
+            }
             case RunCommand.ReportCheckpointFailed(long stepsDone, String why) ->
                 checkpoints.reportFailed(stepsDone, why);
             case RunCommand.Finish _ -> coordinator.end(Optional.empty());
@@ -166,6 +173,6 @@ final class LedRun implements CoordinatedRun {
         takeIf(() -> copyPatience.look(machine, setup.clock().getAsLong()));
         takeIf(() -> checkpoints.look(machine.waitsForCheckpoint()));
         takeIf(checkpoints::dueByTime);
-        ranks.values().forEach(rank -> rank.tell(new ScheduleActor.TellStatus(self)));
+        ranks.values().forEach(rank -> rank.tell(new ScheduleActor.TellStatus(self, System.nanoTime())));
     }
 }

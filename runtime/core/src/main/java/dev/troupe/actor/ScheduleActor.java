@@ -19,6 +19,7 @@ import dev.troupe.rank.RankListener;
 import dev.troupe.rank.RankResources;
 import dev.troupe.schedule.Action;
 import dev.troupe.protocol.rank.ActionResult;
+import dev.troupe.schedule.idle.RankTimes;
 import dev.troupe.transport.TransportFault;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -58,8 +59,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record WriteCheckpoint(long stepsDone) implements Command {
     }
 
-    /** Say what the rank does. */
-    record TellStatus(ActorRef<TrainingCoordinator.Command> replyTo) implements Command {
+    /** Say what the rank does, and repeat what the clock of the coordinator shows. */
+    record TellStatus(ActorRef<TrainingCoordinator.Command> replyTo, long askedNanos) implements Command {
     }
 
     /** A stage has loaded its weights. */
@@ -122,6 +123,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private static final int MOST_CALLS = 40;
+    /** Actions whose times fit a control message to another process. */
+    private static final int MOST_TRACED_ELSEWHERE = 5_000;
 
     private final RankResources rank;
     private final StageThread thread;
@@ -235,6 +238,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private Behavior<Command> onStartPass(StartPass start) {
         pass = start.pass();
         rank.outbox().begin(pass.number());
+        if (pass.kind() == Pass.Kind.TRAINING) {
+            rank.trace().stepBegins();
+        }
         return take(new RankEvent.PassStarted(pass));
     }
 
@@ -283,8 +289,13 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 losses.clear();
                 squaredSums.clear();
             }
-            case RankCommand.ReportUpdated(long step) ->
+            case RankCommand.ReportUpdated(long step) -> {
+                RankTimes times = rank.trace().take();
+                if (coordinator.path().address().hasLocalScope() || times.ends().length <= MOST_TRACED_ELSEWHERE) {
+                    coordinator.tell(new TrainingCoordinator.StepTraced(rank.incarnation(), step, times));
+                }
                 tellCoordinator(new RunEvent.Updated(rank.incarnation(), step, rank.newTraffic()));
+            }
         }
     }
 
@@ -314,7 +325,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         ask.replyTo().tell(new TrainingCoordinator.StatusTold(new RankStatus(rank.rank(), allMoves,
                 isAtIt && !waitsForGroup,
                 situation() + (waitsForGroup ? ", where it waits for the other ranks of a group" : ""),
-                machine.position(), stack)));
+                machine.position(), stack), ask.askedNanos(), System.nanoTime()));
         return this;
     }
 

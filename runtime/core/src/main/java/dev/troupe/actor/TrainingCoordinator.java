@@ -17,6 +17,7 @@ import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.run.RunMachine;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.protocol.watch.StageTime;
+import dev.troupe.schedule.idle.RankTimes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -72,8 +73,19 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record StepTimed(Incarnation rank, long step, List<StageTime> times) implements OfRun {
     }
 
-    /** What a rank says of itself. */
-    record StatusTold(RankStatus status) implements OfRun {
+    /** What a rank has done in a step, and when. */
+    record StepTraced(Incarnation rank, long step, RankTimes times) implements OfRun {
+    }
+
+    /**
+     * What a rank says of itself.
+     *
+     * @param askedNanos
+     *            the clock of the coordinator when it asked
+     * @param nanos
+     *            the clock of the rank's process when it answered
+     */
+    record StatusTold(RankStatus status, long askedNanos, long nanos) implements OfRun {
     }
 
     /** End after the step that is under way, with a checkpoint, or at once; said again until the run has ended. */

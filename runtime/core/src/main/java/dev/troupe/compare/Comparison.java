@@ -159,9 +159,8 @@ public final class Comparison {
 
     private ControlTime control(List<TracedRun> runs) {
         return ControlTime.of(runs.stream()
-                .flatMap(run -> IntStream.range(WARM_UP_STEPS, WARM_UP_STEPS + steps).boxed()
-                        .flatMap(step -> run.trace().controlNanos(step).stream()))
-                .toList());
+                .flatMap(run -> run.steps().subList(WARM_UP_STEPS, WARM_UP_STEPS + steps).stream())
+                .flatMap(step -> step.controlNanos().stream()).toList());
     }
 
     private static int peakActivations(Timeline timeline) {

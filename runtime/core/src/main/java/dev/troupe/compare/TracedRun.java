@@ -3,7 +3,6 @@ package dev.troupe.compare;
 import dev.troupe.config.RunSpec;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.model.spec.Axis;
-import dev.troupe.observe.ActionTrace;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.plan.TrainingPlan;
@@ -13,6 +12,7 @@ import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.RunRequest;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
+import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.schedule.timeline.Timeline;
 import dev.troupe.transport.Transport;
 import java.io.IOException;
@@ -37,10 +37,11 @@ import java.util.stream.IntStream;
  *            the loss of each step
  * @param seconds
  *            the time of each step, on the coordinator's clock
- * @param trace
- *            the times of its actions
+ * @param steps
+ *            the times of all actions of each step
  */
-record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, List<Double> seconds, ActionTrace trace) {
+record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, List<Double> seconds,
+        List<StepTimes> steps) {
     /**
      * Runs a specification from its first step to its last, and deletes the directory.
      *
@@ -48,13 +49,18 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
      *             where the run fails
      */
     static TracedRun of(RunSpec spec, byte[] builtInCorpus, Path directory) throws InterruptedException {
-        ActionTrace trace = ActionTrace.ofAllSteps();
+        List<StepTimes> steps = Collections.synchronizedList(new ArrayList<>());
         List<Double> losses = Collections.synchronizedList(new ArrayList<>());
         List<Double> seconds = Collections.synchronizedList(new ArrayList<>());
         RunListener listener = new RunListener() {
             @Override
             public void onStarted() {
                 // losses and times come with the steps
+            }
+
+            @Override
+            public void onTimes(StepTimes times) {
+                steps.add(times);
             }
 
             @Override
@@ -79,7 +85,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
             }
         };
         RunRequest request = new RunRequest(spec, builtInCorpus, directory, Optional.empty(), OptionalLong.empty(),
-                Optional.of(trace), Optional.empty());
+                true, Optional.empty());
         try (PreparedRun run = new PreparedRun(request);
                 Transport transport = TransportOf.run(run);
                 RunDirectory opened = RunDirectory.open(directory)) {
@@ -88,7 +94,8 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
                 throw new ComparisonException(
                         spec.parallel().schedule() + " failed: " + outcome.failure().get());
             }
-            return new TracedRun(run.plan(), run.engine(), List.copyOf(losses), List.copyOf(seconds), trace);
+            return new TracedRun(run.plan(), run.engine(), List.copyOf(losses), List.copyOf(seconds),
+                    List.copyOf(steps));
         } finally {
             deleteEmpty(directory);
         }
@@ -109,8 +116,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
 
     /** As {@link #timelines}, with all that ranks did in the steps. */
     List<Timeline> wholeSteps(String title, int firstStep) {
-        return IntStream.range(firstStep, seconds.size())
-                .mapToObj(step -> trace.timeline(title, plan.training().plan(), step)).toList();
+        return steps.subList(firstStep, steps.size()).stream().map(step -> step.timeline(title)).toList();
     }
 
     /** Bytes of an activation between two stages, [N x C]. */

@@ -116,10 +116,10 @@ public final class FaultyTransport implements Transport {
         }
 
         @Override
-        public synchronized void onSent(MessageId id, Tensor tensor) {
+        public synchronized void onSent(MessageId id, Tensor tensor, long creditNanos) {
             Engine engine = twice.remove(id);
             if (engine == null) {
-                rank.onSent(id, tensor);
+                rank.onSent(id, tensor, creditNanos);
             } else {
                 inner.send(id, engine, tensor);
             }

@@ -2,6 +2,7 @@ package dev.troupe.observe;
 
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.watch.Notice;
+import dev.troupe.schedule.idle.StepTimes;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -23,6 +24,10 @@ public interface RunListener {
 
     /** All ranks have their weights; the first step begins. */
     default void onStarted() {
+    }
+
+    /** The times of all ranks in the step that is told next; not told of a step whose ranks were lost since. */
+    default void onTimes(StepTimes times) {
     }
 
     /** A step is committed; {@code seconds} is its wall time. */

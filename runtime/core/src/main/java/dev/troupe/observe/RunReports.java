@@ -7,6 +7,9 @@ import dev.troupe.protocol.watch.Notice;
 import dev.troupe.protocol.watch.PaceWatch;
 import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.protocol.watch.StragglerWatch;
+import dev.troupe.schedule.idle.Cause;
+import dev.troupe.schedule.idle.RankTimes;
+import dev.troupe.trace.StepTraces;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +27,7 @@ public final class RunReports {
     private final Recoveries recoveries = new Recoveries(System::currentTimeMillis);
     private final StragglerWatch stragglers;
     private final PaceWatch pace;
+    private final StepTraces traces;
     // What the ranks computed in the step under way.
     private final Map<Integer, List<StageTime>> times = new TreeMap<>();
     private long timedStep = -1;
@@ -39,11 +43,15 @@ public final class RunReports {
      *
      * @param hosts
      *            for each rank its node, at first
+     * @param traces
+     *            puts the times of steps together
      */
-    public RunReports(RunListener listener, LongSupplier clock, StragglerWatch stragglers, List<String> hosts) {
+    public RunReports(RunListener listener, LongSupplier clock, StragglerWatch stragglers, List<String> hosts,
+            StepTraces traces) {
         this.listener = listener;
         this.clock = clock;
         this.stragglers = stragglers;
+        this.traces = traces;
         this.pace = new PaceWatch(hosts, listener.earlierStepSeconds());
     }
 
@@ -79,6 +87,21 @@ public final class RunReports {
         times.put(rank, computed);
     }
 
+    /** A rank has done its row of a step. */
+    public void traced(long step, RankTimes ofRank) {
+        traces.traced(step, ofRank);
+    }
+
+    /** A rank has answered, with what its clock shows, what was asked at {@code askedNanos} of this one. */
+    public void clockTold(int rank, long askedNanos, long nanos) {
+        traces.clockTold(rank, askedNanos, nanos, System.nanoTime());
+    }
+
+    /** The ranks write a checkpoint before they go on. */
+    public void checkpointBegins() {
+        traces.disturbed(Cause.STATE);
+    }
+
     /**
      * A step is committed.
      *
@@ -91,6 +114,7 @@ public final class RunReports {
         }
         lastStep = result.step();
         double seconds = (clock.getAsLong() - stepStartNanos) / 1e9;
+        traces.committed(lastStep).ifPresent(listener::onTimes);
         listener.onStep(result, seconds);
         pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::tell);
         if (!isDisturbed && timedStep == lastStep) {
@@ -107,6 +131,7 @@ public final class RunReports {
     public void validation(long stepsDone, double loss) {
         if (stepsDone > lastValidation) {
             lastValidation = stepsDone;
+            traces.validated();
             listener.onValidated(stepsDone, loss);
         }
     }
@@ -139,6 +164,7 @@ public final class RunReports {
                         : "ranks " + enter.restarted() + " start again")
                 + ": " + enter.reason());
         recoveries.begin(enter);
+        traces.restarted(enter.restarted());
         epoch = enter.epoch();
         isDisturbed = true;
         pace.onMoved(enter.hosts());

@@ -13,6 +13,7 @@ import dev.troupe.prepare.RunDirectory;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.publish.RunCompanions;
+import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.weights.WeightException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -41,6 +42,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
     private final Notices notices = new Notices();
     private final MetricsLog metrics;
     private final EventsFile events;
+    private final StepRecords steps;
     private final Batches batches;
     private final long tokensPerStep;
     private final List<Double> earlierStepSeconds;
@@ -63,6 +65,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
                 ? MetricsLog.open(directory.metrics(), run.stepsDone(), trouble)
                 : MetricsLog.takeOver(directory.metrics(), trouble);
         this.events = new EventsFile(directory.path(), trouble);
+        this.steps = new StepRecords(directory.path(), trouble);
         this.batches = run.batches();
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         this.earlierStepSeconds = isFirst ? List.of() : MetricsLog.stepSeconds(directory.metrics());
@@ -106,6 +109,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
         try {
             if (run.beginsAgain()) {
                 Files.deleteIfExists(directory.path().resolve(RecoveryLog.FILE));
+                StepRecords.clear(directory.path());
             }
             if (run.request().text().isPresent()) {
                 Files.write(run.spec().data().paths().getFirst(), run.request().text().get());
@@ -208,6 +212,11 @@ public final class RunJournal implements RunListener, AutoCloseable {
     }
 
     @Override
+    public void onTimes(StepTimes times) {
+        steps.add(times);
+    }
+
+    @Override
     public void onStep(StepResult result, double seconds) {
         if (Double.isNaN(firstLoss)) {
             firstLoss = result.loss();
@@ -300,6 +309,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
     @Override
     public void close() {
         try {
+            steps.close();
             metrics.close();
         } finally {
             directory.close(); // else the lock stays as long as the process

@@ -4,8 +4,8 @@
  * <p>Imports the JDK, {@code dev.troupe.batch}, {@code dev.troupe.chaos}, {@code dev.troupe.checkpoint},
  * {@code dev.troupe.cluster.status}, {@code dev.troupe.config.spec}, {@code dev.troupe.observe},
  * {@code dev.troupe.prepare}, {@code dev.troupe.protocol}, {@code dev.troupe.protocol.watch},
- * {@code dev.troupe.publish}, {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.timeline},
- * {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface}, {@code dev.troupe.weights.peft} and
- * {@code com.fasterxml.jackson}.
+ * {@code dev.troupe.publish}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.drawing},
+ * {@code dev.troupe.schedule.idle}, {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface},
+ * {@code dev.troupe.weights.peft} and {@code com.fasterxml.jackson}.
  */
 package dev.troupe.output;

@@ -60,6 +60,6 @@ public final class NodeRequests {
     private static RunRequest request(RunSpec spec, NodeSpec node, Path directory, Optional<Path> resume,
             RunRequest.Share share) {
         return new RunRequest(spec.on(node.engine()), BuiltInCorpus.utf8(), directory, resume,
-                OptionalLong.empty(), Optional.empty(), Optional.of(share));
+                OptionalLong.empty(), false, Optional.of(share));
     }
 }

@@ -26,7 +26,6 @@ import dev.troupe.optimizer.Optimizer;
 import dev.troupe.stage.Recompute;
 import dev.troupe.stage.StageSettings;
 import dev.troupe.partition.TensorSharing;
-import dev.troupe.observe.ActionTrace;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.ClusterLimits;
 import dev.troupe.plan.EmulatedCosts;
@@ -42,6 +41,7 @@ import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.tokenizer.Tokenizer;
+import dev.troupe.trace.Pauses;
 import dev.troupe.weights.WeightSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,7 +68,7 @@ public final class PreparedRun implements AutoCloseable {
     private final StragglerWatch.Expectation expectation;
     private final MemoryPlan memory;
     private final boolean hasRoomToWarmUp;
-    private final ActionTrace trace;
+    private final Pauses pauses = new Pauses();
     private final List<AutoCloseable> files = new ArrayList<>();
 
     /**
@@ -119,7 +119,6 @@ public final class PreparedRun implements AutoCloseable {
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
-            this.trace = request.trace().orElseGet(() -> ActionTrace.ofTheNewestSteps(plan.training().plan()));
             new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
             WorkCosts costs = new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings());
@@ -249,9 +248,9 @@ public final class PreparedRun implements AutoCloseable {
         return plan;
     }
 
-    /** Returns the trace of this process's ranks: of the newest steps, unless the request asks for more. */
-    public ActionTrace trace() {
-        return trace;
+    /** Returns the times in which this process stands still, from the first call on. */
+    public Pauses pauses() {
+        return pauses.watched();
     }
 
     /** Returns the expected share of each stage in the computing. */
@@ -334,7 +333,7 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */
     public boolean leavesWeights() {
-        return engine.computes() && request.trace().isEmpty();
+        return engine.computes() && !request.isExperiment();
     }
 
     /** Returns the coordinator's settings. */
@@ -393,6 +392,7 @@ public final class PreparedRun implements AutoCloseable {
 
     @Override
     public void close() {
+        pauses.close();
         StartingPoint.close(files);
     }
 }

@@ -2,7 +2,6 @@ package dev.troupe.prepare;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
-import dev.troupe.observe.ActionTrace;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -22,15 +21,15 @@ import java.util.stream.IntStream;
  *            the run, or the checkpoint, to resume
  * @param gradientsOf
  *            the step, from 0, whose gradients are to be written to a file
- * @param trace
- *            the trace of all actions, in every step; a traced run is an experiment and leaves no checkpoint
+ * @param isExperiment
+ *            whether the run is there to be measured alone, and leaves no checkpoint
  * @param share
  *            the part of the run in this process, where there are several
  * @param text
  *            UTF-8 text in memory to train on, in place of the one file that the configuration names, which the run writes
  */
 public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
-        OptionalLong gradientsOf, Optional<ActionTrace> trace, Optional<Share> share,
+        OptionalLong gradientsOf, boolean isExperiment, Optional<Share> share,
         Optional<byte[]> text) {
     /**
      * One process's part of a run.
@@ -51,14 +50,14 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
 
     /** Creates a request for a run on the data of its configuration. */
     public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
-            OptionalLong gradientsOf, Optional<ActionTrace> trace, Optional<Share> share) {
-        this(spec, builtInCorpus, output, resume, gradientsOf, trace, share, Optional.empty());
+            OptionalLong gradientsOf, boolean isExperiment, Optional<Share> share) {
+        this(spec, builtInCorpus, output, resume, gradientsOf, isExperiment, share, Optional.empty());
     }
 
-    /** Creates a request for a run in this process alone, without a trace. */
+    /** Creates a request for a run in this process alone, that leaves checkpoints. */
     public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
             OptionalLong gradientsOf) {
-        this(spec, builtInCorpus, output, resume, gradientsOf, Optional.empty(), Optional.empty());
+        this(spec, builtInCorpus, output, resume, gradientsOf, false, Optional.empty());
     }
 
     /** Returns the ranks for which this machine provides memory and cores. */

@@ -7,10 +7,10 @@ import dev.troupe.batch.ValidationBatches;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.fault.FaultInjector;
-import dev.troupe.observe.ActionTrace;
 import dev.troupe.observe.GradientDump;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.snapshot.Snapshots;
+import dev.troupe.trace.Pauses;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;
 import java.util.Optional;
@@ -47,8 +47,8 @@ import java.util.function.Supplier;
  *            where checkpoints go
  * @param gradientDump
  *            writes the gradients of one step, if that was asked for
- * @param trace
- *            keeps what is computed when
+ * @param pauses
+ *            the times in which this process stood still
  * @param faults
  *            what is to go wrong on purpose
  * @param warmsUp
@@ -58,13 +58,13 @@ public record NodeContext(TrainingPlan plan, Transport transport, RankGroups gro
         Supplier<WorkClock> clocks, WeightSource weights, boolean resumes, long firstStep,
         Optional<Snapshots> snapshots, CopyRoutes copies, Batches batches,
         Optional<ValidationBatches> validation, CheckpointStore checkpoints,
-        Optional<GradientDump> gradientDump, ActionTrace trace, FaultInjector faults,
+        Optional<GradientDump> gradientDump, Pauses pauses, FaultInjector faults,
         boolean warmsUp) {
     /** The same for ranks that warm up: nothing in it leads to another rank or to what the run has and writes. */
     NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
         return new NodeContext(plan, alone, aloneIn, engines, clocks, RankResources.NOTHING, false, 0,
                 Optional.of(kept),
-                new CopyRoutes(), batches, validation, checkpoints, Optional.empty(), ActionTrace.ofNone(),
+                new CopyRoutes(), batches, validation, checkpoints, Optional.empty(), new Pauses(),
                 FaultInjector.NONE, false);
     }
 }

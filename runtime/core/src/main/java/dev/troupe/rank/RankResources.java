@@ -9,6 +9,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Pass;
@@ -23,6 +24,7 @@ import dev.troupe.pulse.WatchedEngine;
 import dev.troupe.pulse.WatchedGroup;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Edge;
+import dev.troupe.trace.RankTrace;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
@@ -64,6 +66,7 @@ public final class RankResources {
     private final MicrobatchReader data;
     private final Outbox<Tensor> outbox;
     private final ExchangeThread exchanges;
+    private final RankTrace trace;
     private Traffic toldTraffic = Traffic.NONE;
     /** Whether the transport has nothing of a retired incarnation any more. */
     private volatile boolean isLetGo;
@@ -89,6 +92,9 @@ public final class RankResources {
                         (edge, tensor) -> release(plan.senderOf(edge), tensor)),
                 node.snapshots().isPresent(), incarnation.epoch());
         this.data = new MicrobatchReader(node, rank, tensorGroup);
+        this.trace = new RankTrace(rank, incarnation.epoch(),
+                plan.training().plan().rows().get(rank / plan.ranksPerPlace()),
+                node.pauses());
         this.tensors = new RankTensors(this, node, data);
         this.exchanges = new ExchangeThread(rank);
     }
@@ -129,6 +135,11 @@ public final class RankResources {
 
     Engine engine() {
         return engine;
+    }
+
+    /** What it does in a step, and when. */
+    public RankTrace trace() {
+        return trace;
     }
 
     /** The tensors between its stages and those of other ranks. */
@@ -205,7 +216,10 @@ public final class RankResources {
             }
 
             @Override
-            public void onSent(MessageId id, Tensor tensor) {
+            public void onSent(MessageId id, Tensor tensor, long creditNanos) {
+                if (Pass.kindOf(id.pass()) == Pass.Kind.TRAINING) {
+                    trace.sent(plan.peer(plan.receiveOf(new MessageKey(id.edge(), id.microbatch()))), creditNanos);
+                }
                 outbox.sent(id.edge(), tensor);
             }
 
@@ -288,6 +302,7 @@ public final class RankResources {
     }
 
     private void free() {
+        trace.close();
         engine.close();
         data.close();
     }

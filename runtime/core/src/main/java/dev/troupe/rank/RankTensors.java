@@ -50,7 +50,9 @@ public final class RankTensors implements RankSide {
     void land(MessageId id, Tensor tensor, RankListener listener) {
         Action receive = plan.receiveOf(new MessageKey(id.edge(), id.microbatch()));
         if (tensors.putIfAbsent(new Key(id.pass(), receive), tensor) == null) {
-            node.trace().addLanded(Pass.stepOf(id.pass()), receive, System.nanoTime());
+            if (Pass.kindOf(id.pass()) == Pass.Kind.TRAINING) {
+                rank.trace().landed(receive);
+            }
             listener.moved(new RankEvent.Landed(receive, id.pass()));
         } else { // it came twice
             rank.outbox().grant(id.edge(), tensor);
@@ -82,7 +84,7 @@ public final class RankTensors implements RankSide {
 
     @Override
     public MicrobatchRows read(Pass pass, int microbatch) {
-        return data.read(pass, microbatch);
+        return rank.trace().reads(() -> data.read(pass, microbatch));
     }
 
     @Override
@@ -124,6 +126,9 @@ public final class RankTensors implements RankSide {
 
     @Override
     public void send(Action send, Pass pass) {
+        if (pass.kind() == Pass.Kind.TRAINING) {
+            rank.trace().handed(send);
+        }
         rank.outbox().send(plan.keyOf(rank(), send), take(send, pass.number()));
     }
 

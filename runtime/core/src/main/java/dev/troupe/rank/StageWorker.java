@@ -1,7 +1,6 @@
 package dev.troupe.rank;
 
 import dev.troupe.config.fault.FaultPoint;
-import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
 import dev.troupe.protocol.Pass;
 import dev.troupe.stage.Stage;
@@ -9,7 +8,7 @@ import dev.troupe.shard.StateTensor;
 import dev.troupe.schedule.Action;
 import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.step.StageOps;
-import dev.troupe.protocol.rank.StepOps;
+import dev.troupe.trace.RankTrace;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
 import java.util.List;
@@ -23,8 +22,7 @@ public final class StageWorker {
     private final Stage stage;
     private final Engine engine;
     private final RankResources rank;
-    private final NodeContext node;
-    private final Coordinates at;
+    private final RankTrace trace;
     private final StageOps ops;
     private final StepPoints points;
     private long lastNanos;
@@ -33,8 +31,7 @@ public final class StageWorker {
         this.stage = stage;
         this.engine = engine;
         this.rank = rank;
-        this.node = node;
-        this.at = node.plan().ranks().coordinates(rank.rank());
+        this.trace = rank.trace();
         this.ops = new StageOps(stage, engine, rank.clock(), node.plan(), rank.tensors());
         this.points = rank.tensors().points();
     }
@@ -43,28 +40,21 @@ public final class StageWorker {
     public ActionResult run(ActionRequest request) {
         long waited = rank.waitedNanos();
         long start = System.nanoTime();
-        ActionResult result = points.around(request, () -> traced(request));
+        boolean isTraced = request.pass().kind() == Pass.Kind.TRAINING;
+        if (isTraced) {
+            trace.begins(request.action());
+        }
+        ActionResult result = points.around(request,
+                () -> ops.perform(request.action(), request.pass(), request.update()));
+        if (isTraced) {
+            trace.ended(rank.waitedNanos() - waited);
+        }
         lastNanos = System.nanoTime() - start - (rank.waitedNanos() - waited);
         for (Action send : request.sends()) {
             points.at(FaultPoint.SEND, request.pass(), send);
             ops.send(send, request.pass());
         }
         return result;
-    }
-
-    private ActionResult traced(ActionRequest request) {
-        Pass pass = request.pass();
-        if (pass.kind() != Pass.Kind.TRAINING || at.tensor() > 0 || at.data() > 0) {
-            return perform(ops, request);
-        }
-        long start = System.nanoTime();
-        ActionResult result = perform(ops, request);
-        node.trace().add(pass.step(), at.pipeline(), request.action(), start, System.nanoTime());
-        return result;
-    }
-
-    private static ActionResult perform(StepOps ops, ActionRequest request) {
-        return ops.perform(request.action(), request.pass(), request.update());
     }
 
     /** How long the last action took, without its sends and without waits for other ranks, in nanoseconds. */

@@ -8,7 +8,7 @@
  * {@code dev.troupe.parallel}, {@code dev.troupe.plan}, {@code dev.troupe.prepare}, {@code dev.troupe.protocol},
  * {@code dev.troupe.protocol.checkpoint}, {@code dev.troupe.protocol.rank}, {@code dev.troupe.protocol.run},
  * {@code dev.troupe.pulse}, {@code dev.troupe.schedule}, {@code dev.troupe.shard}, {@code dev.troupe.snapshot},
- * {@code dev.troupe.stage}, {@code dev.troupe.step}, {@code dev.troupe.transport}, {@code dev.troupe.warmup},
- * {@code dev.troupe.weights} and {@code org.slf4j}.
+ * {@code dev.troupe.stage}, {@code dev.troupe.step}, {@code dev.troupe.trace}, {@code dev.troupe.transport},
+ * {@code dev.troupe.warmup}, {@code dev.troupe.weights} and {@code org.slf4j}.
  */
 package dev.troupe.rank;

@@ -4,6 +4,7 @@ import dev.troupe.protocol.watch.Notice;
 import dev.troupe.observe.Recovery;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.observe.RunListener;
+import dev.troupe.schedule.idle.StepTimes;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
@@ -45,6 +46,11 @@ public final class LateListener implements RunListener {
     @Override
     public void onStarted() {
         listener.onStarted();
+    }
+
+    @Override
+    public void onTimes(StepTimes times) {
+        listener.onTimes(times);
     }
 
     @Override

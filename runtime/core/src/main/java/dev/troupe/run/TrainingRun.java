@@ -196,7 +196,7 @@ public final class TrainingRun {
                 run.resumes(),
                 run.stepsDone(), snapshots, copies,
                 run.batches(), run.validation(), checkpoints(run, directory), gradients,
-                run.trace(), faults, run.warmsUp());
+                run.pauses(), faults, run.warmsUp());
     }
 
     private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {

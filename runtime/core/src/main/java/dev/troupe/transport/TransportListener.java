@@ -24,8 +24,11 @@ public interface TransportListener {
     /** A whole message is in a buffer that this rank granted; the buffer belongs to the rank again. */
     void onLanded(MessageId id, Tensor tensor);
 
-    /** A tensor that this rank sent has been read to its end; it belongs to the rank again. */
-    void onSent(MessageId id, Tensor tensor);
+    /**
+     * A tensor that this rank sent has been read to its end, after its message had no credit for {@code creditNanos}; it
+     * belongs to the rank again.
+     */
+    void onSent(MessageId id, Tensor tensor, long creditNanos);
 
     /**
      * A buffer was not filled, or a tensor not (wholly) sent, because the epoch grew, the transport is closing or the

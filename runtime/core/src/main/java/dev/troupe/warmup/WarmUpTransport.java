@@ -56,7 +56,7 @@ public final class WarmUpTransport implements Transport {
 
     @Override
     public void send(MessageId id, Engine engine, Tensor tensor) {
-        listener.onSent(id, tensor);
+        listener.onSent(id, tensor, 0);
     }
 
     @Override

@@ -76,7 +76,7 @@ final class HandOver implements Transport {
                 message.engine().copyToHost(message.tensor(), 0, bytes);
                 buffer.engine().copyFromHost(bytes, buffer.tensor(), 0);
             }
-            listeners.get(edge.fromRank()).onSent(message.id(), message.tensor());
+            listeners.get(edge.fromRank()).onSent(message.id(), message.tensor(), 0);
             listeners.get(edge.toRank()).onLanded(message.id(), buffer.tensor());
         }
     }

@@ -193,16 +193,16 @@ class NodeActorTest extends NodeTests {
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
         assertTrue(computing.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
 
-        ranks.getFirst().tell(new ScheduleActor.TellStatus(coordinator.ref()));
+        ranks.getFirst().tell(new ScheduleActor.TellStatus(coordinator.ref(), 0));
         var status = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
         assertEquals("computing 0F0 in step 0", status.situation());
         assertTrue(status.isWorking());
         assertEquals(Optional.of(new RowPosition(Pass.Kind.TRAINING, 0)), status.position());
         assertEquals(List.of(), status.stack(), "not before it is asked again");
-        ranks.getFirst().tell(new ScheduleActor.TellStatus(coordinator.ref()));
+        ranks.getFirst().tell(new ScheduleActor.TellStatus(coordinator.ref(), 0));
         var stays = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
         assertTrue(stays.stack().stream().anyMatch(call -> call.contains("StageWorker")), stays.stack()::toString);
-        ranks.getLast().tell(new ScheduleActor.TellStatus(coordinator.ref()));
+        ranks.getLast().tell(new ScheduleActor.TellStatus(coordinator.ref(), 0));
         var other = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
         assertEquals("waiting for 1RECV_F0 in step 0", other.situation());
         assertFalse(other.isWorking());

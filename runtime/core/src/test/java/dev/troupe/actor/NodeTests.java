@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -39,6 +40,7 @@ import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
+import java.util.stream.LongStream;
 
 /** A node of two ranks beside a coordinator that the test plays. */
 abstract class NodeTests {
@@ -131,6 +133,9 @@ abstract class NodeTests {
             TrainingCoordinator.Command told = coordinator.receiveMessage(PATIENCE);
             if (told instanceof TrainingCoordinator.StepTimed(var rank, long step, var times)) {
                 times.forEach(time -> assertTrue(time.forward() > 0, rank + " computed nothing in step " + step));
+            } else if (told instanceof TrainingCoordinator.StepTraced(var rank, long _, var times)) {
+                assertEquals(rank.rank(), times.rank());
+                assertTrue(LongStream.of(times.ends()).anyMatch(end -> end > 0), rank + " did nothing");
             } else {
                 return kind.cast(assertInstanceOf(TrainingCoordinator.Happened.class, told).event());
             }

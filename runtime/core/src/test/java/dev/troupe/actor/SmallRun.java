@@ -12,12 +12,12 @@ import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
-import dev.troupe.observe.ActionTrace;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.rank.CopyRoutes;
 import dev.troupe.rank.NodeContext;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.tokenizer.Tokenizer;
+import dev.troupe.trace.Pauses;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;
 import java.lang.reflect.InvocationTargetException;
@@ -54,7 +54,7 @@ public final class SmallRun implements AutoCloseable {
         }, () -> clock, weights, false, 0, snapshots, new CopyRoutes(),
                 new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 8),
                 Optional.empty(),
-                new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), ActionTrace.ofNone(), FaultInjector.NONE,
+                new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), new Pauses(), FaultInjector.NONE,
                 true);
     }
 

@@ -236,7 +236,7 @@ class TrainingCoordinatorTest {
     private void answerStatus(int rank, boolean isWorking, String situation) {
         ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class);
         coordinator.tell(new TrainingCoordinator.StatusTold(
-                new RankStatus(rank, 3, isWorking, situation, Optional.empty(), List.of())));
+                new RankStatus(rank, 3, isWorking, situation, Optional.empty(), List.of()), 0, 0));
         TestProbe<NodeActor.Command> stranger = kit.createTestProbe();
         coordinator.tell(
                 new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, Optional.empty(),

@@ -126,7 +126,7 @@ class FaultyTransportTest {
             }
 
             @Override
-            public void onSent(MessageId id, Tensor tensor) {
+            public void onSent(MessageId id, Tensor tensor, long creditNanos) {
                 heard.add("sent " + id.microbatch());
             }
 
@@ -168,7 +168,7 @@ class FaultyTransportTest {
     }
 
     private void read(MessageId id) {
-        wire.sender.onSent(id, null);
+        wire.sender.onSent(id, null, 0);
     }
 
     @Test

@@ -5,6 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.idle.Gap;
+import dev.troupe.schedule.idle.IdlePart;
+import dev.troupe.schedule.idle.MeasuredStep;
+import dev.troupe.schedule.idle.Message;
+import dev.troupe.schedule.idle.RankTimes;
+import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.schedule.timeline.Transfer;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
@@ -14,10 +20,18 @@ import dev.troupe.schedule.timeline.Timeline;
  * rank, a slice for each action, and an arrow from the action that sends a tensor to the one that receives it.
  */
 public final class ChromeTrace {
+    /** The threads of a rank that was measured. */
+    private static final int ACTIONS = 0;
+    private static final int IDLE = 1;
+
     private final List<String> events = new ArrayList<>();
     private int arrows;
 
     private ChromeTrace() {
+    }
+
+    private String document() {
+        return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + String.join(",\n", events) + "\n]}\n";
     }
 
     /** Returns one JSON document; several timelines are one under the other. */
@@ -26,7 +40,59 @@ public final class ChromeTrace {
         for (int process = 0; process < timelines.size(); process++) {
             trace.add(timelines.get(process), process);
         }
-        return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + String.join(",\n", trace.events) + "\n]}\n";
+        return trace.document();
+    }
+
+    /**
+     * Returns one JSON document of measured steps: a track for each rank, a slice for each action and for each idle time,
+     * and an arrow for each message. Times count from the first step.
+     */
+    public static String measured(List<MeasuredStep> steps) {
+        ChromeTrace trace = new ChromeTrace();
+        long origin = steps.stream().mapToLong(step -> step.times().fromNanos()).min().orElse(0);
+        steps.stream().flatMap(step -> step.times().ranks().stream()).mapToInt(RankTimes::rank).distinct().sorted()
+                .forEach(rank -> {
+                    trace.addName("process_name", rank, 0, "rank " + rank);
+                    trace.addOrder("process_sort_index", rank, 0, rank);
+                    trace.addName("thread_name", rank, ACTIONS, "actions");
+                    trace.addName("thread_name", rank, IDLE, "idle");
+                });
+        steps.forEach(step -> trace.add(step, origin));
+        return trace.document();
+    }
+
+    private void add(MeasuredStep step, long origin) {
+        StepTimes times = step.times();
+        for (RankTimes rank : times.ranks()) {
+            List<Action> row = times.rows().row(rank.rank());
+            for (int position = 0; position < row.size(); position++) {
+                if (rank.ends()[position] != 0) {
+                    Action action = row.get(position);
+                    addSlice(action.toString(), action.kind().code(), where(rank.rank(), ACTIONS),
+                            rank.startNanos(position) - origin, rank.endNanos(position) - rank.startNanos(position),
+                            arguments(action) + ",\"step\":" + step.number());
+                }
+            }
+        }
+        for (Gap gap : step.idle().gaps()) {
+            long from = gap.fromNanos() - origin;
+            for (IdlePart part : gap.parts()) {
+                addSlice(part.cause().code(), "idle", where(gap.rank(), IDLE), from, part.nanos(),
+                        "\"rank\":" + part.rank()
+                                + (part.action() == null ? "" : ",\"action\":" + string(part.action().toString())));
+                from += part.nanos();
+            }
+        }
+        for (Message message : Message.all(times)) {
+            int user = message.user(times);
+            RankTimes sender = times.ranks().get(message.sender());
+            RankTimes receiver = times.ranks().get(message.receiver());
+            if (user >= 0 && receiver.ends()[user] != 0) {
+                addArrow(message.send().toString(), where(message.sender(), ACTIONS),
+                        sender.startNanos(message.maker()) - origin, sender.endNanos(message.maker()) - origin,
+                        where(message.receiver(), ACTIONS), receiver.startNanos(user) - origin);
+            }
+        }
     }
 
     private void add(Timeline timeline, int process) {
@@ -52,23 +118,33 @@ public final class ChromeTrace {
 
     private void addSlice(Span span, int process) {
         Action action = span.action();
-        events.add("{\"ph\":\"X\",\"name\":\"" + action + "\",\"cat\":\"" + action.kind().code() + "\","
-                + where(process, span.rank()) + ",\"ts\":" + micros(span.startNanos()) + ",\"dur\":"
-                + micros(span.nanos()) + ",\"args\":{\"stage\":" + action.stage()
-                + (action.kind().isPerMicrobatch() ? ",\"microbatch\":" + action.microbatch() : "") + "}}");
+        addSlice(action.toString(), action.kind().code(), where(process, span.rank()), span.startNanos(), span.nanos(),
+                arguments(action));
+    }
+
+    private static String arguments(Action action) {
+        return "\"stage\":" + action.stage()
+                + (action.kind().isPerMicrobatch() ? ",\"microbatch\":" + action.microbatch() : "");
+    }
+
+    private void addSlice(String name, String category, String where, long startNanos, long nanos, String arguments) {
+        events.add("{\"ph\":\"X\",\"name\":" + string(name) + ",\"cat\":" + string(category) + "," + where + ",\"ts\":"
+                + micros(startNanos) + ",\"dur\":" + micros(nanos) + ",\"args\":{" + arguments + "}}");
     }
 
     private void addArrow(Transfer transfer, int process) {
         Span maker = transfer.maker();
         Span user = transfer.user();
-        // An arrow hangs on the slice around its time, and a slice does not hold its own end.
-        long leaves = maker.endNanos() - Math.min(1, maker.nanos());
-        String tail = "\"cat\":\"message\",\"name\":\"" + maker.action() + " to " + user.action() + "\",\"id\":"
-                + arrows++
-                + ",";
-        events.add("{\"ph\":\"s\"," + tail + where(process, maker.rank()) + ",\"ts\":" + micros(leaves) + "}");
-        events.add("{\"ph\":\"f\",\"bp\":\"e\"," + tail + where(process, user.rank()) + ",\"ts\":"
-                + micros(user.startNanos()) + "}");
+        addArrow(maker.action() + " to " + user.action(), where(process, maker.rank()), maker.startNanos(),
+                maker.endNanos(), where(process, user.rank()), user.startNanos());
+    }
+
+    /** An arrow is attached to the slice around its time, and a slice does not include its own end. */
+    private void addArrow(String name, String from, long makerStarts, long makerEnds, String to, long userStarts) {
+        long leaves = makerEnds - Math.min(1, makerEnds - makerStarts);
+        String tail = "\"cat\":\"message\",\"name\":" + string(name) + ",\"id\":" + arrows++ + ",";
+        events.add("{\"ph\":\"s\"," + tail + from + ",\"ts\":" + micros(leaves) + "}");
+        events.add("{\"ph\":\"f\",\"bp\":\"e\"," + tail + to + ",\"ts\":" + micros(userStarts) + "}");
     }
 
     private static String where(int process, int thread) {

@@ -36,6 +36,8 @@ final class SendQueue {
         /** The bytes of the message that have left. */
         long position;
         InjectedDamage damage = InjectedDamage.NONE;
+        /** The time for which it was first on its edge and had no credit. */
+        long creditNanos;
         /** The number of the message in its edge and epoch, from 0, in the order of leaving; it wraps around. */
         int number;
 
@@ -58,6 +60,8 @@ final class SendQueue {
         final ArrayDeque<Outgoing> held = new ArrayDeque<>();
         Outgoing active;
         int creditEpoch;
+        /** The instant at which the message before has left. */
+        long freeSinceNanos;
         int credits;
         int numberEpoch;
         int nextNumber;
@@ -81,7 +85,7 @@ final class SendQueue {
         }
         OutgoingEdge edge = edgeOf(message.id.edge());
         edge.held.add(message);
-        letGo(edge);
+        letGo(edge, message.sinceNanos);
         return true;
     }
 
@@ -89,9 +93,11 @@ final class SendQueue {
      * Adds credits. Credits of an epoch that has not begun here are kept for it, since the receiver may have been told
      * of the epoch first.
      *
+     * @param now
+     *            the time, on the clock of the messages
      * @return null, or why the credits are refused
      */
-    DropReason credit(Edge on, int creditEpoch, int count) {
+    DropReason credit(Edge on, int creditEpoch, int count, long now) {
         if (creditEpoch < epoch) {
             return DropReason.OLD_EPOCH;
         }
@@ -107,7 +113,7 @@ final class SendQueue {
             return DropReason.BAD_FIELD;
         }
         edge.credits += count;
-        letGo(edge);
+        letGo(edge, now);
         return null;
     }
 
@@ -125,11 +131,12 @@ final class SendQueue {
         }
     }
 
-    /** Removes the message whose turn it was: it has left, or cannot leave. */
-    void finish(int node) {
+    /** Removes the message whose turn it was: it has left by now, or cannot leave. */
+    void finish(int node, long now) {
         OutgoingEdge edge = readyByNode.get(node).pollFirst();
         edge.active = null;
-        letGo(edge);
+        edge.freeSinceNanos = now;
+        letGo(edge, now);
     }
 
     /** Begins an epoch, in which ranks may be on other nodes: all messages of earlier epochs are returned. */
@@ -149,7 +156,7 @@ final class SendQueue {
                 edge.creditEpoch = newEpoch;
                 edge.credits = 0;
             }
-            letGo(edge);
+            letGo(edge, Long.MIN_VALUE);
         }
         // Messages are returned only now, with the queues consistent, since the listener may send more.
         back.forEach(returned);
@@ -174,11 +181,12 @@ final class SendQueue {
         return edges.values();
     }
 
-    private void letGo(OutgoingEdge edge) {
+    private void letGo(OutgoingEdge edge, long now) {
         Outgoing head = edge.held.peekFirst();
         if (edge.active == null && head != null && edge.credits > 0 && edge.creditEpoch == head.id.epoch()) {
             edge.credits--;
             edge.active = edge.held.pollFirst();
+            head.creditNanos = Math.max(0, now - Math.max(head.sinceNanos, edge.freeSinceNanos));
             number(edge);
             ready(edge);
         }

@@ -265,9 +265,10 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             if (message.remaining() > 0) {
                 sends.passTurn(link.node());
             } else {
-                sends.finish(link.node());
+                sends.finish(link.node(), now);
                 counters.sentMessage();
-                listeners.tell(message.id.edge().fromRank(), listener -> listener.onSent(message.id, message.tensor));
+                listeners.tell(message.id.edge().fromRank(),
+                        listener -> listener.onSent(message.id, message.tensor, message.creditNanos));
             }
         }
         return sent;
@@ -278,7 +279,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     }
 
     private void abandon(Link link, SendQueue.Outgoing message) {
-        sends.finish(link.node());
+        sends.finish(link.node(), clock.nanoTime());
         String sentence = "the message of " + message.id + " was not sent: the engine could not read its tensor: "
                 + link.readFailure();
         LOG.error(sentence, link.readFailure());
@@ -309,7 +310,9 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         // Credits of an epoch that has not begun here name known nodes: ranks that move in that epoch have other
         // streams then.
         boolean known = nodes.isLocal(frame.fromRank()) && isOnNode(frame.toRank(), fromNode);
-        return known ? sends.credit(frame.edge(), frame.epoch(), frame.count()) : DropReason.UNKNOWN_RANK;
+        return known
+                ? sends.credit(frame.edge(), frame.epoch(), frame.count(), clock.nanoTime())
+                : DropReason.UNKNOWN_RANK;
     }
 
     private DropReason land(int fromNode) {

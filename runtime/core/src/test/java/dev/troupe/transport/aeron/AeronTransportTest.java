@@ -306,7 +306,7 @@ class AeronTransportTest {
         Edge edge = Samples.edge(0, 1);
         transport.register(0, new Ear() {
             @Override
-            public void onSent(MessageId id, Tensor tensor) {
+            public void onSent(MessageId id, Tensor tensor, long creditNanos) {
                 throw new IllegalStateException("a rank that is not well");
             }
         });
@@ -325,7 +325,7 @@ class AeronTransportTest {
         var leave = new CompletableFuture<Void>();
         transport.register(0, new Ear() {
             @Override
-            public void onSent(MessageId id, Tensor tensor) {
+            public void onSent(MessageId id, Tensor tensor, long creditNanos) {
                 entered.countDown();
                 leave.join();
             }

@@ -30,7 +30,7 @@ class Ear implements TransportListener {
     }
 
     @Override
-    public void onSent(MessageId id, Tensor tensor) {
+    public void onSent(MessageId id, Tensor tensor, long creditNanos) {
         sent.add(new Heard(id, tensor));
     }
 

@@ -41,15 +41,26 @@ class SendQueueTest {
         SendQueue.Outgoing first = send(0, near, 0);
         SendQueue.Outgoing second = send(0, near, 1);
         assertNull(ledger.next(0));
-        assertNull(ledger.credit(near, 0, 1));
+        assertNull(ledger.credit(near, 0, 1, 0));
         assertSame(first, ledger.next(0));
-        ledger.finish(0);
+        ledger.finish(0, 0);
         assertNull(ledger.next(0), "one credit, one message");
-        assertNull(ledger.credit(near, 0, 2));
+        assertNull(ledger.credit(near, 0, 2, 0));
         assertSame(second, ledger.next(0));
-        ledger.finish(0);
+        ledger.finish(0, 0);
         SendQueue.Outgoing third = send(0, near, 2);
         assertSame(third, ledger.next(0), "a credit may come before its message");
+    }
+
+    @Test
+    void shouldCountTheTimeForWhichAMessageHadNoCredit() {
+        SendQueue.Outgoing first = send(0, near, 0);
+        SendQueue.Outgoing second = send(0, near, 1);
+        ledger.credit(near, 0, 1, 30);
+        ledger.finish(0, 50);
+        ledger.credit(near, 0, 1, 57);
+        assertEquals(30, first.creditNanos);
+        assertEquals(7, second.creditNanos, "until 50 it waited for the message before it");
     }
 
     @Test
@@ -57,8 +68,8 @@ class SendQueueTest {
         send(0, near, 0);
         SendQueue.Outgoing other = send(0, nearToo, 0);
         SendQueue.Outgoing distant = send(0, far, 0);
-        assertNull(ledger.credit(nearToo, 0, 1));
-        assertNull(ledger.credit(far, 0, 1));
+        assertNull(ledger.credit(nearToo, 0, 1, 0));
+        assertNull(ledger.credit(far, 0, 1, 0));
         assertSame(other, ledger.next(0));
         assertSame(distant, ledger.next(1));
     }
@@ -67,8 +78,8 @@ class SendQueueTest {
     void shouldLetEdgesTakeTurns() {
         SendQueue.Outgoing one = send(0, near, 0);
         SendQueue.Outgoing two = send(0, nearToo, 0);
-        ledger.credit(near, 0, 1);
-        ledger.credit(nearToo, 0, 1);
+        ledger.credit(near, 0, 1, 0);
+        ledger.credit(nearToo, 0, 1, 0);
         assertSame(one, ledger.next(0));
         ledger.passTurn(0);
         assertSame(two, ledger.next(0));
@@ -82,9 +93,9 @@ class SendQueueTest {
         var moving = new SendQueue(2, rank -> nodeOfRank[rank]);
         SendQueue.Outgoing before = message(0, far, 0);
         assertTrue(moving.send(before));
-        assertNull(moving.credit(far, 0, 1));
+        assertNull(moving.credit(far, 0, 1, 0));
         assertSame(before, moving.next(1));
-        assertNull(moving.credit(far, 1, 1), "the receiver is ahead");
+        assertNull(moving.credit(far, 1, 1, 0), "the receiver is ahead");
         nodeOfRank[2] = 0;
         List<SendQueue.Outgoing> back = new ArrayList<>();
         moving.epoch(1, back::add);
@@ -100,21 +111,21 @@ class SendQueueTest {
     void shouldGiveBackWhatIsOfAnEarlierEpoch() {
         send(0, near, 0);
         send(0, near, 1);
-        ledger.credit(near, 0, 1);
+        ledger.credit(near, 0, 1, 0);
         List<Integer> returned = new ArrayList<>();
         ledger.epoch(1, message -> returned.add(message.id.microbatch()));
         assertEquals(List.of(0, 1), returned);
         assertNull(ledger.next(0));
         assertFalse(ledger.send(message(0, near, 2)));
-        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1));
+        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1, 0));
     }
 
     @Test
     void shouldKeepCreditsOfAnEpochThatHasNotBegunHere() {
         send(0, near, 0);
-        assertNull(ledger.credit(near, 1, 1));
+        assertNull(ledger.credit(near, 1, 1, 0));
         assertNull(ledger.next(0), "a credit of another epoch is none");
-        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1));
+        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1, 0));
         ledger.epoch(1, message -> {
         });
         SendQueue.Outgoing message = send(1, near, 0);
@@ -123,28 +134,28 @@ class SendQueueTest {
 
     @Test
     void shouldNumberTheMessagesOfAnEdgeAndEpoch() {
-        ledger.credit(near, 0, 2);
-        ledger.credit(nearToo, 0, 1);
+        ledger.credit(near, 0, 2, 0);
+        ledger.credit(nearToo, 0, 1, 0);
         SendQueue.Outgoing first = send(0, near, 7);
         SendQueue.Outgoing other = send(0, nearToo, 7);
         ledger.passTurn(0);
-        ledger.finish(0);
-        ledger.finish(0);
+        ledger.finish(0, 0);
+        ledger.finish(0, 0);
         SendQueue.Outgoing second = send(0, near, 3);
         assertEquals(List.of(0, 0, 1), List.of(first.number, other.number, second.number));
-        ledger.credit(near, 1, 2);
+        ledger.credit(near, 1, 2, 0);
         SendQueue.Outgoing early = send(1, near, 0);
         ledger.epoch(1, _ -> {
         });
         assertSame(early, ledger.next(0));
-        ledger.finish(0);
+        ledger.finish(0, 0);
         assertEquals(List.of(0, 1), List.of(early.number, send(1, near, 1).number), "from 0 again, in every epoch");
     }
 
     @Test
     void shouldRefuseCreditsBeyondAllMeasure() {
-        assertNull(ledger.credit(near, 0, Frame.MAX_CREDITS));
-        assertEquals(DropReason.BAD_FIELD, ledger.credit(near, 0, 1));
+        assertNull(ledger.credit(near, 0, Frame.MAX_CREDITS, 0));
+        assertEquals(DropReason.BAD_FIELD, ledger.credit(near, 0, 1, 0));
     }
 
     @Test

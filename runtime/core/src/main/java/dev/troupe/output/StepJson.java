@@ -1,0 +1,172 @@
+package dev.troupe.output;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.idle.Cause;
+import dev.troupe.schedule.idle.Gap;
+import dev.troupe.schedule.idle.IdlePart;
+import dev.troupe.schedule.idle.MeasuredStep;
+import dev.troupe.schedule.idle.Message;
+import dev.troupe.schedule.idle.RankTimes;
+import dev.troupe.schedule.idle.StepTimes;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A measured step as a JSON object. Times are nanoseconds since the begin of the time that the step accounts for; the schema
+ * is {@code docs/schema/step.json}.
+ */
+public final class StepJson {
+    /** The version of the schema; a field is never removed within one. */
+    public static final int SCHEMA = 1;
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final MeasuredStep step;
+    private final StepTimes times;
+    private final JsonGenerator json;
+
+    private StepJson(MeasuredStep step, JsonGenerator json) {
+        this.step = step;
+        this.times = step.times();
+        this.json = json;
+    }
+
+    /** Returns the text of a step. */
+    public static String write(MeasuredStep step) {
+        StringWriter text = new StringWriter();
+        try (JsonGenerator json = JSON.createGenerator(text)) {
+            new StepJson(step, json).write();
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return text.append('\n').toString();
+    }
+
+    private void write() throws IOException {
+        Plan plan = times.rows().plan();
+        json.writeStartObject();
+        json.writeNumberField("schema", SCHEMA);
+        json.writeNumberField("step", step.number());
+        json.writeStringField("plan", plan.name());
+        json.writeNumberField("pipeline_ranks", plan.rankCount());
+        json.writeNumberField("stages", plan.stageCount());
+        json.writeNumberField("microbatches", plan.microbatchCount());
+        json.writeNumberField("ranks_per_place", times.rows().ranksPerPlace());
+        json.writeNumberField("begin_ns", since(times.beginNanos()));
+        json.writeNumberField("end_ns", step.nanos());
+        json.writeArrayFieldStart("tags");
+        for (String tag : step.tags()) {
+            json.writeString(tag);
+        }
+        json.writeEndArray();
+        write("idle_ns", step.idle().byCause());
+        json.writeArrayFieldStart("ranks");
+        for (RankTimes rank : times.ranks()) {
+            write(rank);
+        }
+        json.writeEndArray();
+        json.writeArrayFieldStart("messages");
+        for (Message message : Message.all(times)) {
+            write(message);
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private long since(long nanos) {
+        return nanos - times.fromNanos();
+    }
+
+    private void write(String name, Map<Cause, Long> causes) throws IOException {
+        json.writeObjectFieldStart(name);
+        for (Map.Entry<Cause, Long> cause : causes.entrySet()) {
+            json.writeNumberField(cause.getKey().code(), cause.getValue());
+        }
+        json.writeEndObject();
+    }
+
+    private void write(RankTimes rank) throws IOException {
+        List<Action> row = times.rows().row(rank.rank());
+        json.writeStartObject();
+        json.writeNumberField("rank", rank.rank());
+        json.writeNumberField("epoch", rank.epoch());
+        json.writeNumberField("begin_ns", since(rank.beginNanos()));
+        write("idle_ns", step.idle().byCause(rank.rank()));
+        json.writeArrayFieldStart("actions");
+        for (int position = 0; position < row.size(); position++) {
+            if (rank.ends()[position] != 0) {
+                write(rank, row.get(position), position);
+            }
+        }
+        json.writeEndArray();
+        json.writeArrayFieldStart("gaps");
+        for (Gap gap : step.idle().gaps()) {
+            if (gap.rank() == rank.rank()) {
+                write(gap, row);
+            }
+        }
+        json.writeEndArray();
+        json.writeArrayFieldStart("pauses");
+        for (RankTimes.Pause pause : rank.pauses()) {
+            json.writeStartObject();
+            json.writeNumberField("start_ns", since(pause.fromNanos()));
+            json.writeNumberField("end_ns", since(pause.toNanos()));
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private void write(RankTimes rank, Action action, int position) throws IOException {
+        json.writeStartObject();
+        json.writeStringField("action", action.toString());
+        json.writeStringField("kind", action.kind().code());
+        json.writeNumberField("stage", action.stage());
+        if (action.kind().isPerMicrobatch()) {
+            json.writeNumberField("microbatch", action.microbatch());
+        }
+        json.writeNumberField("start_ns", since(rank.startNanos(position)));
+        json.writeNumberField("end_ns", since(rank.endNanos(position)));
+        json.writeEndObject();
+    }
+
+    private void write(Gap gap, List<Action> row) throws IOException {
+        json.writeStartObject();
+        if (gap.position() < row.size()) {
+            json.writeStringField("action", row.get(gap.position()).toString());
+        }
+        json.writeBooleanField("inside", gap.isInside());
+        json.writeNumberField("start_ns", since(gap.fromNanos()));
+        json.writeNumberField("ns", gap.nanos());
+        json.writeArrayFieldStart("parts");
+        for (IdlePart part : gap.parts()) {
+            json.writeStartObject();
+            json.writeStringField("cause", part.cause().code());
+            json.writeNumberField("ns", part.nanos());
+            json.writeNumberField("rank", part.rank());
+            if (part.action() != null) {
+                json.writeStringField("action", part.action().toString());
+            }
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private void write(Message message) throws IOException {
+        json.writeStartObject();
+        json.writeNumberField("from", message.sender());
+        json.writeNumberField("to", message.receiver());
+        json.writeStringField("message", message.send().toString());
+        json.writeNumberField("sent_ns", since(message.handedNanos()));
+        json.writeNumberField("without_credit_ns", message.creditNanos());
+        json.writeNumberField("landed_ns", since(message.landedNanos()));
+        json.writeEndObject();
+    }
+}

@@ -1,0 +1,201 @@
+package dev.troupe.output;
+
+import dev.troupe.schedule.drawing.ChromeTrace;
+import dev.troupe.schedule.idle.IdleTime;
+import dev.troupe.schedule.idle.MeasuredStep;
+import dev.troupe.schedule.idle.StepTimes;
+import dev.troupe.schedule.idle.Usual;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * The steps of a run that are worth a look: {@code steps/000412.json} for each of the newest twenty, the slowest twenty and
+ * the newest with a tag, and {@code trace.json} for Perfetto with the newest ten. Idle time is parted by cause on a thread
+ * of its own; where that thread is behind, steps are left out, and training does not wait.
+ *
+ * <p>Thread rule: {@link #add} on the coordinator's thread; {@link #close} on any, once.
+ */
+final class StepRecords implements AutoCloseable {
+    /** Their directory in that of the run. */
+    static final String DIRECTORY = "steps";
+    /** The file for Perfetto in the directory of the run. */
+    static final String TRACE = "trace.json";
+
+    private static final int NEWEST = 20;
+    private static final int SLOWEST = 20;
+    private static final int TAGGED = 100;
+    private static final int TRACED = 10;
+    private static final int MOST_WAITING = 16;
+    /** Some 56 bytes each, for the steps of five seconds at most. */
+    private static final int MOST_ACTIONS = 20_000;
+    /** A file is out of date by this at most, so that a run that is killed leaves its last steps. */
+    private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long LOOK_EVERY_MILLIS = 100;
+    private static final long PATIENCE_SECONDS = 10;
+
+    /** A step that has a file, or is to have one; its times are dropped once they are written. */
+    private record Entry(long number, long nanos, boolean isTagged, MeasuredStep unwritten) {
+    }
+
+    private final Path directory;
+    private final Consumer<String> trouble;
+    private final BlockingQueue<StepTimes> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
+    private final Map<Long, Entry> kept = new TreeMap<>();
+    private final Deque<MeasuredStep> newest = new ArrayDeque<>();
+    private final Set<Long> written = new HashSet<>();
+    private final Thread thread;
+    private volatile boolean isClosing;
+    private Usual usual = Usual.UNKNOWN;
+    private boolean isTroubled;
+
+    /**
+     * Begins to record.
+     *
+     * @param directory
+     *            of the run
+     * @param trouble
+     *            receives a sentence where a file cannot be written; the run continues without it
+     */
+    StepRecords(Path directory, Consumer<String> trouble) {
+        this.directory = directory;
+        this.trouble = trouble;
+        this.thread = Thread.ofPlatform().name("step-records").daemon().start(this::record);
+    }
+
+    /** Removes what another run left in a directory. */
+    static void clear(Path directory) throws IOException {
+        Files.deleteIfExists(directory.resolve(TRACE));
+        Path steps = directory.resolve(DIRECTORY);
+        if (Files.isDirectory(steps)) {
+            try (Stream<Path> files = Files.list(steps)) {
+                for (Path file : files.toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    /** Takes in a step; one that is too large is left out. */
+    void add(StepTimes step) {
+        if (step.ranks().stream().mapToLong(rank -> rank.ends().length).sum() <= MOST_ACTIONS) {
+            waiting.offer(step);
+        }
+    }
+
+    private void record() {
+        long next = System.nanoTime() + WRITE_EVERY_NANOS;
+        try {
+            while (!isClosing || !waiting.isEmpty()) {
+                StepTimes step = waiting.poll(LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+                if (step != null) {
+                    take(step);
+                }
+                if (System.nanoTime() - next >= 0) {
+                    write();
+                    next = System.nanoTime() + WRITE_EVERY_NANOS;
+                }
+            }
+            write();
+            writeTrace();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt(); // nobody does: it is this class's own thread
+        }
+    }
+
+    private void take(StepTimes step) {
+        usual = usual.with(step);
+        MeasuredStep measured = new MeasuredStep(step, IdleTime.of(step, usual));
+        kept.put(step.step(), new Entry(step.step(), measured.nanos(), !measured.tags().isEmpty(), measured));
+        newest.addLast(measured);
+        if (newest.size() > TRACED) {
+            newest.removeFirst();
+        }
+        List<Entry> byNumber = new ArrayList<>(kept.values());
+        Set<Long> worth = new HashSet<>();
+        byNumber.reversed().stream().limit(NEWEST).forEach(entry -> worth.add(entry.number()));
+        byNumber.stream().sorted(Comparator.comparingLong(Entry::nanos).reversed()).limit(SLOWEST)
+                .forEach(entry -> worth.add(entry.number()));
+        byNumber.reversed().stream().filter(Entry::isTagged).limit(TAGGED)
+                .forEach(entry -> worth.add(entry.number()));
+        kept.keySet().retainAll(worth);
+    }
+
+    private void write() {
+        try {
+            Path steps = Files.createDirectories(directory.resolve(DIRECTORY));
+            for (Entry entry : List.copyOf(kept.values())) {
+                if (entry.unwritten() != null) {
+                    replace(steps.resolve(fileName(entry.number())), StepJson.write(entry.unwritten()));
+                    written.add(entry.number());
+                    kept.put(entry.number(), new Entry(entry.number(), entry.nanos(), entry.isTagged(), null));
+                }
+            }
+            for (Long number : List.copyOf(written)) {
+                if (!kept.containsKey(number)) {
+                    Files.deleteIfExists(steps.resolve(fileName(number)));
+                    written.remove(number);
+                }
+            }
+        } catch (IOException failure) {
+            tell(failure);
+        }
+    }
+
+    private void writeTrace() {
+        if (newest.isEmpty()) {
+            return;
+        }
+        try {
+            replace(directory.resolve(TRACE), ChromeTrace.measured(List.copyOf(newest)));
+        } catch (IOException failure) {
+            tell(failure);
+        }
+    }
+
+    /** A reader finds a whole file at any time. */
+    private static void replace(Path file, String text) throws IOException {
+        Path whole = file.resolveSibling(file.getFileName() + ".new");
+        Files.writeString(whole, text);
+        Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private void tell(IOException failure) {
+        if (!isTroubled) {
+            isTroubled = true;
+            String why = failure instanceof NoSuchFileException ? "no such directory" : failure.getMessage();
+            trouble.accept("The times of steps cannot be written to " + directory.resolve(DIRECTORY) + ": " + why);
+        }
+    }
+
+    static String fileName(long step) {
+        return String.format("%06d.json", step);
+    }
+
+    /** Writes what is left. */
+    @Override
+    public void close() {
+        isClosing = true;
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package dev.troupe.trace;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.idle.RankTimes;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Supplier;
+
+/**
+ * What one incarnation of a rank does in the training step under way, and when. Recording allocates nothing.
+ *
+ * <p>Thread rule: {@link #begins}, {@link #ended} and what is added inside an action on the rank's thread, {@link #landed}
+ * and {@link #sent} on the transport's, {@link #stepBegins} and {@link #take} on that of the rank's actor.
+ */
+public final class RankTrace {
+    private final int rank;
+    private final int epoch;
+    private final Pauses pauses;
+    private final Map<Action, Integer> positions = new HashMap<>();
+    // By position, in nanoseconds of System.nanoTime; 0 where nothing was recorded.
+    private final long[] starts;
+    private final long[] ends;
+    private final long[] group;
+    private final long[] data;
+    private final long[] cpu;
+    private final AtomicLongArray moved;
+    private final AtomicLongArray credit;
+    private RunDelay delay;
+    private long delayed;
+    private int doing = -1;
+    private long beginNanos;
+
+    /**
+     * Creates the trace of an incarnation of a rank.
+     *
+     * @param row
+     *            the rank's row of a training step
+     * @param pauses
+     *            the pauses of this process
+     */
+    public RankTrace(int rank, int epoch, List<Action> row, Pauses pauses) {
+        this.rank = rank;
+        this.epoch = epoch;
+        this.pauses = pauses;
+        for (int position = 0; position < row.size(); position++) {
+            positions.put(row.get(position), position);
+        }
+        starts = new long[row.size()];
+        ends = new long[row.size()];
+        group = new long[row.size()];
+        data = new long[row.size()];
+        cpu = new long[row.size()];
+        moved = new AtomicLongArray(row.size());
+        credit = new AtomicLongArray(row.size());
+    }
+
+    /** The rank is told of a step. */
+    public void stepBegins() {
+        beginNanos = System.nanoTime();
+    }
+
+    /** An action begins. */
+    public void begins(Action action) {
+        if (delay == null) {
+            delay = RunDelay.ofThisThread();
+            delayed = delay.nanos();
+        }
+        doing = positions.get(action);
+        starts[doing] = System.nanoTime();
+        group[doing] = 0;
+        data[doing] = 0;
+    }
+
+    /** The action that begun has ended, after it waited for other ranks of its groups for {@code groupNanos}. */
+    public void ended(long groupNanos) {
+        ends[doing] = System.nanoTime();
+        group[doing] = groupNanos;
+        long delayedNow = delay.nanos();
+        cpu[doing] = delayedNow - delayed;
+        delayed = delayedNow;
+        doing = -1;
+    }
+
+    /** Does what reads the rows of a microbatch, inside an action. */
+    public <T> T reads(Supplier<T> read) {
+        long start = System.nanoTime();
+        T rows = read.get();
+        if (doing >= 0) {
+            data[doing] += System.nanoTime() - start;
+        }
+        return rows;
+    }
+
+    /** The tensor of a receive has landed. */
+    public void landed(Action receive) {
+        moved.set(positions.get(receive), System.nanoTime());
+    }
+
+    /** The transport gets the tensor of a send. */
+    public void handed(Action send) {
+        moved.set(positions.get(send), System.nanoTime());
+    }
+
+    /** The message of a send has left, after it had no credit for {@code creditNanos}. */
+    public void sent(Action send, long creditNanos) {
+        credit.set(positions.get(send), creditNanos);
+    }
+
+    /** Returns the times of the step that has ended, and begins anew. */
+    public RankTimes take() {
+        int length = starts.length;
+        RankTimes times = new RankTimes(rank, epoch, beginNanos, taken(starts), taken(ends), new long[length],
+                group.clone(), data.clone(), cpu.clone(), new long[length], pauses.since(beginNanos));
+        for (int position = 0; position < length; position++) {
+            times.moved()[position] = since(moved.getAndSet(position, 0));
+            times.creditNanos()[position] = credit.getAndSet(position, 0);
+        }
+        return times;
+    }
+
+    private long[] taken(long[] instants) {
+        long[] since = new long[instants.length];
+        for (int position = 0; position < since.length; position++) {
+            since[position] = since(instants[position]);
+            instants[position] = 0;
+        }
+        return since;
+    }
+
+    /** The time since the begin of the step, at least 1: a message may land before the rank is told of the step. */
+    private long since(long instant) {
+        return instant == 0 ? 0 : Math.max(1, instant - beginNanos);
+    }
+
+    /** The rank's thread has ended. */
+    public void close() {
+        if (delay != null) {
+            delay.close();
+        }
+    }
+}

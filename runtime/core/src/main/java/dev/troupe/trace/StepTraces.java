@@ -1,0 +1,76 @@
+package dev.troupe.trace;
+
+import dev.troupe.schedule.idle.Cause;
+import dev.troupe.schedule.idle.RankTimes;
+import dev.troupe.schedule.idle.StepTimes;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The times of the step under way, put together from those of its ranks.
+ *
+ * <p>Thread rule: the coordinator's thread.
+ */
+public final class StepTraces {
+    private final StepTimes.Rows rows;
+    private final NodeClocks clocks = new NodeClocks();
+    private final RankTimes[] ranks;
+    private long step = -1;
+    private long endOfStep = -1;
+    private long endNanos;
+    private Cause between = Cause.COMMIT;
+
+    /** The steps of a plan. */
+    public StepTraces(StepTimes.Rows rows) {
+        this.rows = rows;
+        this.ranks = new RankTimes[rows.plan().rankCount() * rows.ranksPerPlace()];
+    }
+
+    /** A rank has done its row of a step. */
+    public void traced(long ofStep, RankTimes times) {
+        if (ofStep != step) {
+            step = ofStep;
+            Arrays.fill(ranks, null);
+        }
+        ranks[times.rank()] = times.shifted(-clocks.of(times.rank()).aheadNanos());
+    }
+
+    /** A rank has said what its clock shows; times as for {@link NodeClocks#answered}. */
+    public void clockTold(int rank, long askedNanos, long thereNanos, long answeredNanos) {
+        clocks.answered(rank, askedNanos, thereNanos, answeredNanos);
+    }
+
+    /** Ranks start again, in another process perhaps. */
+    public void restarted(Collection<Integer> restarted) {
+        restarted.forEach(clocks::forget);
+        disturbed(Cause.RECOVERY);
+    }
+
+    /** What happens before the next step, or in it, is not the coordinator's decision alone. */
+    public void disturbed(Cause cause) {
+        if (between != Cause.RECOVERY) {
+            between = cause;
+        }
+    }
+
+    /** Validation data were passed through: the time until the next step is not idle. */
+    public void validated() {
+        endOfStep = -1;
+    }
+
+    /** A step is committed: its times, where every rank has told them. */
+    public Optional<StepTimes> committed(long ofStep) {
+        if (ofStep != step || Arrays.asList(ranks).contains(null)) {
+            endOfStep = -1;
+            between = Cause.COMMIT;
+            return Optional.empty();
+        }
+        StepTimes times = new StepTimes(step, rows, List.of(ranks), endOfStep == step - 1 ? endNanos : 0, between);
+        endOfStep = step;
+        endNanos = times.endNanos();
+        between = Cause.COMMIT;
+        return Optional.of(times);
+    }
+}

@@ -1,0 +1,81 @@
+package dev.troupe.trace;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.idle.Cause;
+import dev.troupe.schedule.idle.RankTimes;
+import dev.troupe.schedule.idle.StepTimes;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("plan")
+class RankTraceTest {
+    private static final Plan PLAN = Plan.fromCsv("by hand", Placement.LOOP,
+            "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
+    private static final Action FORWARD = new Action(1, Kind.FORWARD, 0);
+    private static final Action BACKWARD = new Action(1, Kind.FULL_BACKWARD, 0);
+
+    private final RankTrace trace = new RankTrace(1, 3, PLAN.rows().get(1), new Pauses());
+
+    private RankTimes step() {
+        trace.landed(new Action(1, Kind.RECV_F, 0)); // the sender was told of the step first
+        trace.stepBegins();
+        trace.begins(FORWARD);
+        trace.reads(() -> "rows");
+        trace.ended(17);
+        trace.begins(BACKWARD);
+        trace.ended(0);
+        trace.handed(new Action(1, Kind.SEND_B, 0));
+        trace.sent(new Action(1, Kind.SEND_B, 0), 29);
+        return trace.take();
+    }
+
+    @Test
+    void shouldRecordByThePositionInTheRow() {
+        RankTimes times = step();
+        assertEquals(1, times.moved()[0], "a landing before the rank was told counts from there");
+        assertTrue(
+                times.starts()[1] > 0 && times.ends()[1] >= times.starts()[1] && times.starts()[2] >= times.ends()[1]);
+        assertTrue(times.moved()[3] >= times.ends()[2]);
+        assertEquals(17, times.groupNanos()[1]);
+        assertEquals(29, times.creditNanos()[3]);
+        assertTrue(times.dataNanos()[1] > 0 && times.dataNanos()[2] == 0);
+        assertEquals(3, times.epoch());
+    }
+
+    @Test
+    void shouldBeginANewWithEachStep() {
+        step();
+        trace.stepBegins();
+        RankTimes empty = trace.take();
+        for (long[] recorded : List.of(empty.starts(), empty.ends(), empty.moved(), empty.creditNanos())) {
+            assertEquals(List.of(0L, 0L, 0L, 0L), LongStream.of(recorded).boxed().toList());
+        }
+    }
+
+    @Test
+    void shouldPutAStepTogetherOnceEveryRankHasToldIt() {
+        StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1));
+        RankTimes second = step();
+        steps.traced(7, second);
+        assertEquals(Optional.empty(), steps.committed(7), "rank 0 has told nothing");
+        RankTimes first = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses()).take();
+        steps.traced(8, second);
+        steps.traced(8, first);
+        assertEquals(0, steps.committed(8).orElseThrow().previousEndNanos(), "the end of step 7 is not known");
+        steps.disturbed(Cause.STATE);
+        steps.traced(9, first);
+        steps.traced(9, second);
+        StepTimes third = steps.committed(9).orElseThrow();
+        assertEquals(second.endNanos(2), third.previousEndNanos());
+        assertEquals(Cause.STATE, third.between());
+    }
+}

@@ -1,0 +1,39 @@
+package dev.troupe.schedule.idle;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A step with its idle time.
+ *
+ * @param times
+ *            the times of its actions and messages
+ * @param idle
+ *            its gaps, by cause
+ */
+public record MeasuredStep(StepTimes times, IdleTime idle) {
+    /** Returns the number of the step. */
+    public long number() {
+        return times.step();
+    }
+
+    /** Returns the time that the step accounts for. */
+    public long nanos() {
+        return times.endNanos() - times.fromNanos();
+    }
+
+    /** Returns what makes the step one to look at: {@code checkpoint}, {@code recovery}, {@code pause}. */
+    public List<String> tags() {
+        List<String> tags = new ArrayList<>();
+        if (times.between() == Cause.STATE) {
+            tags.add("checkpoint");
+        }
+        if (times.between() == Cause.RECOVERY) {
+            tags.add("recovery");
+        }
+        if (times.ranks().stream().anyMatch(rank -> !rank.pauses().isEmpty())) {
+            tags.add("pause");
+        }
+        return tags;
+    }
+}

@@ -1,0 +1,149 @@
+package dev.troupe.schedule.idle;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The times of all ranks in one step.
+ *
+ * @param step
+ *            its number
+ * @param rows
+ *            the plan that the ranks did
+ * @param ranks
+ *            the times of every rank of the world, by its number
+ * @param previousEndNanos
+ *            the end of the step before, where the run continued from it; 0 where it did not
+ * @param between
+ *            the cause of the time between the two steps
+ */
+public record StepTimes(long step, Rows rows, List<RankTimes> ranks, long previousEndNanos, Cause between) {
+    /**
+     * The rows of a plan, with the place of every action.
+     *
+     * @param plan
+     *            the plan of one pipeline
+     * @param ranksPerPlace
+     *            number of ranks of the world at each rank of the plan, D x T
+     * @param places
+     *            the place of each action
+     */
+    public record Rows(Plan plan, int ranksPerPlace, Map<Action, Place> places) {
+        /** Returns the rows of a plan. */
+        public static Rows of(Plan plan, int ranksPerPlace) {
+            Map<Action, Place> places = new HashMap<>();
+            for (int rank = 0; rank < plan.rankCount(); rank++) {
+                List<Action> row = plan.rows().get(rank);
+                for (int position = 0; position < row.size(); position++) {
+                    places.put(row.get(position), new Place(rank, position));
+                }
+            }
+            return new Rows(plan, ranksPerPlace, Map.copyOf(places));
+        }
+
+        /** Returns the row of a rank of the world. */
+        public List<Action> row(int rank) {
+            return plan.rows().get(rank / ranksPerPlace);
+        }
+
+        /** Returns the rank of the world at a rank of the plan, in the pipeline of another rank of the world. */
+        int inPipelineOf(int rank, int place) {
+            return place * ranksPerPlace + rank % ranksPerPlace;
+        }
+
+        /** Returns the position of an action in its row; -1 where the plan lacks it. */
+        int position(Action action) {
+            Place place = places.get(action);
+            return place == null ? -1 : place.position();
+        }
+    }
+
+    /** Returns the first instant at which a rank was told of the step. */
+    public long beginNanos() {
+        return ranks.stream().mapToLong(RankTimes::beginNanos).min().orElse(0);
+    }
+
+    /** Returns the start of the time that the step accounts for: the end of the step before where there is one. */
+    public long fromNanos() {
+        return previousEndNanos == 0 ? beginNanos() : Math.min(previousEndNanos, beginNanos());
+    }
+
+    /** Returns the end of the last action of the step. */
+    public long endNanos() {
+        long end = beginNanos();
+        for (RankTimes times : ranks) {
+            for (long ended : times.ends()) {
+                end = Math.max(end, times.beginNanos() + ended);
+            }
+        }
+        return end;
+    }
+
+    /** Returns the position of the last action before a position that a rank did; -1 where there is none. */
+    int before(int rank, int position) {
+        int at = position - 1;
+        while (at >= 0 && !ranks.get(rank).did(at)) {
+            at--;
+        }
+        return at;
+    }
+
+    /** Returns the position of the last action that a rank did in the step; -1 where it did none. */
+    int last(int rank) {
+        return before(rank, rows.row(rank).size());
+    }
+
+    /** Returns the step of the first pipeline, from the start of its first action. */
+    public Timeline timeline(String title) {
+        List<Span> spans = new ArrayList<>();
+        long origin = Long.MAX_VALUE;
+        for (int place = 0; place < rows.plan().rankCount(); place++) {
+            RankTimes times = ranks.get(place * rows.ranksPerPlace());
+            for (int position = 0; position < rows.row(times.rank()).size(); position++) {
+                if (times.did(position)) {
+                    origin = Math.min(origin, times.startNanos(position));
+                }
+            }
+        }
+        for (int place = 0; place < rows.plan().rankCount(); place++) {
+            RankTimes times = ranks.get(place * rows.ranksPerPlace());
+            List<Action> row = rows.row(times.rank());
+            for (int position = 0; position < row.size(); position++) {
+                if (times.did(position)) {
+                    spans.add(new Span(place, row.get(position), times.startNanos(position) - origin,
+                            times.endNanos(position) - origin));
+                }
+            }
+        }
+        return new Timeline(title, rows.plan().rankCount(), rows.plan().stageCount(), spans);
+    }
+
+    /**
+     * Returns control times: for each action whose rank had nothing else to do when its tensor landed, the time from the
+     * landing to the start of its computing, in nanoseconds, ascending.
+     */
+    public List<Long> controlNanos() {
+        List<Long> control = new ArrayList<>();
+        for (RankTimes times : ranks) {
+            List<Action> row = rows.row(times.rank());
+            long free = Long.MIN_VALUE;
+            for (int position = 0; position < row.size(); position++) {
+                if (times.did(position)) {
+                    Message input = Message.into(this, times.rank(), row.get(position));
+                    if (input != null && input.landedNanos() > free) {
+                        control.add(Math.max(0, times.startNanos(position) - input.landedNanos()));
+                    }
+                    free = times.endNanos(position);
+                }
+            }
+        }
+        return control.stream().sorted().toList();
+    }
+}

@@ -1,0 +1,144 @@
+package dev.troupe.schedule.idle;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.lowering.WholeStep;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Time that is added to a step goes to its cause and to its rank. */
+@Tag("plan")
+class IdleTimeTest {
+    private static final int SEEDS = 20;
+    private static final List<String> ALL = List.of("gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zbv");
+
+    private static Plan plan(String schedule) {
+        int virtual = schedule.equals("interleaved-1f1b") || schedule.equals("zbv") ? 2 : 1;
+        return new WholeStep(false, false, false, false).training(Schedules.named(schedule).plan(4, virtual, 8));
+    }
+
+    private static Usual usual(Plan plan) {
+        return Usual.UNKNOWN.with(new SimulatedStep(plan, 1, 10_000).run());
+    }
+
+    private static void requireSum(StepTimes step, IdleTime idle) {
+        for (RankTimes rank : step.ranks()) {
+            long computed = 0;
+            for (int position = 0; position < rank.ends().length; position++) {
+                computed += rank.ends()[position] == 0 ? 0 : Usual.computingNanos(rank, position);
+            }
+            assertEquals(step.endNanos() - step.fromNanos() - computed,
+                    idle.byCause(rank.rank()).values().stream().mapToLong(Long::longValue).sum(),
+                    "rank " + rank.rank());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zbv"})
+    void shouldCallAnUndisturbedStepPlannedButForControlAndDecisions(String schedule) {
+        Plan plan = plan(schedule);
+        StepTimes step = new SimulatedStep(plan, 1, 10_000).run();
+        IdleTime idle = IdleTime.of(step, usual(plan));
+        requireSum(step, idle);
+        Map<Cause, Long> sums = idle.byCause();
+        assertTrue(List.of(Cause.PLAN, Cause.CONTROL, Cause.COMMIT).containsAll(sums.keySet()), sums::toString);
+        assertTrue(sums.get(Cause.PLAN) > 0);
+    }
+
+    /** A disturbance, and the cause and the rank that its time is to go to. */
+    private record Trial(String what, int rank, Action action, Cause cause, int root) {
+    }
+
+    private static List<Trial> trials(Plan plan) {
+        List<Trial> trials = new ArrayList<>();
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            for (Action action : plan.rows().get(rank)) {
+                if (action.kind().isCompute()) {
+                    trials.add(new Trial("compute", rank, action, Cause.PRODUCER, rank));
+                    trials.add(new Trial("data", rank, action, Cause.DATA, rank));
+                    trials.add(new Trial("late", rank, action, Cause.CONTROL, rank));
+                } else if (action.kind().isSend()) {
+                    int receiver = plan.rankOf(plan.peerStage(action));
+                    trials.add(new Trial("wire", rank, action, Cause.WIRE, rank));
+                    trials.add(new Trial("credit", rank, action, Cause.CREDIT, receiver));
+                }
+            }
+        }
+        return trials;
+    }
+
+    @Test
+    void shouldGiveAddedTimeToItsCauseAndRank() {
+        for (String schedule : ALL) {
+            Plan plan = plan(schedule);
+            Usual usual = usual(plan);
+            List<Trial> trials = trials(plan);
+            IdleTime before = IdleTime.of(new SimulatedStep(plan, 1, 10_000).run(), usual);
+            for (int seed = 0; seed < SEEDS; seed++) {
+                Trial trial = trials.get(new Random(seed).nextInt(trials.size()));
+                StepTimes step = new SimulatedStep(plan, 1, 10_000)
+                        .with(trial.what(), trial.rank(), trial.action(), 40_000).run();
+                IdleTime after = IdleTime.of(step, usual);
+                requireSum(step, after);
+                long added = sum(after) - sum(before);
+                long found = after.byRoot(trial.cause()).getOrDefault(trial.root(), 0L)
+                        - before.byRoot(trial.cause()).getOrDefault(trial.root(), 0L);
+                assertTrue(found >= 0.95 * added, () -> schedule + ", " + trial + ": " + found + " of " + added
+                        + " in " + after.byCause());
+            }
+        }
+    }
+
+    private static long sum(IdleTime idle) {
+        return idle.byCause().values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    @Test
+    void shouldNameTheRootThroughARankThatOnlyWaitedItself() {
+        Plan plan = plan("1f1b");
+        Action slow = new Action(0, Kind.FORWARD, 2);
+        IdleTime idle = IdleTime.of(new SimulatedStep(plan, 1, 10_000).with("compute", 0, slow, 9_000).run(),
+                usual(plan));
+        IdlePart atTheEnd = idle.gaps().stream().filter(gap -> gap.rank() == 3).flatMap(gap -> gap.parts().stream())
+                .filter(part -> part.cause() == Cause.PRODUCER).findFirst().orElseThrow();
+        assertEquals(new IdlePart(Cause.PRODUCER, atTheEnd.nanos(), 0, slow), atTheEnd);
+    }
+
+    @Test
+    void shouldCallTimeInWhichTheProcessStoodStillAPause() {
+        Plan plan = plan("1f1b");
+        Action held = new Action(1, Kind.FORWARD, 3);
+        StepTimes step = new SimulatedStep(plan, 1, 10_000).with("compute", 1, held, 30_000).run();
+        int position = step.rows().position(held);
+        RankTimes times = step.ranks().get(1);
+        long from = times.startNanos(position) + 100;
+        List<RankTimes> ranks = new ArrayList<>(step.ranks());
+        ranks.set(1, new RankTimes(1, 0, times.beginNanos(), times.starts(), times.ends(), times.moved(),
+                times.groupNanos(), times.dataNanos(), times.cpuNanos(), times.creditNanos(),
+                List.of(new RankTimes.Pause(from, from + 30_000))));
+        Map<Cause, Long> sums = IdleTime.of(new StepTimes(1, step.rows(), ranks, 0, Cause.COMMIT), usual(plan))
+                .byCause();
+        assertEquals(0, sums.getOrDefault(Cause.PRODUCER, 0L));
+        assertTrue(sums.get(Cause.PAUSE) >= 30_000, sums::toString);
+    }
+
+    @Test
+    void shouldGiveTheTimeBetweenTwoStepsToWhatHappenedThere() {
+        Plan plan = plan("gpipe");
+        StepTimes step = new SimulatedStep(plan, 1, 10_000).run();
+        StepTimes behind = new StepTimes(2, step.rows(), step.ranks(), 4_000, Cause.STATE);
+        Map<Cause, Long> sums = IdleTime.of(behind, usual(plan)).byCause();
+        assertEquals(4 * 6_000, sums.get(Cause.STATE), 100);
+    }
+}
