@@ -93,8 +93,11 @@ final class LedRun implements CoordinatedRun {
                 reports.clockTold(status.rank(), asked, nanos);
                 standstills.onStatus(status);
             }
-            case TrainingCoordinator.StepTraced(Incarnation rank, long step, var times) ->
-                reports.traced(step, times);
+            case TrainingCoordinator.StepTraced(Incarnation rank, long step, var times) -> {
+                if (rank.equals(machine.incarnation(rank.rank()))) {
+                    reports.traced(step, times);
+                }
+            }
             case TrainingCoordinator.StepTimed(Incarnation rank, long step, var times) ->
                 reports.timed(rank.rank(), step, times);
         }

@@ -60,13 +60,14 @@ final class StepRecords implements AutoCloseable {
     private final Map<Long, Entry> kept = new TreeMap<>();
     private final Deque<MeasuredStep> newest = new ArrayDeque<>();
     private final Set<Long> written = new HashSet<>();
-    private final Thread thread;
+    /** Begun with the first step. */
+    private Thread thread;
     private volatile boolean isClosing;
     private Usual usual = Usual.UNKNOWN;
     private boolean isTroubled;
 
     /**
-     * Begins to record.
+     * Creates the records of a run.
      *
      * @param directory
      *            of the run
@@ -76,7 +77,6 @@ final class StepRecords implements AutoCloseable {
     StepRecords(Path directory, Consumer<String> trouble) {
         this.directory = directory;
         this.trouble = trouble;
-        this.thread = Thread.ofPlatform().name("step-records").daemon().start(this::record);
     }
 
     /** Removes what another run left in a directory. */
@@ -93,7 +93,10 @@ final class StepRecords implements AutoCloseable {
     }
 
     /** Takes in a step; one that is too large is left out. */
-    void add(StepTimes step) {
+    synchronized void add(StepTimes step) {
+        if (thread == null) {
+            thread = Thread.ofPlatform().name("step-records").daemon().start(this::record);
+        }
         if (step.ranks().stream().mapToLong(rank -> rank.ends().length).sum() <= MOST_ACTIONS) {
             waiting.offer(step);
         }
@@ -190,8 +193,11 @@ final class StepRecords implements AutoCloseable {
 
     /** Writes what is left. */
     @Override
-    public void close() {
+    public synchronized void close() {
         isClosing = true;
+        if (thread == null) {
+            return;
+        }
         try {
             thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
         } catch (InterruptedException _) {
