@@ -42,11 +42,11 @@ final class CompareCommand implements Callable<Integer> {
     private String schedules;
 
     @Option(names = "--repeats", defaultValue = "3", paramLabel = "N", description = {
-            "Measured runs of each schedule, in turns; default: 3."})
+            "Runs of each schedule; those of all schedules do their steps in turns; default: 3."})
     private int repeats;
 
     @Option(names = "--steps", defaultValue = "5", paramLabel = "N", description = {
-            "Measured steps of each run; default: 5."})
+            "Measured steps of each run, between others off which costs are read; default: 5."})
     private int steps;
 
     @Option(names = "--out", paramLabel = "DIR", description = {

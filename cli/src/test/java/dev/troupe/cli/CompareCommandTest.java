@@ -71,7 +71,7 @@ class CompareCommandTest {
             assertTrue(report.contains(">" + label + ", measured<"), "its drawing");
         }
         assertSelfContained(report);
-        assertEquals(2 * 12, report.split("<td data-label=", -1).length - 1, "a narrow page names each cell");
+        assertEquals(2 * 13, report.split("<td data-label=", -1).length - 1, "a narrow page names each cell");
         for (String width : report.split("<svg[^>]* width=\"")) {
             assertTrue(width.startsWith("<!") || Double.parseDouble(width.substring(0, width.indexOf('"'))) <= 1248,
                     "a drawing fits a page of 1280 pixels");

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.compare.Figures;
 import dev.troupe.compare.Outcome;
+import dev.troupe.compare.PairedRatio;
 import dev.troupe.compare.StepTime;
 import dev.troupe.config.RunSpec;
 import java.util.List;
@@ -32,6 +33,11 @@ public final class ComparisonJson {
             measured.put("control_nanos_median", outcome.control().medianNanos())
                     .put("control_nanos_90th", outcome.control().ninetiethNanos())
                     .put("control_nanos_99th", outcome.control().ninetyNinthNanos());
+            ArrayNode seconds = schedule.putArray("measured_seconds");
+            outcome.seconds().forEach(seconds::add);
+            PairedRatio ratio = outcome.beside(outcomes.getFirst());
+            schedule.putObject("beside_first").put("ratio", ratio.median()).put("low", ratio.low())
+                    .put("high", ratio.high()).put("confidence", ratio.confidence());
             schedule.put("prediction_error", outcome.predictionError());
             schedule.put("agreement", outcome.agreement());
             ArrayNode losses = schedule.putArray("losses");

@@ -3,6 +3,7 @@ package dev.troupe.cli.report;
 import dev.troupe.compare.ControlTime;
 import dev.troupe.compare.Figures;
 import dev.troupe.compare.Outcome;
+import dev.troupe.compare.PairedRatio;
 import dev.troupe.compare.StepTime;
 import java.util.List;
 import java.util.Locale;
@@ -10,11 +11,13 @@ import java.util.Locale;
 /** The outcomes of a comparison as columns of text; the report uses the same cells. */
 public final class ComparisonTable {
     static final List<String> HEADINGS = List.of("schedule", "step predicted", "from .. to", "step measured",
-            "from .. to", "error", "bubble / ideal time", "bubble / total time", "peak activations", "peak in flight",
+            "from .. to", "beside the first", "error", "bubble / ideal time", "bubble / total time", "peak activations",
+            "peak in flight",
             "control p50/p90/p99", "losses");
 
     /** Explains the headings; the report does so at more length. */
-    private static final String LEGEND = "predicted -> measured; bubble: idle time of all ranks; peak activations:"
+    private static final String LEGEND = "predicted -> measured; beside the first: median ratio of its steps to"
+            + " the first schedule's, turn by turn, and its 95 % interval; bubble: idle time of all ranks; peak activations:"
             + " microbatch x stage on the rank that holds most; in flight: made for a rank and not yet used; control: from"
             + " the landing of a tensor to the start of the computing that waits for it.";
 
@@ -26,16 +29,20 @@ public final class ComparisonTable {
      * measured are parted by an arrow.
      */
     public static String of(List<Outcome> outcomes, Terminal terminal) {
-        return Columns.fitted(HEADINGS, outcomes.stream().map(ComparisonTable::cells).toList(), terminal.columns())
+        return Columns.fitted(HEADINGS, rows(outcomes), terminal.columns())
                 + "\n\n" + Columns.wrapped(LEGEND, terminal.lineColumns(), "");
     }
 
-    static List<String> cells(Outcome outcome) {
+    static List<List<String>> rows(List<Outcome> outcomes) {
+        return outcomes.stream().map(outcome -> cells(outcome, outcomes.getFirst())).toList();
+    }
+
+    private static List<String> cells(Outcome outcome, Outcome first) {
         Figures predicted = outcome.predicted();
         Figures measured = outcome.measured();
         return List.of(outcome.contestant().label(), millis(predicted.stepSeconds()),
                 spread(outcome.prediction().stepTime()), millis(measured.stepSeconds()), spread(outcome.stepTime()),
-                String.format(Locale.ROOT, "%+.1f %%", 100 * outcome.predictionError()),
+                ratio(outcome.beside(first)), String.format(Locale.ROOT, "%+.1f %%", 100 * outcome.predictionError()),
                 percents(predicted.bubbleOverIdeal(), measured.bubbleOverIdeal()),
                 percents(predicted.bubbleOverTotal(), measured.bubbleOverTotal()),
                 predicted.peakActivations() + " -> " + measured.peakActivations(),
@@ -49,6 +56,10 @@ public final class ComparisonTable {
 
     private static String spread(StepTime time) {
         return String.format(Locale.ROOT, "%.1f .. %s", 1000 * time.leastSeconds(), millis(time.mostSeconds()));
+    }
+
+    private static String ratio(PairedRatio ratio) {
+        return String.format(Locale.ROOT, "%.3f (%.3f .. %.3f)", ratio.median(), ratio.low(), ratio.high());
     }
 
     private static String control(ControlTime control) {

@@ -1,7 +1,7 @@
 package dev.troupe.cli.report;
 
 import dev.troupe.compare.Outcome;
-import dev.troupe.compare.StepTime;
+import dev.troupe.compare.PairedRatio;
 import dev.troupe.config.RunSpec;
 import java.util.Comparator;
 import java.util.List;
@@ -34,18 +34,24 @@ public record Verdict(String sentence, String remark) {
             return new Verdict(String.format(Locale.ROOT, "%s took %.1f ms a step.", label(best),
                     1000 * best.measured().stepSeconds()), "");
         }
-        List<Outcome> alike = byTime.stream().filter(outcome -> overlap(outcome.stepTime(), best.stepTime())).toList();
+        List<Outcome> alike = byTime.stream().filter(outcome -> !outcome.beside(best).isApart()).toList();
         if (alike.size() > 1) {
             String others = byTime.size() == alike.size()
                     ? ""
                     : "; " + names(byTime.stream().filter(outcome -> !alike.contains(outcome)).toList())
                             + " took longer";
-            return new Verdict(names(alike) + " cannot be told apart: the ranges of their steps overlap" + others + ".",
+            return new Verdict(
+                    names(alike) + " cannot be told apart: turn by turn, now one is faster and now another" + others
+                            + ".",
                     "More --repeats or --steps, or a quieter machine, may part them.");
         }
         Outcome next = byTime.get(1);
-        return new Verdict(String.format(Locale.ROOT, "%s was the fastest: %.1f %% less time a step than %s, the next.",
-                label(best), 100 * (1 - best.measured().stepSeconds() / next.measured().stepSeconds()), label(next)),
+        PairedRatio ratio = best.beside(next);
+        return new Verdict(
+                String.format(Locale.ROOT,
+                        "%s was the fastest: %.1f %% less time a step than %s, the next (%.1f to %.1f %%, turn by turn).",
+                        label(best), 100 * (1 - ratio.median()), label(next), 100 * (1 - ratio.high()),
+                        100 * (1 - ratio.low())),
                 "");
     }
 
@@ -57,10 +63,6 @@ public record Verdict(String sentence, String remark) {
                         100 * best.measured().bubbleOverIdeal()),
                 "Each stage takes the time it is told, so that V stages on a rank do V times the work of one: compare"
                         + " bubbles here, or set engine.emulated.device-flops to compare times.");
-    }
-
-    static boolean overlap(StepTime one, StepTime other) {
-        return one.leastSeconds() <= other.mostSeconds() && other.leastSeconds() <= one.mostSeconds();
     }
 
     private static boolean isTold(RunSpec spec, Outcome outcome) {

@@ -3,33 +3,34 @@ package dev.troupe.compare;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.MachineMemory;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
 import dev.troupe.schedule.timeline.Timeline;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Compares schedules on one model, one corpus and one seed. Each schedule is run a few times to read its costs off (the
- * engine {@code emulated} has configured ones), then several times, in turns, to be measured, and simulated with those
- * costs.
+ * Compares schedules on one model, one corpus and one seed. The runs of all schedules are alive together and do their steps
+ * in turns. Behind the warm-up, the costs are read off every other step (the engine {@code emulated} has configured ones),
+ * and the steps between them are measured, so that both are of the same minutes; the step is simulated with those costs.
  *
  * <p>Thread rule: one thread.
  */
 public final class Comparison {
+    private static final long GIB = 1L << 30;
     /** Steps of the warm-up, which no figure includes. */
     private static final int WARM_UP_STEPS = 3;
-    /** One run may be disturbed; the middle one of three seldom is. */
-    private static final int CALIBRATION_RUNS = 3;
     /**
      * Largest deviation of losses where gradients were added in another order: in float32, in float64, and in bfloat16,
      * where a difference in the last bits may be rounded to either of two neighbours, 2^-8 apart.
@@ -53,9 +54,9 @@ public final class Comparison {
      * @param directory
      *            a directory in which each run has a directory of its own while it lasts
      * @param repeats
-     *            measured runs of each schedule, at least 1
+     *            runs of each schedule, at least 1
      * @param steps
-     *            measured steps of each run, at least 1
+     *            measured steps of each run, at least 1; as many more are done between them
      * @param progress
      *            receives a line for each part of the work
      */
@@ -70,18 +71,28 @@ public final class Comparison {
     }
 
     /**
-     * Checks that every contestant can run, without running any.
+     * Checks that every contestant can run, and that the memory of all fits this machine, without running any.
      *
      * @throws RuntimeException
      *             as {@link PreparedRun} throws them
      */
     public void check(List<Contestant> contestants) {
-        contestants.forEach(contestant -> prepare(contestant).close());
-    }
-
-    private PreparedRun prepare(Contestant contestant) {
-        return new PreparedRun(new RunRequest(specOf(contestant), builtInCorpus, directory.resolve("run"),
-                Optional.empty(), OptionalLong.empty()));
+        long bytes = 0;
+        boolean computes = false;
+        for (Contestant contestant : contestants) {
+            try (PreparedRun run = new PreparedRun(new RunRequest(specOf(contestant), builtInCorpus,
+                    directory.resolve("run"), Optional.empty(), OptionalLong.empty()))) {
+                bytes = Math.addExact(bytes, run.memory().total());
+                computes |= run.engine().computes();
+            }
+        }
+        long available = MachineMemory.availableBytes();
+        if (computes && bytes > available) {
+            throw new UsageException(String.format(Locale.ROOT,
+                    "%d schedules do their steps in turns and need %.1f GiB together, but this machine has %.1f GiB free:"
+                            + " compare fewer at once, or take a smaller model",
+                    contestants.size(), bytes / (double) GIB, available / (double) GIB));
+        }
     }
 
     /**
@@ -91,38 +102,25 @@ public final class Comparison {
      *             where a run fails, or two schedules do not have the same losses
      */
     public List<Outcome> run(List<Contestant> contestants) throws InterruptedException {
-        Map<Contestant, List<TracedRun>> calibrations = inTurns(contestants, "reading the costs off ",
-                CALIBRATION_RUNS);
-        Map<Contestant, List<TracedRun>> measured = inTurns(contestants, "measuring ", repeats);
-        List<Double> expected = measured.get(contestants.getFirst()).getFirst().losses();
-        List<Outcome> outcomes = new ArrayList<>();
-        for (Contestant contestant : contestants) {
-            outcomes.add(outcome(contestant, calibrations.get(contestant), measured.get(contestant), expected));
+        List<List<TracedRun>> rounds = new ArrayList<>();
+        for (int round = 0; round < repeats; round++) {
+            progress.accept("measuring " + contestants.stream().map(Contestant::label).collect(Collectors.joining("; "))
+                    + " in turns, run " + (round + 1) + " of " + repeats);
+            rounds.add(new SideBySide(contestants.stream().map(this::specOf).toList(), builtInCorpus, directory).run());
         }
-        return outcomes;
-    }
-
-    private Map<Contestant, List<TracedRun>> inTurns(List<Contestant> contestants, String what, int rounds)
-            throws InterruptedException {
-        Map<Contestant, List<TracedRun>> runs = new LinkedHashMap<>();
-        for (int round = 0; round < rounds; round++) {
-            for (Contestant contestant : contestants) {
-                progress.accept(what + contestant.label() + ", run " + (round + 1) + " of " + rounds);
-                runs.computeIfAbsent(contestant, _ -> new ArrayList<>()).add(run(contestant));
-            }
-        }
-        return runs;
-    }
-
-    private TracedRun run(Contestant contestant) throws InterruptedException {
-        return TracedRun.of(specOf(contestant), builtInCorpus, directory.resolve("run"));
+        List<Double> expected = rounds.getFirst().getFirst().losses();
+        return IntStream.range(0, contestants.size())
+                .mapToObj(
+                        index -> outcome(contestants.get(index), rounds.stream().map(runs -> runs.get(index)).toList(),
+                                expected))
+                .toList();
     }
 
     private RunSpec specOf(Contestant contestant) {
         ParallelSpec parallel = base.parallel();
         TrainingSpec training = base.training();
         return new RunSpec(base.name(), base.model(), base.data(),
-                new TrainingSpec(WARM_UP_STEPS + steps, training.globalBatchSize(), training.microbatchSize(),
+                new TrainingSpec(WARM_UP_STEPS + 2 * steps, training.globalBatchSize(), training.microbatchSize(),
                         training.seed(), training.precision(), training.lossScale(), training.gradientClip(), 0,
                         Duration.ZERO, training.keepCheckpoints(), 0, training.validationMicrobatches(),
                         training.zero(),
@@ -135,14 +133,12 @@ public final class Comparison {
                 base.engine(), base.transport(), base.recovery(), base.cluster(), List.of());
     }
 
-    private Outcome outcome(Contestant contestant, List<TracedRun> calibrations, List<TracedRun> runs,
-            List<Double> expected) {
-        List<Timeline> timelines = new ArrayList<>();
-        List<Double> seconds = new ArrayList<>();
-        for (TracedRun run : runs) {
-            timelines.addAll(run.timelines(contestant.label() + ", measured", WARM_UP_STEPS));
-            seconds.addAll(run.seconds().subList(WARM_UP_STEPS, WARM_UP_STEPS + steps));
-        }
+    private Outcome outcome(Contestant contestant, List<TracedRun> runs, List<Double> expected) {
+        List<TracedRun> calibrations = runs.stream().map(run -> run.only(Comparison::isOfCosts)).toList();
+        List<TracedRun> measuredRuns = runs.stream().map(run -> run.only(Comparison::isMeasured)).toList();
+        List<Timeline> timelines = measuredRuns.stream()
+                .flatMap(run -> run.timelines(contestant.label() + ", measured").stream()).toList();
+        List<Double> seconds = measuredRuns.stream().flatMap(run -> run.seconds().stream()).toList();
         StepTime stepTime = StepTime.of(seconds);
         Timeline typical = timelines.get(IntStream.range(0, seconds.size()).boxed()
                 .min((left, right) -> Double.compare(Math.abs(seconds.get(left) - stepTime.medianSeconds()),
@@ -153,13 +149,20 @@ public final class Comparison {
                 median(timelines, Timeline::bubbleOverTotal), peakActivations(typical),
                 Math.round(median(timelines, first::peakBytesInFlight)));
         return new Outcome(contestant, first.engine().provider().kind(),
-                Prediction.of(contestant.label() + ", predicted", calibrations, WARM_UP_STEPS), measured, stepTime,
-                control(runs), first.losses(), agreement(contestant, runs, expected), typical);
+                Prediction.of(contestant.label() + ", predicted", calibrations), measured, stepTime, seconds,
+                control(measuredRuns), first.losses(), agreement(contestant, runs, expected), typical);
     }
 
-    private ControlTime control(List<TracedRun> runs) {
-        return ControlTime.of(runs.stream()
-                .flatMap(run -> run.steps().subList(WARM_UP_STEPS, WARM_UP_STEPS + steps).stream())
+    private static boolean isOfCosts(int step) {
+        return step >= WARM_UP_STEPS && (step - WARM_UP_STEPS) % 2 == 0;
+    }
+
+    private static boolean isMeasured(int step) {
+        return step >= WARM_UP_STEPS && !isOfCosts(step);
+    }
+
+    private static ControlTime control(List<TracedRun> runs) {
+        return ControlTime.of(runs.stream().flatMap(run -> run.steps().stream())
                 .flatMap(step -> step.controlNanos().stream()).toList());
     }
 

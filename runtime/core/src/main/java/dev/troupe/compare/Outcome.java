@@ -16,6 +16,8 @@ import java.util.List;
  *            the measured figures; the median where there are several
  * @param stepTime
  *            the spread of the measured steps
+ * @param seconds
+ *            the time of each measured step, in the order of the turns
  * @param control
  *            the time from a tensor's landing to the start of the computing that waited for it
  * @param losses
@@ -26,14 +28,20 @@ import java.util.List;
  *            the measured step whose time is nearest to the median
  */
 public record Outcome(Contestant contestant, String engine, Prediction prediction, Figures measured, StepTime stepTime,
-        ControlTime control, List<Double> losses, String agreement, Timeline measuredTimeline) {
+        List<Double> seconds, ControlTime control, List<Double> losses, String agreement, Timeline measuredTimeline) {
     public Outcome {
+        seconds = List.copyOf(seconds);
         losses = List.copyOf(losses);
     }
 
     /** Returns the simulator's figures. */
     public Figures predicted() {
         return prediction.figures();
+    }
+
+    /** Returns the ratio of the steps of this schedule to those of another, turn by turn. */
+    public PairedRatio beside(Outcome other) {
+        return PairedRatio.of(seconds, other.seconds);
     }
 
     /** Returns the error of the predicted step time, as a share of the measured median. */

@@ -34,32 +34,30 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
      * Simulates the plan of the runs.
      *
      * @param runs
-     *            runs of one plan on one engine, at least one
-     * @param firstStep
-     *            the first step of each run that counts, after the warm-up
+     *            runs of one plan on one engine, at least one, with the steps of which the costs are read off
      */
-    static Prediction of(String title, List<TracedRun> runs, int firstStep) {
+    static Prediction of(String title, List<TracedRun> runs) {
         TracedRun any = runs.getFirst();
-        Simulation whole = simulate(runs, firstStep);
+        Simulation whole = simulate(runs);
         Timeline timeline = whole.timeline(title);
         Figures figures = new Figures(whole.makespanNanos() / 1e9,
                 timeline.bubbleOverIdeal(), timeline.bubbleOverTotal(),
                 Collections.max(any.plan().training().peakActivations()), any.peakBytesInFlight(timeline));
         return new Prediction(figures, StepTime.of(runs.stream().map(List::of)
-                .map(alone -> simulate(alone, firstStep).makespanNanos() / 1e9).toList()), timeline);
+                .map(alone -> simulate(alone).makespanNanos() / 1e9).toList()), timeline);
     }
 
-    private static Simulation simulate(List<TracedRun> runs, int firstStep) {
+    private static Simulation simulate(List<TracedRun> runs) {
         TrainingPlan plan = runs.getFirst().plan();
-        return Simulator.run(plan.training().plan(), costs(runs, firstStep), plan.creditsPerEdge());
+        return Simulator.run(plan.training().plan(), costs(runs), plan.creditsPerEdge());
     }
 
     /**
      * Returns the costs of each stage and of a hop: the configured ones of the engine {@code emulated}, else those of
      * the runs; and for each action the time of the rank's own control.
      */
-    private static Costs costs(List<TracedRun> runs, int firstStep) {
-        List<Timeline> whole = runs.stream().flatMap(run -> run.wholeSteps("", firstStep).stream()).toList();
+    private static Costs costs(List<TracedRun> runs) {
+        List<Timeline> whole = runs.stream().flatMap(run -> run.wholeSteps("").stream()).toList();
         List<Timeline> measured = whole.stream().map(Timeline::computing).toList();
         TracedRun any = runs.getFirst();
         Set<Action> paired = any.plan().training().plan().paired();

@@ -1,0 +1,60 @@
+package dev.troupe.compare;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * The ratio of two times that were measured in pairs, one after the other, so that what disturbs both is in neither: the
+ * median of the ratios, and an interval with its confidence from the sorted ratios as the sign test
+ * gives it, whatever their distribution is.
+ *
+ * @param median
+ *            the median of the ratios; the mean of the two in the middle
+ * @param low
+ *            the lower end of the interval
+ * @param high
+ *            the upper end
+ * @param confidence
+ *            probability that the interval has the true median in it, where pairs are independent: the smallest that is at
+ *            least 0.95; less where there are fewer than six pairs
+ */
+public record PairedRatio(double median, double low, double high, double confidence) {
+    private static final double ASKED = 0.95;
+
+    /**
+     * Returns the ratio of times that were measured in pairs.
+     *
+     * @param times
+     *            at least one time
+     * @param besides
+     *            as many; the ratio is the former over the latter
+     */
+    public static PairedRatio of(List<Double> times, List<Double> besides) {
+        if (times.isEmpty() || times.size() != besides.size()) {
+            throw new IllegalArgumentException(
+                    "expected pairs, but found " + times.size() + " and " + besides.size() + " times");
+        }
+        List<Double> sorted = IntStream.range(0, times.size()).mapToObj(pair -> times.get(pair) / besides.get(pair))
+                .sorted().toList();
+        int count = sorted.size();
+        int left = 0; // ratios left out at either end
+        double outside = 2 * Math.pow(0.5, count);
+        double next = outside;
+        double term = outside;
+        while (2 * (left + 1) < count) {
+            term *= (double) (count - left) / (left + 1);
+            next += term;
+            if (1 - next < ASKED) {
+                break;
+            }
+            left++;
+            outside = next;
+        }
+        return new PairedRatio(StepTime.median(sorted), sorted.get(left), sorted.get(count - 1 - left), 1 - outside);
+    }
+
+    /** Returns whether the pairs show that the times differ. */
+    public boolean isApart() {
+        return confidence >= ASKED && (high < 1 || low > 1);
+    }
+}
