@@ -12,6 +12,7 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.page.PageServer;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.RunRequest;
@@ -50,14 +51,24 @@ final class TrainCommand implements Callable<Integer> {
             RunSpec spec = RunSpecReader.read(configFile(), options.settings());
             RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
                     gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
-            try (PreparedRun run = new PreparedRun(request)) {
+            try (PreparedRun run = new PreparedRun(request);
+                    Watched page = new Watched(PageServer.of(run))) {
                 RunSummary.print(run, output);
+                page.server().ifPresent(server -> output.println("Page: " + server.address()));
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 requests.starting();
                 try (Transport transport = TransportOf.run(run)) {
                     return train(run, transport, warmUp, requests);
                 }
             }
+        }
+    }
+
+    /** The page, where one is served. */
+    private record Watched(Optional<PageServer> server) implements AutoCloseable {
+        @Override
+        public void close() {
+            server.ifPresent(PageServer::close);
         }
     }
 

@@ -8,12 +8,12 @@
  * {@code dev.troupe.compare}, {@code dev.troupe.config}, {@code dev.troupe.config.cluster},
  * {@code dev.troupe.config.fault}, {@code dev.troupe.config.group}, {@code dev.troupe.config.spec},
  * {@code dev.troupe.data}, {@code dev.troupe.engine}, {@code dev.troupe.engine.provider}, {@code dev.troupe.observe},
- * {@code dev.troupe.output}, {@code dev.troupe.plan}, {@code dev.troupe.prepare}, {@code dev.troupe.protocol},
- * {@code dev.troupe.protocol.supervisor}, {@code dev.troupe.publish}, {@code dev.troupe.run},
- * {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder}, {@code dev.troupe.schedule.certificate},
- * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.family}, {@code dev.troupe.schedule.lowering},
- * {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline}, {@code dev.troupe.tokenizer},
- * {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron}, {@code dev.troupe.weights.gguf},
- * {@code com.fasterxml.jackson} and {@code picocli}.
+ * {@code dev.troupe.output}, {@code dev.troupe.page}, {@code dev.troupe.plan}, {@code dev.troupe.prepare},
+ * {@code dev.troupe.protocol}, {@code dev.troupe.protocol.supervisor}, {@code dev.troupe.publish},
+ * {@code dev.troupe.run}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder},
+ * {@code dev.troupe.schedule.certificate}, {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.family},
+ * {@code dev.troupe.schedule.lowering}, {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline},
+ * {@code dev.troupe.tokenizer}, {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron},
+ * {@code dev.troupe.weights.gguf}, {@code com.fasterxml.jackson} and {@code picocli}.
  */
 package dev.troupe.cli;

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Ports for servers of a test. They lie below those that the kernel gives to sockets without a port of their own, so no
  * process takes one by accident between the check and its use.
  */
-final class FreePorts {
+public final class FreePorts {
     private static final int LEAST = 1024;
     private static final int LEAST_EPHEMERAL = leastEphemeral();
     /** Tests of other JVMs begin elsewhere, and those of this one go on from there. */
@@ -24,7 +24,7 @@ final class FreePorts {
     }
 
     /** Finds ports without a listener, by TCP or UDP. */
-    static List<Integer> find(int count) {
+    public static List<Integer> find(int count) {
         List<Integer> ports = new ArrayList<>();
         for (int tried = 0; ports.size() < count; tried++) {
             if (tried == LEAST_EPHEMERAL - LEAST) {

@@ -39,7 +39,8 @@ class PackageTest {
             "org.apache.pekko",
             "org.bytedeco", "org.junit",
             "org.nd4j", "org.openjdk.jmh", "org.slf4j", "picocli", "scala");
-    private static final Pattern JDK = Pattern.compile("(java|javax|jdk|com\\.sun\\.management)\\..*");
+    private static final Pattern JDK = Pattern
+            .compile("(java|javax|jdk|com\\.sun\\.(?:management|net\\.httpserver))\\..*");
 
     private final Map<String, Set<String>> imports = imports();
 

@@ -5,6 +5,7 @@ import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.ModelSection;
+import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.TrainingSpec;
@@ -32,14 +33,16 @@ import java.util.Optional;
  *            how activations and gradients travel
  * @param recovery
  *            recovery from the failure of a rank
+ * @param observe
+ *            how the run can be watched
  * @param cluster
  *            the nodes that hold the ranks; empty: all ranks in one JVM
  * @param faults
  *            the faults to inject; usually none
  */
 public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
-        EngineSpec engine, TransportSpec transport, RecoverySpec recovery, Optional<ClusterSpec> cluster,
-        List<FaultSpec> faults) {
+        EngineSpec engine, TransportSpec transport, RecoverySpec recovery, ObserveSpec observe,
+        Optional<ClusterSpec> cluster, List<FaultSpec> faults) {
 
     /**
      * Refuses components that no reader accepts: a missing section, a batch that its microbatches do not divide, a
@@ -54,6 +57,7 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
         Objects.requireNonNull(engine, "engine");
         Objects.requireNonNull(transport, "transport");
         Objects.requireNonNull(recovery, "recovery");
+        Objects.requireNonNull(observe, "observe");
         faults = List.copyOf(faults);
         long sequencesPerMicrobatch = (long) parallel.data() * training.microbatchSize();
         if (training.globalBatchSize() % sequencesPerMicrobatch != 0) {
@@ -65,18 +69,19 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
 
     /** Returns the same run with the engine of a node. */
     public RunSpec on(EngineSpec other) {
-        return new RunSpec(name, model, data, training, parallel, other, transport, recovery, cluster, faults);
+        return new RunSpec(name, model, data, training, parallel, other, transport, recovery, observe, cluster, faults);
     }
 
     /** Returns the same run with other faults. */
     public RunSpec with(List<FaultSpec> others) {
-        return new RunSpec(name, model, data, training, parallel, engine, transport, recovery, cluster, others);
+        return new RunSpec(name, model, data, training, parallel, engine, transport, recovery, observe, cluster,
+                others);
     }
 
     /** Returns the same run with none of its data for validation. */
     public RunSpec onAllData() {
         return new RunSpec(name, model, data.withoutValidation(), training, parallel, engine, transport, recovery,
-                cluster,
+                observe, cluster,
                 faults);
     }
 
@@ -90,7 +95,8 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
         ParallelSpec one = new ParallelSpec(1, 1, 1, false, 1, "1f1b", "uniform", false);
         int threads = engine.threads() > 0 ? engine.threads() : Math.max(1, cores / parallel.worldSize());
         return new RunSpec(name, model, data, training, one,
-                new EngineSpec(engine.kind(), threads, engine.emulated()), transport, recovery, Optional.empty(),
+                new EngineSpec(engine.kind(), threads, engine.emulated()), transport, recovery, ObserveSpec.NONE,
+                Optional.empty(),
                 List.of());
     }
 

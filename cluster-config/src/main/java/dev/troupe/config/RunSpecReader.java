@@ -8,6 +8,7 @@ import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.ModelSection;
+import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
@@ -45,6 +46,7 @@ public final class RunSpecReader {
     // The plan of a validation pass is made and checked as a whole, like that of a step.
     private static final int MOST_VALIDATION_MICROBATCHES = 65536;
     private static final int MOST_CREDITS = 1024;
+    private static final int MOST_PORT = 65535;
     static final int MOST_THREADS = 1024;
     private static final int SHORTEST_TERM_BYTES = 1 << 20;
     private static final int LONGEST_TERM_BYTES = 1 << 30;
@@ -98,6 +100,7 @@ public final class RunSpecReader {
         ParallelSpec parallel = parallel();
         TransportSpec transport = transport();
         RecoverySpec recovery = recovery();
+        ObserveSpec observe = new ObserveSpec(values.integer("observe.port", 0, MOST_PORT));
         checkBatch(training, parallel);
         checkWorld(parallel);
         checkTensor(model, parallel);
@@ -110,7 +113,7 @@ public final class RunSpecReader {
             throw new ConfigException(problems);
         }
         return new RunSpec(name, model, data, training, parallel, engine, transport, recovery,
-                cluster.spec(name, parallel), faults);
+                observe, cluster.spec(name, parallel), faults);
     }
 
     private DataSpec data(Path model) {

@@ -48,6 +48,7 @@ final class RunSpecWriter {
             });
             writer.section("transport", () -> writer.transport(run.transport()));
             writer.section("recovery", () -> writer.recovery(run.recovery()));
+            writer.section("observe", () -> writer.plain("port", run.observe().port()));
             run.cluster().ifPresent(cluster -> writer.section("cluster",
                     () -> writer.cluster(cluster, run.parallel().ranks())));
             writer.plain("faults", run.faults().stream().map(fault -> ConfigUtil.quoteString(fault.text())).toList());

@@ -13,6 +13,7 @@ import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.LoraSpec;
 import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.ModelSection;
+import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
@@ -58,7 +59,7 @@ class RunSpecReaderTest {
             "engine.emulated.backward-input=3ms", "engine.emulated.backward-weight=[1s]", "engine.emulated.update=2ms",
             "engine.emulated.device-flops=1e12", "transport.credits=4", "transport.term-length=4MiB",
             "recovery.enabled=false", "recovery.most-per-step=7", "recovery.hang-timeout=12s",
-            "recovery.warm-standby=false",
+            "recovery.warm-standby=false", "observe.port=8080",
             "model.adapter=/tmp/adapter", "training.lora.rank=4", "training.lora.alpha=8",
             "training.lora.targets=[all-linear]", "training.lora.dropout=0.25", "transport.timeout=1500ms",
             "transport.directory=/dev/shm/other",
@@ -83,7 +84,7 @@ class RunSpecReaderTest {
                 new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
                 new EngineSpec("auto", 0, new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
                 new TransportSpec(2, 0, Duration.ofSeconds(60), Optional.empty()),
-                new RecoverySpec(true, 5, Duration.ofSeconds(30), true), Optional.empty(), List.of());
+                new RecoverySpec(true, 5, Duration.ofSeconds(30), true), ObserveSpec.NONE, Optional.empty(), List.of());
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
         assertEquals(expected, run);
         assertEquals(8, run.microbatchCount());
@@ -109,7 +110,7 @@ class RunSpecReaderTest {
                                 List.of(Duration.ofMillis(3)),
                                 List.of(Duration.ofSeconds(1)), TWO_MS, 1e12)),
                 new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), Optional.of(Path.of("/dev/shm/other"))),
-                new RecoverySpec(false, 7, Duration.ofSeconds(12), false), Optional.empty(),
+                new RecoverySpec(false, 7, Duration.ofSeconds(12), false), new ObserveSpec(8080), Optional.empty(),
                 List.of(FaultSpec.parse("slow stage=1 at=B factor=2.5", "", ""), FaultSpec.parse("drop", "", "")));
         assertEquals(expected, RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED));
     }
@@ -282,7 +283,8 @@ class RunSpecReaderTest {
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
         ParallelSpec parallel = new ParallelSpec(4, 1, 3, false, 1, "1f1b", "uniform", false);
         assertThrows(IllegalArgumentException.class, () -> new RunSpec(run.name(), run.model(), run.data(),
-                run.training(), parallel, run.engine(), run.transport(), run.recovery(), run.cluster(), List.of()));
+                run.training(), parallel, run.engine(), run.transport(), run.recovery(), run.observe(), run.cluster(),
+                List.of()));
     }
 
     private void assertReadsBack(List<String> settings) throws IOException {

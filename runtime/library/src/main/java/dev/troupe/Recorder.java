@@ -76,6 +76,11 @@ final class Recorder implements RunListener {
     }
 
     @Override
+    public void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
+        journal.onRecoveryBegins(epoch, stepsDone, ranks, reason);
+    }
+
+    @Override
     public void onRecovery(Recovery recovery) {
         journal.onRecovery(recovery);
         tell("recovery", recovery.step(), recovery.reason());

@@ -6,6 +6,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.observe.RunListener;
+import dev.troupe.page.PageServer;
 import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.prepare.NodeRequests;
 import dev.troupe.prepare.PreparedRun;
@@ -97,6 +98,7 @@ public final class Troupe {
             try (Held held = new Held()) {
                 PreparedRun run = held.add(new PreparedRun(request));
                 note(run);
+                PageServer.of(run).ifPresent(page -> LOG.info("the page of the run: {}", held.add(page).address()));
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 Transport transport = held.add(TransportOf.run(run));
                 RunLead lead = held.add(new RunLead(run, listener));

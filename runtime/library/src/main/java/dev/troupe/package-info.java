@@ -4,8 +4,9 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.cluster}, {@code dev.troupe.cluster.status}, {@code dev.troupe.config},
  * {@code dev.troupe.config.cluster}, {@code dev.troupe.engine}, {@code dev.troupe.model.spec},
- * {@code dev.troupe.observe}, {@code dev.troupe.output}, {@code dev.troupe.prepare}, {@code dev.troupe.protocol},
- * {@code dev.troupe.protocol.watch}, {@code dev.troupe.run}, {@code dev.troupe.schedule.idle},
- * {@code dev.troupe.transport}, {@code com.typesafe.config}, {@code org.apache.pekko} and {@code org.slf4j}.
+ * {@code dev.troupe.observe}, {@code dev.troupe.output}, {@code dev.troupe.page}, {@code dev.troupe.prepare},
+ * {@code dev.troupe.protocol}, {@code dev.troupe.protocol.watch}, {@code dev.troupe.run},
+ * {@code dev.troupe.schedule.idle}, {@code dev.troupe.transport}, {@code com.typesafe.config},
+ * {@code org.apache.pekko} and {@code org.slf4j}.
  */
 package dev.troupe;

@@ -135,6 +135,11 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     }
 
     @Override
+    public void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
+        journal.onRecoveryBegins(epoch, stepsDone, ranks, reason);
+    }
+
+    @Override
     public void onRecovery(Recovery recovery) {
         journal.onRecovery(recovery);
         progress.end();

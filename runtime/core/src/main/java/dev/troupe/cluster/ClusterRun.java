@@ -19,6 +19,7 @@ import dev.troupe.liveness.LivenessConnections;
 import dev.troupe.liveness.Sockets;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.page.RunPage;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.protocol.membership.Roster;
@@ -132,6 +133,8 @@ public final class ClusterRun {
             StatusBoard.of(system.classicSystem())
                     .set(NodeStatus.of(self.name(), self.ranks()));
             if (self.managementPort() > 0) {
+                RunPage page = new RunPage(run.request().output());
+                PageRoutes.serve(system.classicSystem(), cluster, self, page, page.routes());
                 PekkoManagement.get(system).start().whenComplete((_, failure) -> {
                     if (failure != null) {
                         outcome.complete(RunOutcome.refused(

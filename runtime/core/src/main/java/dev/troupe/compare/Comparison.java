@@ -1,5 +1,6 @@
 package dev.troupe.compare;
 
+import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.TrainingSpec;
@@ -130,7 +131,7 @@ public final class Comparison {
                 new ParallelSpec(parallel.pipeline(), parallel.tensor(), parallel.data(), parallel.sequence(),
                         contestant.virtualStages(),
                         contestant.schedule(), parallel.layout(), parallel.splitCoolDown()),
-                base.engine(), base.transport(), base.recovery(), base.cluster(), List.of());
+                base.engine(), base.transport(), base.recovery(), ObserveSpec.NONE, base.cluster(), List.of());
     }
 
     private Outcome outcome(Contestant contestant, List<TracedRun> runs, List<Double> expected) {

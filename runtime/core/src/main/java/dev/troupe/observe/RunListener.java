@@ -63,6 +63,17 @@ public interface RunListener {
         return 0;
     }
 
+    /**
+     * An epoch begins, since something has failed.
+     *
+     * @param ranks
+     *            the ranks that start again; none where messages were lost and are sent again
+     * @param reason
+     *            what had happened, in one sentence
+     */
+    default void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
+    }
+
     /** The run has recovered from a failure: the failed ranks were restarted and have caught up. */
     default void onRecovery(Recovery recovery) {
     }

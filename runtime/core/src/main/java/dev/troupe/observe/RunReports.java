@@ -163,6 +163,7 @@ public final class RunReports {
                         ? "messages are sent again"
                         : "ranks " + enter.restarted() + " start again")
                 + ": " + enter.reason());
+        listener.onRecoveryBegins(enter.epoch(), enter.stepsDone(), enter.restarted(), enter.reason());
         recoveries.begin(enter);
         traces.restarted(enter.restarted());
         epoch = enter.epoch();

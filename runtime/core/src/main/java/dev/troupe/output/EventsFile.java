@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  */
 public final class EventsFile {
     /** Its name in the run's directory. */
-    static final String FILE = "events.jsonl";
+    public static final String FILE = "events.jsonl";
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -44,6 +44,19 @@ public final class EventsFile {
         add(line, "ranks", notice.ranks());
         add(line, "stages", notice.stages());
         append(line.put("times", notice.times()).put("sentence", notice.sentence()));
+    }
+
+    /** Writes an event that is about the run as a whole, such as its start or its end. */
+    public void write(String event, long stepsDone, String sentence) {
+        append(line(event, stepsDone).put("sentence", sentence));
+    }
+
+    /** Writes that an epoch begins. */
+    public void recoveryBegins(int newEpoch, long stepsDone, List<Integer> ranks, String reason) {
+        epoch = newEpoch;
+        ObjectNode line = line("recovery-begins", stepsDone);
+        add(line, "ranks", ranks);
+        append(line.put("sentence", reason));
     }
 
     public void write(Recovery recovery) {

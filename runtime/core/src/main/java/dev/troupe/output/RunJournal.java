@@ -114,6 +114,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
             if (run.request().text().isPresent()) {
                 Files.write(run.spec().data().paths().getFirst(), run.request().text().get());
             }
+            WholeFile.write(directory.path().resolve(RunFile.FILE), RunFile.text(run));
             Files.writeString(directory.config(), run.spec().toHocon());
             if (run.leavesWeights()) {
                 RunCompanions.of(run.spec(), run.model(), run.tokenizer(), run.request().resume())
@@ -209,6 +210,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
     @Override
     public void onStarted() {
         status.accept(before -> before.awaiting(List.of()));
+        events.write("started", run.stepsDone(), "the first step begins");
     }
 
     @Override
@@ -247,6 +249,11 @@ public final class RunJournal implements RunListener, AutoCloseable {
     }
 
     @Override
+    public void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
+        events.recoveryBegins(epoch, stepsDone, ranks, reason);
+    }
+
+    @Override
     public void onRecovery(Recovery recovery) {
         try {
             RecoveryLog.append(directory.path(), recovery);
@@ -282,8 +289,12 @@ public final class RunJournal implements RunListener, AutoCloseable {
     public RunEnd end(RunOutcome outcome, boolean isAtOnce) {
         directory.keepToTheEnd();
         if (outcome.failure().isPresent()) {
+            events.write("failed", outcome.stepsDone(), outcome.failure().get());
             return new RunEnd.Failed(outcome.failure().get());
         }
+        events.write(wasStopped(outcome) ? "stopped" : "done", outcome.stepsDone(), wasStopped(outcome)
+                ? "the run was stopped after " + outcome.stepsDone() + " steps"
+                : "all " + outcome.stepsDone() + " steps are done");
         if (!run.leavesWeights()) {
             return new RunEnd.WithoutWeights();
         }

@@ -3,6 +3,7 @@ package dev.troupe.output;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.idle.Cause;
 import dev.troupe.schedule.idle.Gap;
@@ -11,11 +12,15 @@ import dev.troupe.schedule.idle.MeasuredStep;
 import dev.troupe.schedule.idle.Message;
 import dev.troupe.schedule.idle.RankTimes;
 import dev.troupe.schedule.idle.StepTimes;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulation;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A measured step as a JSON object. Times are nanoseconds since the begin of the time that the step accounts for; the schema
@@ -30,11 +35,13 @@ public final class StepJson {
     private final MeasuredStep step;
     private final StepTimes times;
     private final JsonGenerator json;
+    private final Simulation planned;
 
     private StepJson(MeasuredStep step, JsonGenerator json) {
         this.step = step;
         this.times = step.times();
         this.json = json;
+        this.planned = step.usual().planned(times.rows());
     }
 
     /** Returns the text of a step. */
@@ -60,6 +67,7 @@ public final class StepJson {
         json.writeNumberField("ranks_per_place", times.rows().ranksPerPlace());
         json.writeNumberField("begin_ns", since(times.beginNanos()));
         json.writeNumberField("end_ns", step.nanos());
+        json.writeNumberField("planned_ns", planned.makespanNanos());
         json.writeArrayFieldStart("tags");
         for (String tag : step.tags()) {
             json.writeString(tag);
@@ -76,6 +84,7 @@ public final class StepJson {
             write(message);
         }
         json.writeEndArray();
+        write(step.usual().costs(plan), plan);
         json.writeEndObject();
     }
 
@@ -133,6 +142,9 @@ public final class StepJson {
         }
         json.writeNumberField("start_ns", since(rank.startNanos(position)));
         json.writeNumberField("end_ns", since(rank.endNanos(position)));
+        int place = rank.rank() / times.rows().ranksPerPlace();
+        json.writeNumberField("planned_start_ns", planned.startNanos(place, position));
+        json.writeNumberField("planned_end_ns", planned.endNanos(place, position));
         json.writeEndObject();
     }
 
@@ -157,6 +169,45 @@ public final class StepJson {
         }
         json.writeEndArray();
         json.writeEndObject();
+    }
+
+    /** What the planned step was simulated with. */
+    private void write(Costs costs, Plan plan) throws IOException {
+        json.writeObjectFieldStart("costs");
+        json.writeArrayFieldStart("stages");
+        for (int stage = 0; stage < plan.stageCount(); stage++) {
+            json.writeStartObject();
+            json.writeNumberField("stage", stage);
+            json.writeObjectFieldStart("ns");
+            for (Kind kind : Kind.values()) {
+                if (costs.stages().get(stage).nanos(kind) > 0) {
+                    json.writeNumberField(kind.code(), costs.stages().get(stage).nanos(kind));
+                }
+            }
+            json.writeEndObject();
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeArrayFieldStart("hops");
+        for (List<Integer> hop : hops(plan)) {
+            json.writeStartObject();
+            json.writeNumberField("from", hop.getFirst());
+            json.writeNumberField("to", hop.getLast());
+            json.writeNumberField("ns", costs.hops().between(hop.getFirst(), hop.getLast()).latencyNanos());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    /** The pairs of ranks of the plan between which messages travel. */
+    private static Set<List<Integer>> hops(Plan plan) {
+        Set<List<Integer>> hops = new LinkedHashSet<>();
+        for (List<Action> row : plan.rows()) {
+            row.stream().filter(action -> action.kind().isReceive() && plan.needsMessage(action)).forEach(
+                    action -> hops.add(List.of(plan.rankOf(plan.peerStage(action)), plan.rankOf(action.stage()))));
+        }
+        return hops;
     }
 
     private void write(Message message) throws IOException {

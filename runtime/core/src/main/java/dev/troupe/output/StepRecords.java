@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -32,9 +31,9 @@ import java.util.stream.Stream;
  *
  * <p>Thread rule: {@link #add} on the coordinator's thread; {@link #close} on any, once.
  */
-final class StepRecords implements AutoCloseable {
+public final class StepRecords implements AutoCloseable {
     /** Their directory in that of the run. */
-    static final String DIRECTORY = "steps";
+    public static final String DIRECTORY = "steps";
     /** The file for Perfetto in the directory of the run. */
     static final String TRACE = "trace.json";
 
@@ -45,8 +44,10 @@ final class StepRecords implements AutoCloseable {
     private static final int MOST_WAITING = 16;
     /** Some 56 bytes each, for the steps of five seconds at most. */
     private static final int MOST_ACTIONS = 20_000;
-    /** A file is out of date by this at most, so that a run that is killed leaves its last steps. */
+    /** All files are out of date by this at most, so that a run that is killed leaves its last steps. */
     private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** That of the newest step is out of date by this at most: one file in this time is little work, and is looked at. */
+    private static final long WRITE_NEWEST_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_EVERY_MILLIS = 100;
     private static final long PATIENCE_SECONDS = 10;
 
@@ -82,6 +83,7 @@ final class StepRecords implements AutoCloseable {
     /** Removes what another run left in a directory. */
     static void clear(Path directory) throws IOException {
         Files.deleteIfExists(directory.resolve(TRACE));
+        Files.deleteIfExists(directory.resolve(ProcessMemory.FILE));
         Path steps = directory.resolve(DIRECTORY);
         if (Files.isDirectory(steps)) {
             try (Stream<Path> files = Files.list(steps)) {
@@ -104,6 +106,7 @@ final class StepRecords implements AutoCloseable {
 
     private void record() {
         long next = System.nanoTime() + WRITE_EVERY_NANOS;
+        long nextNewest = System.nanoTime();
         try {
             while (!isClosing || !waiting.isEmpty()) {
                 StepTimes step = waiting.poll(LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
@@ -113,6 +116,10 @@ final class StepRecords implements AutoCloseable {
                 if (System.nanoTime() - next >= 0) {
                     write();
                     next = System.nanoTime() + WRITE_EVERY_NANOS;
+                }
+                if (step != null && System.nanoTime() - nextNewest >= 0) {
+                    writeStep(step.step());
+                    nextNewest = System.nanoTime() + WRITE_NEWEST_EVERY_NANOS;
                 }
             }
             write();
@@ -124,7 +131,7 @@ final class StepRecords implements AutoCloseable {
 
     private void take(StepTimes step) {
         usual = usual.with(step);
-        MeasuredStep measured = new MeasuredStep(step, IdleTime.of(step, usual));
+        MeasuredStep measured = new MeasuredStep(step, IdleTime.of(step, usual), usual);
         kept.put(step.step(), new Entry(step.step(), measured.nanos(), !measured.tags().isEmpty(), measured));
         newest.addLast(measured);
         if (newest.size() > TRACED) {
@@ -144,11 +151,7 @@ final class StepRecords implements AutoCloseable {
         try {
             Path steps = Files.createDirectories(directory.resolve(DIRECTORY));
             for (Entry entry : List.copyOf(kept.values())) {
-                if (entry.unwritten() != null) {
-                    replace(steps.resolve(fileName(entry.number())), StepJson.write(entry.unwritten()));
-                    written.add(entry.number());
-                    kept.put(entry.number(), new Entry(entry.number(), entry.nanos(), entry.isTagged(), null));
-                }
+                write(steps, entry);
             }
             for (Long number : List.copyOf(written)) {
                 if (!kept.containsKey(number)) {
@@ -156,8 +159,25 @@ final class StepRecords implements AutoCloseable {
                     written.remove(number);
                 }
             }
+            WholeFile.write(directory.resolve(ProcessMemory.FILE), ProcessMemory.text());
         } catch (IOException failure) {
             tell(failure);
+        }
+    }
+
+    private void writeStep(long number) {
+        try {
+            write(Files.createDirectories(directory.resolve(DIRECTORY)), kept.get(number));
+        } catch (IOException failure) {
+            tell(failure);
+        }
+    }
+
+    private void write(Path steps, Entry entry) throws IOException {
+        if (entry.unwritten() != null) {
+            WholeFile.write(steps.resolve(fileName(entry.number())), StepJson.write(entry.unwritten()));
+            written.add(entry.number());
+            kept.put(entry.number(), new Entry(entry.number(), entry.nanos(), entry.isTagged(), null));
         }
     }
 
@@ -166,17 +186,10 @@ final class StepRecords implements AutoCloseable {
             return;
         }
         try {
-            replace(directory.resolve(TRACE), ChromeTrace.measured(List.copyOf(newest)));
+            WholeFile.write(directory.resolve(TRACE), ChromeTrace.measured(List.copyOf(newest)));
         } catch (IOException failure) {
             tell(failure);
         }
-    }
-
-    /** A reader finds a whole file at any time. */
-    private static void replace(Path file, String text) throws IOException {
-        Path whole = file.resolveSibling(file.getFileName() + ".new");
-        Files.writeString(whole, text);
-        Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private void tell(IOException failure) {
@@ -187,7 +200,8 @@ final class StepRecords implements AutoCloseable {
         }
     }
 
-    static String fileName(long step) {
+    /** Returns the name of the file of a step. */
+    public static String fileName(long step) {
         return String.format("%06d.json", step);
     }
 

@@ -81,6 +81,11 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         }
     }
 
+    /** Returns the passes that make the whole step of a plan that only computes. */
+    public WholeStep wholeStep() {
+        return wholeStep(model(), ranks, sharesSequence, zero);
+    }
+
     public ModelSpec model() {
         return partition.model();
     }

@@ -64,12 +64,20 @@ record LockHolder(String machine, long process, Instant start) {
         }
     }
 
+    /** Whether the process was one of this machine, and has ended. */
+    boolean isGone() {
+        return here().filter(machine::equals).isPresent() && found().isEmpty();
+    }
+
+    private Optional<ProcessHandle> found() {
+        return ProcessHandle.of(process).filter(found -> found.info().startInstant()
+                .filter(its -> Duration.between(its, start).abs().compareTo(CLOCK_ERROR) < 0).isPresent());
+    }
+
     /** Kills the process, where it is another one of this machine; returns whether it did. */
     boolean kill() {
         return here().filter(machine::equals).isPresent() && process != ProcessHandle.current().pid()
-                && ProcessHandle.of(process).filter(found -> found.info().startInstant()
-                        .filter(its -> Duration.between(its, start).abs().compareTo(CLOCK_ERROR) < 0).isPresent())
-                        .map(ProcessHandle::destroyForcibly).orElse(false);
+                && found().map(ProcessHandle::destroyForcibly).orElse(false);
     }
 
     private static Optional<String> here() {

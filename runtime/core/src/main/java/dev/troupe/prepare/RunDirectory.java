@@ -295,6 +295,15 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
+    /**
+     * Whether a process seems to write to the directory. The lock itself is not tried, since a run that begins would find it
+     * taken; a process of this machine that was killed is known to be gone, one of another machine is not.
+     */
+    public static boolean isHeld(Path path) {
+        Path lock = path.resolve(LOCK);
+        return Files.exists(lock) && !LockHolder.read(lock).map(LockHolder::isGone).orElse(false);
+    }
+
     private static FileLock tryLock(FileChannel channel) throws IOException {
         try {
             return channel.tryLock();

@@ -74,6 +74,11 @@ public final class LateListener implements RunListener {
     }
 
     @Override
+    public void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
+        listener.onRecoveryBegins(epoch, stepsDone, ranks, reason);
+    }
+
+    @Override
     public void onRecovery(Recovery recovery) {
         listener.onRecovery(recovery);
     }

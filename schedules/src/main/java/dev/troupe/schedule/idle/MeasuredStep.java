@@ -10,8 +10,10 @@ import java.util.List;
  *            the times of its actions and messages
  * @param idle
  *            its gaps, by cause
+ * @param usual
+ *            what its actions and messages usually take, this step included
  */
-public record MeasuredStep(StepTimes times, IdleTime idle) {
+public record MeasuredStep(StepTimes times, IdleTime idle, Usual usual) {
     /** Returns the number of the step. */
     public long number() {
         return times.step();

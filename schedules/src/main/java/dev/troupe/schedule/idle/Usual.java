@@ -70,9 +70,13 @@ public final class Usual {
         return all.stream().sorted().toList().get((all.size() - 1) / 2);
     }
 
-    /** Returns a step in which every action and every message takes what it usually takes. */
-    Simulation planned(StepTimes.Rows rows) {
-        Plan plan = rows.plan();
+    /** Returns a step of the first pipeline in which every action and every message takes what it usually takes. */
+    public Simulation planned(StepTimes.Rows rows) {
+        return Simulator.run(rows.plan(), costs(rows.plan()));
+    }
+
+    /** Returns what the actions of each stage of a plan, and the messages between its ranks, usually take. */
+    public Costs costs(Plan plan) {
         List<StageCost> stages = new ArrayList<>();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
             Map<Kind, Long> wholeStep = new EnumMap<>(Kind.class);
@@ -95,8 +99,8 @@ public final class Usual {
                 }
             }
         }
-        return Simulator.run(plan, new Costs(stages,
-                (from, to) -> new Hop(hops.getOrDefault(List.of(from, to), 0L), Double.POSITIVE_INFINITY)));
+        return new Costs(stages,
+                (from, to) -> new Hop(hops.getOrDefault(List.of(from, to), 0L), Double.POSITIVE_INFINITY));
     }
 
     private long known(int stage, Kind kind) {

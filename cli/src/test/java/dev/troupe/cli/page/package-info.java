@@ -1,0 +1,2 @@
+/** Tests of {@code dev.troupe.page}. */
+package dev.troupe.cli.page;

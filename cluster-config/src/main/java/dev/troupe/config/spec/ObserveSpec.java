@@ -1,0 +1,12 @@
+package dev.troupe.config.spec;
+
+/**
+ * How a run can be watched.
+ *
+ * @param port
+ *            the port of the loopback on which a run of one process serves its page; 0: none
+ */
+public record ObserveSpec(int port) {
+    /** Nobody watches. */
+    public static final ObserveSpec NONE = new ObserveSpec(0);
+}

@@ -1,0 +1,85 @@
+package dev.troupe.page;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+
+/**
+ * The messages of the newest steps that have a file, by their edge. A step's file is read once.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class EdgeTimes {
+    private static final int MOST_STEPS = 20;
+    private static final JsonMapper JSON = new JsonMapper();
+
+    /** An edge between two ranks of the world. */
+    private record Edge(int from, int to) implements Comparable<Edge> {
+        @Override
+        public int compareTo(Edge other) {
+            return from == other.from ? Integer.compare(to, other.to) : Integer.compare(from, other.from);
+        }
+    }
+
+    /** The messages of a step on an edge. */
+    private record Messages(long[] nanos, long creditNanos) {
+    }
+
+    private final Map<Long, Map<Edge, Messages>> bySteps = new HashMap<>();
+
+    /** Returns each edge with its messages, by the rank that sends. */
+    ArrayNode of(StepFiles steps) {
+        List<Long> newest = steps.newest(MOST_STEPS);
+        bySteps.keySet().retainAll(newest);
+        for (Long number : newest) {
+            if (!bySteps.containsKey(number)) {
+                steps.read(number).ifPresent(step -> bySteps.put(number, messages(step)));
+            }
+        }
+        Map<Edge, Messages> together = new TreeMap<>();
+        bySteps.values().forEach(step -> step.forEach((edge, messages) -> together.merge(edge, messages,
+                (one, other) -> new Messages(
+                        LongStream.concat(Arrays.stream(one.nanos()), Arrays.stream(other.nanos())).toArray(),
+                        one.creditNanos() + other.creditNanos()))));
+        ArrayNode edges = JSON.createArrayNode();
+        together.forEach((edge, messages) -> {
+            long[] sorted = messages.nanos().clone();
+            Arrays.sort(sorted);
+            edges.addObject().put("from", edge.from()).put("to", edge.to()).put("messages", sorted.length)
+                    .put("p50_us", percentile(sorted, 50)).put("p99_us", percentile(sorted, 99))
+                    .put("longest_us", percentile(sorted, 100)).put("without_credit_ns", messages.creditNanos());
+        });
+        return edges;
+    }
+
+    /** The number of steps whose messages were counted. */
+    int stepCount() {
+        return bySteps.size();
+    }
+
+    private static Map<Edge, Messages> messages(JsonNode step) {
+        Map<Edge, LongStream.Builder> nanos = new HashMap<>();
+        Map<Edge, Long> credit = new HashMap<>();
+        for (JsonNode message : step.path("messages")) {
+            Edge edge = new Edge(message.path("from").asInt(), message.path("to").asInt());
+            nanos.computeIfAbsent(edge, _ -> LongStream.builder())
+                    .add(message.path("landed_ns").asLong() - message.path("sent_ns").asLong());
+            credit.merge(edge, message.path("without_credit_ns").asLong(), Long::sum);
+        }
+        Map<Edge, Messages> messages = new HashMap<>();
+        nanos.forEach((edge, all) -> messages.put(edge, new Messages(all.build().toArray(), credit.get(edge))));
+        return messages;
+    }
+
+    /** The nearest rank, in microseconds. */
+    private static double percentile(long[] sorted, int percent) {
+        int rank = Math.max(1, Math.ceilDiv(sorted.length * percent, 100));
+        return sorted[rank - 1] / 1e3;
+    }
+}

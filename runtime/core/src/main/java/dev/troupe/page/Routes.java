@@ -1,0 +1,135 @@
+package dev.troupe.page;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+
+/** The paths that a run answers on, each with what answers. Immutable; any thread. */
+public final class Routes {
+    /** What answers on a path. */
+    @FunctionalInterface
+    public interface Resource {
+        /** Returns the answer to a question; any thread. */
+        Answer answer(Question question);
+    }
+
+    /**
+     * A question.
+     *
+     * @param rest
+     *            the path behind that of the resource; empty where there is none
+     * @param parameters
+     *            those of the query
+     */
+    public record Question(String rest, Map<String, String> parameters) {
+        public Question {
+            parameters = Map.copyOf(parameters);
+        }
+
+        /** Returns a parameter; the other text where it is not given. */
+        public String text(String name, String otherwise) {
+            return parameters.getOrDefault(name, otherwise);
+        }
+
+        /** Returns a whole number; empty where it is not given, or is none. */
+        public OptionalLong number(String name) {
+            return number(parameters.get(name), name);
+        }
+
+        /** Returns the whole number behind the resource's path; empty where there is none. */
+        public OptionalLong restAsNumber() {
+            return number(rest, "");
+        }
+
+        private static OptionalLong number(String text, String name) {
+            try {
+                return text == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(text));
+            } catch (NumberFormatException _) {
+                return OptionalLong.empty();
+            }
+        }
+
+        /** Returns a decimal number; empty where it is not given, or is none. */
+        public OptionalDouble decimal(String name) {
+            try {
+                String text = parameters.get(name);
+                double number = text == null ? Double.NaN : Double.parseDouble(text);
+                return Double.isFinite(number) ? OptionalDouble.of(number) : OptionalDouble.empty();
+            } catch (NumberFormatException _) {
+                return OptionalDouble.empty();
+            }
+        }
+    }
+
+    private final Map<String, Resource> resources;
+
+    private Routes(Map<String, Resource> resources) {
+        this.resources = resources;
+    }
+
+    /** Returns routes with no path. */
+    public static Routes none() {
+        return new Routes(Map.of());
+    }
+
+    /**
+     * Returns these routes and one more.
+     *
+     * @param path
+     *            the whole path; one that ends with a slash is that of everything below it
+     */
+    public Routes with(String path, Resource resource) {
+        Map<String, Resource> more = new LinkedHashMap<>(resources);
+        more.put(path, resource);
+        return new Routes(more);
+    }
+
+    /** Returns whether something answers on a path. */
+    public boolean has(String path) {
+        return resources.containsKey(path) || resources.containsKey(path.substring(0, path.lastIndexOf('/') + 1));
+    }
+
+    /**
+     * Returns the answer to a GET.
+     *
+     * @param path
+     *            with its slash
+     * @param query
+     *            as it is in the address, encoded; null where there is none
+     */
+    public Answer answer(String path, String query) {
+        Resource whole = resources.get(path);
+        if (whole != null && !path.endsWith("/")) {
+            return whole.answer(new Question("", parameters(query)));
+        }
+        int slash = path.lastIndexOf('/') + 1;
+        Resource below = resources.get(path.substring(0, slash));
+        return below == null
+                ? Answer.absent("there is nothing at " + path + "; there is " + String.join(", ", resources.keySet()))
+                : below.answer(new Question(path.substring(slash), parameters(query)));
+    }
+
+    private static Map<String, String> parameters(String query) {
+        Map<String, String> parameters = new LinkedHashMap<>();
+        if (query != null) {
+            for (String part : query.split("&")) {
+                int equals = part.indexOf('=');
+                if (equals > 0) {
+                    parameters.put(decoded(part.substring(0, equals)), decoded(part.substring(equals + 1)));
+                }
+            }
+        }
+        return parameters;
+    }
+
+    private static String decoded(String text) {
+        try {
+            return URLDecoder.decode(text, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException _) { // a percent sign that encodes nothing
+            return text;
+        }
+    }
+}

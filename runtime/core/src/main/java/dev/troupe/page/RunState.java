@@ -1,0 +1,150 @@
+package dev.troupe.page;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The state of a run, and a sentence for each thing that is wrong with it: what its files say, and whether a process still
+ * writes to them.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class RunState {
+    private static final JsonMapper JSON = new JsonMapper();
+    /** A run is said to stand still after this time without a step, and ten steps' time. */
+    private static final double STANDS_AFTER_SECONDS = 5;
+    private static final int STEPS_OF_STANDSTILL = 10;
+    private static final int RECENT_STEPS = 100;
+
+    private final RunHistory history;
+    private final StepFiles steps;
+    private final Blame blame;
+
+    RunState(RunHistory history, StepFiles steps) {
+        this.history = history;
+        this.steps = steps;
+        this.blame = new Blame(steps);
+    }
+
+    /** What the events say: the last thing that befell the run as a whole, and what still holds of its speed. */
+    private static final class Told {
+        private String state = "waiting";
+        private String sentence = "";
+        private long sinceMillis;
+        private long startedMillis;
+        private long epoch;
+        private final Map<String, String> lasting = new LinkedHashMap<>();
+
+        void hear(JsonNode event) {
+            String kind = event.path("event").asText();
+            epoch = Math.max(epoch, event.path("epoch").asLong());
+            switch (kind) {
+                case "started" -> {
+                    startedMillis = event.path("time_ms").asLong();
+                    lasting.clear();
+                    become("training", event);
+                }
+                case "recovery-begins" -> become("recovering", event);
+                case "recovery" -> become("training", event);
+                case "failed", "stopped", "done" -> become(kind, event);
+                case "straggler", "straggler-changed" -> lasting.put(stages(event), sentence(event));
+                case "straggler-ended" -> lasting.remove(stages(event));
+                case "all-slower", "pace" -> lasting.put(kind, sentence(event));
+                case "all-slower-ended", "pace-ended" -> lasting.remove(kind.replace("-ended", ""));
+                default -> {
+                    // it has happened, and is over
+                }
+            }
+        }
+
+        private void become(String now, JsonNode event) {
+            state = now;
+            sinceMillis = event.path("time_ms").asLong();
+            sentence = sentence(event);
+        }
+
+        private static String stages(JsonNode event) {
+            return "" + event.path("stages") + event.path("ranks");
+        }
+
+        private static String sentence(JsonNode event) {
+            return event.path("sentence").asText();
+        }
+    }
+
+    /**
+     * Returns the state.
+     *
+     * @param isHeld
+     *            whether a process writes to the run's directory
+     */
+    ObjectNode now(boolean isHeld, long nowMillis) {
+        Told told = new Told();
+        history.events().forEach(told::hear);
+        Optional<ObjectNode> last = history.lastStep();
+        double median = history.medianSeconds(RECENT_STEPS);
+        long lastMillis = last.map(step -> step.path("time_ms").asLong()).orElse(told.startedMillis);
+        double idleSeconds = Math.max(0, nowMillis - lastMillis) / 1e3;
+        boolean isOver = List.of("failed", "stopped", "done").contains(told.state);
+        if (!isOver && !isHeld) {
+            told.state = "gone";
+        } else if (told.state.equals("training") && lastMillis > 0
+                && idleSeconds > Math.max(STANDS_AFTER_SECONDS, STEPS_OF_STANDSTILL * (last.isEmpty() ? 6 : median))) {
+            told.state = "standing";
+        }
+        ObjectNode now = JSON.createObjectNode().put("time_ms", nowMillis).put("state", told.state)
+                .put("epoch", told.epoch)
+                .put("steps_done", last.map(step -> step.path("step").asLong() + 1).orElse(0L));
+        last.ifPresent(step -> {
+            now.set("loss", step.path("loss"));
+            now.set("tokens_per_second", step.path("tokens_per_second"));
+            now.set("seconds", step.path("step_seconds"));
+            now.put("last_step_ms", lastMillis).put("median_seconds", median);
+            double goodput = goodput(told.startedMillis, isOver || !isHeld ? lastMillis : nowMillis, median);
+            if (goodput > 0) {
+                now.put("goodput", goodput);
+            }
+        });
+        steps.newest().ifPresent(newest -> now.putObject("traced").put("step", newest.number())
+                .put("ns", newest.nanos()).put("planned_ns", newest.plannedNanos()));
+        List<String> sentences = sentences(told, idleSeconds, median, nowMillis);
+        now.put("health", sentences.isEmpty() ? "good" : isBad(told.state) ? "bad" : "warning");
+        sentences.forEach(now.putArray("sentences")::add);
+        return now;
+    }
+
+    private static boolean isBad(String state) {
+        return List.of("failed", "gone", "standing", "recovering").contains(state);
+    }
+
+    private List<String> sentences(Told told, double idleSeconds, double median, long nowMillis) {
+        return switch (told.state) {
+            case "failed" -> List.of("The run failed: " + told.sentence);
+            case "gone" ->
+                List.of("No process writes to this run any more, and none has said why: it was killed, or its"
+                        + " machine was.");
+            case "recovering" -> List.of(String.format(Locale.ROOT, "The run recovers, since %.1f s: %s",
+                    (nowMillis - told.sinceMillis) / 1e3, told.sentence));
+            case "standing" -> List.of(Double.isNaN(median)
+                    ? String.format(Locale.ROOT, "No step is done yet, after %.0f s.", idleSeconds)
+                    : String.format(Locale.ROOT,
+                            "No step for %.0f s, though a step takes %.3g s: the run stands still.",
+                            idleSeconds, median));
+            case "training" -> told.lasting.isEmpty() ? blame.sentence() : List.copyOf(told.lasting.values());
+            default -> List.of();
+        };
+    }
+
+    /** The share of the time since the start that the steps would have taken, each with the middle step's time. */
+    private double goodput(long fromMillis, long toMillis, double median) {
+        long since = history.steps().stream().filter(step -> step.path("time_ms").asLong() >= fromMillis).count();
+        double seconds = (toMillis - fromMillis) / 1e3;
+        return fromMillis == 0 || seconds <= 0 ? 0 : Math.min(1, since * median / seconds);
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * What a run says of itself over HTTP, from the files in its directory, and the page for a browser that shows it.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.output}, {@code dev.troupe.plan}, {@code dev.troupe.prepare} and
+ * {@code com.fasterxml.jackson}.
+ */
+package dev.troupe.page;
