@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.stop.ExitCode;
@@ -8,6 +9,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,10 +44,7 @@ final class LauncherTest {
                 printf '%s\\n' "$@" > arguments
                 mkdir -p cli/target/classes && : > cli/target/dependencies.classpath
                 """);
-        Path jdk = Files.createDirectories(folder.resolve("jdk/bin")).getParent();
-        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
-        script("../jdk/bin/javac", "");
-        script("../jdk/bin/java", "echo started\n");
+        Path jdk = jdk("echo started\n");
 
         Ended ended = launch(Map.of("TROUPE_JAVA_HOME", jdk.toString()), "doctor");
 
@@ -52,6 +52,42 @@ final class LauncherTest {
         assertEquals("started\n", ended.output());
         List<String> arguments = Files.readAllLines(root.resolve("arguments"));
         assertTrue(arguments.containsAll(List.of("-DskipTests", "-Dformatter.skip", "package")), arguments.toString());
+    }
+
+    @Test
+    void shouldMakeCachesOfClassesAnewWhenAJarHasChanged() throws Exception {
+        Path jar = takeAJar();
+        Map<String, String> environment = Map.of("TROUPE_JAVA_HOME", jdk("""
+                echo "$@" >> "%s"
+                for flag in "$@"; do
+                  case $flag in -XX:AOTCacheOutput=*) echo classes > "${flag#*=}" ;; esac
+                done
+                """.formatted(root.resolve("started"))).toString());
+
+        assertEquals("troupe: preparing for quicker starts (some seconds)\n", launch(environment, "train").errors());
+        assertEquals("", launch(environment, "schedule", "1f1b").errors());
+        List<String> started = Files.readAllLines(root.resolve("started"));
+        assertEquals(4, started.size(), started.toString());
+        assertTrue(started.get(2).contains("-XX:AOTCache=" + root.resolve("cli/target/compute.aot")), started.get(2));
+        assertTrue(started.get(2).contains("--add-modules=jdk.incubator.vector"), started.get(2));
+        assertTrue(started.get(3).contains("-XX:AOTCache=" + root.resolve("cli/target/plan.aot")), started.get(3));
+        assertFalse(started.get(3).contains("--add-modules"), started.get(3));
+
+        Files.setLastModifiedTime(jar, FileTime.from(Instant.now().plusSeconds(60)));
+        assertEquals("troupe: preparing for quicker starts (some seconds)\n", launch(environment, "keys").errors());
+    }
+
+    @Test
+    void shouldStartWithoutACacheWhereNoneCanBeMade() throws Exception {
+        takeAJar();
+        Map<String, String> environment = Map.of("TROUPE_JAVA_HOME", jdk("""
+                case "$*" in *-XX:AOTCacheOutput=*) exit 1 ;; esac
+                echo "$@"
+                """).toString());
+        Ended first = launch(environment, "train");
+        assertEquals(0, first.exitCode());
+        assertFalse(first.output().contains("AOT"), first.output());
+        assertEquals(new Ended(0, "", first.output()), launch(environment, "train"), "nothing is tried again");
     }
 
     @Test
@@ -71,6 +107,21 @@ final class LauncherTest {
         Ended ended = launch(Map.of("TROUPE_JVM_FLAGS", "-XX:NoSuchFlag=1"), "--version");
         assertEquals(1, ended.exitCode());
         assertTrue(ended.errors().startsWith("Unrecognized VM option 'NoSuchFlag=1'"), ended.errors());
+    }
+
+    /** A JDK whose {@code java} is a script. */
+    private Path jdk(String java) throws IOException {
+        Path jdk = Files.createDirectories(folder.resolve("jdk/bin")).getParent();
+        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
+        script("../jdk/bin/javac", "");
+        script("../jdk/bin/java", java);
+        return jdk;
+    }
+
+    private Path takeAJar() throws IOException {
+        Path target = Files.createDirectories(root.resolve("cli/target"));
+        Files.writeString(target.resolve("dependencies.classpath"), "others.jar");
+        return Files.writeString(target.resolve("troupe-cli-1.jar"), "");
     }
 
     private void takeThisBuild() throws IOException {
