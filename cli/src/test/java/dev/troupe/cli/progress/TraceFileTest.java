@@ -56,6 +56,12 @@ class TraceFileTest {
                 .getSchema(Files.readString(Path.of("../docs/schema/step.json"))).validate(last));
         assertEquals("recovery", last.path("tags").path(0).textValue());
         assertEquals(6, last.path("messages").size());
+        long sent = 0;
+        for (JsonNode message : last.path("messages")) {
+            sent += message.path("bytes").longValue();
+        }
+        String line = Files.readAllLines(run.resolve("metrics.jsonl")).getLast();
+        assertEquals(new ObjectMapper().readTree(line).path("bytes_sent").path("pipeline").longValue(), sent);
         long idle = 0;
         long computed = 0;
         for (JsonNode rank : last.path("ranks")) {

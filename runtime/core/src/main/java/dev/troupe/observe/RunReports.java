@@ -114,7 +114,7 @@ public final class RunReports {
         }
         lastStep = result.step();
         double seconds = (clock.getAsLong() - stepStartNanos) / 1e9;
-        traces.committed(lastStep).ifPresent(listener::onTimes);
+        traces.committed(lastStep, hosts).ifPresent(listener::onTimes);
         listener.onStep(result, seconds);
         pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::tell);
         if (!isDisturbed && timedStep == lastStep) {

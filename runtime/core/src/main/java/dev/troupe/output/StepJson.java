@@ -104,6 +104,7 @@ public final class StepJson {
         List<Action> row = times.rows().row(rank.rank());
         json.writeStartObject();
         json.writeNumberField("rank", rank.rank());
+        json.writeStringField("node", times.nodes().get(rank.rank()));
         json.writeNumberField("epoch", rank.epoch());
         json.writeNumberField("begin_ns", since(rank.beginNanos()));
         write("idle_ns", step.idle().byCause(rank.rank()));
@@ -218,6 +219,7 @@ public final class StepJson {
         json.writeNumberField("sent_ns", since(message.handedNanos()));
         json.writeNumberField("without_credit_ns", message.creditNanos());
         json.writeNumberField("landed_ns", since(message.landedNanos()));
+        json.writeNumberField("bytes", message.bytes());
         json.writeEndObject();
     }
 }

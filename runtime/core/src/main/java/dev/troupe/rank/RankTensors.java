@@ -126,10 +126,11 @@ public final class RankTensors implements RankSide {
 
     @Override
     public void send(Action send, Pass pass) {
+        Tensor tensor = take(send, pass.number());
         if (pass.kind() == Pass.Kind.TRAINING) {
-            rank.trace().handed(send);
+            rank.trace().handed(send, tensor.byteCount());
         }
-        rank.outbox().send(plan.keyOf(rank(), send), take(send, pass.number()));
+        rank.outbox().send(plan.keyOf(rank(), send), tensor);
     }
 
     @Override

@@ -27,6 +27,7 @@ public final class RankTrace {
     private final long[] cpu;
     private final AtomicLongArray moved;
     private final AtomicLongArray credit;
+    private final long[] bytes;
     private RunDelay delay;
     private long delayed;
     private int doing = -1;
@@ -54,6 +55,7 @@ public final class RankTrace {
         cpu = new long[row.size()];
         moved = new AtomicLongArray(row.size());
         credit = new AtomicLongArray(row.size());
+        bytes = new long[row.size()];
     }
 
     /** The rank is told of a step. */
@@ -99,8 +101,10 @@ public final class RankTrace {
     }
 
     /** The transport gets the tensor of a send. */
-    public void handed(Action send) {
-        moved.set(positions.get(send), System.nanoTime());
+    public void handed(Action send, long byteCount) {
+        int position = positions.get(send);
+        bytes[position] = byteCount;
+        moved.set(position, System.nanoTime());
     }
 
     /** The message of a send has left, after it had no credit for {@code creditNanos}. */
@@ -112,7 +116,7 @@ public final class RankTrace {
     public RankTimes take() {
         int length = starts.length;
         RankTimes times = new RankTimes(rank, epoch, beginNanos, taken(starts), taken(ends), new long[length],
-                group.clone(), data.clone(), cpu.clone(), new long[length], pauses.since(beginNanos));
+                group.clone(), data.clone(), cpu.clone(), new long[length], bytes.clone(), pauses.since(beginNanos));
         for (int position = 0; position < length; position++) {
             times.moved()[position] = since(moved.getAndSet(position, 0));
             times.creditNanos()[position] = credit.getAndSet(position, 0);

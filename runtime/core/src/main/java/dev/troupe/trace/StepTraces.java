@@ -60,14 +60,20 @@ public final class StepTraces {
         endOfStep = -1;
     }
 
-    /** A step is committed: its times, where every rank has told them. */
-    public Optional<StepTimes> committed(long ofStep) {
+    /**
+     * A step is committed: its times, where every rank has told them.
+     *
+     * @param nodes
+     *            for each rank the node that it lives on
+     */
+    public Optional<StepTimes> committed(long ofStep, List<String> nodes) {
         if (ofStep != step || Arrays.asList(ranks).contains(null)) {
             endOfStep = -1;
             between = Cause.COMMIT;
             return Optional.empty();
         }
-        StepTimes times = new StepTimes(step, rows, List.of(ranks), endOfStep == step - 1 ? endNanos : 0, between);
+        StepTimes times = new StepTimes(step, rows, List.of(ranks), nodes, endOfStep == step - 1 ? endNanos : 0,
+                between);
         endOfStep = step;
         endNanos = times.endNanos();
         between = Cause.COMMIT;

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 class RankTraceTest {
     private static final Plan PLAN = Plan.fromCsv("by hand", Placement.LOOP,
             "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
+    private static final List<String> NODES = List.of("a", "b");
     private static final Action FORWARD = new Action(1, Kind.FORWARD, 0);
     private static final Action BACKWARD = new Action(1, Kind.FULL_BACKWARD, 0);
 
@@ -33,7 +34,7 @@ class RankTraceTest {
         trace.ended(17);
         trace.begins(BACKWARD);
         trace.ended(0);
-        trace.handed(new Action(1, Kind.SEND_B, 0));
+        trace.handed(new Action(1, Kind.SEND_B, 0), 4096);
         trace.sent(new Action(1, Kind.SEND_B, 0), 29);
         return trace.take();
     }
@@ -47,6 +48,7 @@ class RankTraceTest {
         assertTrue(times.moved()[3] >= times.ends()[2]);
         assertEquals(17, times.groupNanos()[1]);
         assertEquals(29, times.creditNanos()[3]);
+        assertEquals(4096, times.bytes()[3]);
         assertTrue(times.dataNanos()[1] > 0 && times.dataNanos()[2] == 0);
         assertEquals(3, times.epoch());
     }
@@ -66,16 +68,17 @@ class RankTraceTest {
         StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1));
         RankTimes second = step();
         steps.traced(7, second);
-        assertEquals(Optional.empty(), steps.committed(7), "rank 0 has told nothing");
+        assertEquals(Optional.empty(), steps.committed(7, NODES), "rank 0 has told nothing");
         RankTimes first = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses()).take();
         steps.traced(8, second);
         steps.traced(8, first);
-        assertEquals(0, steps.committed(8).orElseThrow().previousEndNanos(), "the end of step 7 is not known");
+        assertEquals(0, steps.committed(8, NODES).orElseThrow().previousEndNanos(), "the end of step 7 is not known");
         steps.disturbed(Cause.STATE);
         steps.traced(9, first);
         steps.traced(9, second);
-        StepTimes third = steps.committed(9).orElseThrow();
+        StepTimes third = steps.committed(9, NODES).orElseThrow();
         assertEquals(second.endNanos(2), third.previousEndNanos());
         assertEquals(Cause.STATE, third.between());
+        assertEquals(NODES, third.nodes());
     }
 }

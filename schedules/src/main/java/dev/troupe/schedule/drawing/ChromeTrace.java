@@ -2,7 +2,11 @@ package dev.troupe.schedule.drawing;
 
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.idle.Gap;
@@ -50,13 +54,16 @@ public final class ChromeTrace {
     public static String measured(List<MeasuredStep> steps) {
         ChromeTrace trace = new ChromeTrace();
         long origin = steps.stream().mapToLong(step -> step.times().fromNanos()).min().orElse(0);
-        steps.stream().flatMap(step -> step.times().ranks().stream()).mapToInt(RankTimes::rank).distinct().sorted()
-                .forEach(rank -> {
-                    trace.addName("process_name", rank, 0, "rank " + rank);
-                    trace.addOrder("process_sort_index", rank, 0, rank);
-                    trace.addName("thread_name", rank, ACTIONS, "actions");
-                    trace.addName("thread_name", rank, IDLE, "idle");
-                });
+        Map<Integer, Set<String>> nodes = new TreeMap<>();
+        steps.forEach(step -> step.times().ranks().forEach(times -> nodes
+                .computeIfAbsent(times.rank(), _ -> new LinkedHashSet<>())
+                .add(step.times().nodes().get(times.rank()))));
+        nodes.forEach((rank, of) -> {
+            trace.addName("process_name", rank, 0, "rank " + rank + " on " + String.join(", then ", of));
+            trace.addOrder("process_sort_index", rank, 0, rank);
+            trace.addName("thread_name", rank, ACTIONS, "actions");
+            trace.addName("thread_name", rank, IDLE, "idle");
+        });
         steps.forEach(step -> trace.add(step, origin));
         return trace.document();
     }
@@ -90,7 +97,9 @@ public final class ChromeTrace {
             if (user >= 0 && receiver.ends()[user] != 0) {
                 addArrow(message.send().toString(), where(message.sender(), ACTIONS),
                         sender.startNanos(message.maker()) - origin, sender.endNanos(message.maker()) - origin,
-                        where(message.receiver(), ACTIONS), receiver.startNanos(user) - origin);
+                        where(message.receiver(), ACTIONS), receiver.startNanos(user) - origin,
+                        "\"bytes\":" + message.bytes() + ",\"without_credit_ns\":" + message.creditNanos()
+                                + ",\"wire_ns\":" + message.wireNanos());
             }
         }
     }
@@ -136,14 +145,15 @@ public final class ChromeTrace {
         Span maker = transfer.maker();
         Span user = transfer.user();
         addArrow(maker.action() + " to " + user.action(), where(process, maker.rank()), maker.startNanos(),
-                maker.endNanos(), where(process, user.rank()), user.startNanos());
+                maker.endNanos(), where(process, user.rank()), user.startNanos(), "");
     }
 
     /** An arrow is attached to the slice around its time, and a slice does not include its own end. */
-    private void addArrow(String name, String from, long makerStarts, long makerEnds, String to, long userStarts) {
+    private void addArrow(String name, String from, long makerStarts, long makerEnds, String to, long userStarts,
+            String arguments) {
         long leaves = makerEnds - Math.min(1, makerEnds - makerStarts);
         String tail = "\"cat\":\"message\",\"name\":" + string(name) + ",\"id\":" + arrows++ + ",";
-        events.add("{\"ph\":\"s\"," + tail + from + ",\"ts\":" + micros(leaves) + "}");
+        events.add("{\"ph\":\"s\"," + tail + from + ",\"ts\":" + micros(leaves) + ",\"args\":{" + arguments + "}}");
         events.add("{\"ph\":\"f\",\"bp\":\"e\"," + tail + to + ",\"ts\":" + micros(userStarts) + "}");
     }
 

@@ -22,9 +22,11 @@ import java.util.Objects;
  *            the time for which it then had no credit
  * @param landedNanos
  *            the instant at which it had landed
+ * @param bytes
+ *            the size of its tensor, without headers
  */
 public record Message(int sender, int receiver, Action send, int maker, long handedNanos, long creditNanos,
-        long landedNanos) {
+        long landedNanos, long bytes) {
     /** Returns the message of a receive; null where it is none between ranks, or was not recorded. */
     static Message to(StepTimes step, int rank, Action receive) {
         StepTimes.Rows rows = step.rows();
@@ -44,7 +46,7 @@ public record Message(int sender, int receiver, Action send, int maker, long han
         long handedNanos = from.movedNanos(handed);
         long landedNanos = Math.max(times.movedNanos(landed), handedNanos);
         return new Message(sender, rank, send, maker, handedNanos,
-                Math.min(from.creditNanos()[handed], landedNanos - handedNanos), landedNanos);
+                Math.min(from.creditNanos()[handed], landedNanos - handedNanos), landedNanos, from.bytes()[handed]);
     }
 
     /** Returns the message without which an action cannot begin; null where there is none, or it was not recorded. */

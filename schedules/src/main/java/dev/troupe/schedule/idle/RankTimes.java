@@ -26,11 +26,13 @@ import java.util.List;
  *            the time for which the rank's thread had no core, from the end of the action before to the end of this one
  * @param creditNanos
  *            the time for which the message of a send had no credit
+ * @param bytes
+ *            the size of the tensor of a send, without headers
  * @param pauses
  *            the pauses of the rank's process in the step
  */
 public record RankTimes(int rank, int epoch, long beginNanos, long[] starts, long[] ends, long[] moved,
-        long[] groupNanos, long[] dataNanos, long[] cpuNanos, long[] creditNanos, List<Pause> pauses) {
+        long[] groupNanos, long[] dataNanos, long[] cpuNanos, long[] creditNanos, long[] bytes, List<Pause> pauses) {
     /**
      * A time in which a process stood still.
      *
@@ -70,7 +72,7 @@ public record RankTimes(int rank, int epoch, long beginNanos, long[] starts, lon
     /** Returns the same times on a clock that is ahead of this one by {@code nanos}. */
     public RankTimes shifted(long nanos) {
         return new RankTimes(rank, epoch, beginNanos + nanos, starts, ends, moved, groupNanos, dataNanos, cpuNanos,
-                creditNanos, pauses.stream().map(pause -> new Pause(pause.fromNanos() + nanos,
+                creditNanos, bytes, pauses.stream().map(pause -> new Pause(pause.fromNanos() + nanos,
                         pause.toNanos() + nanos)).toList());
     }
 }

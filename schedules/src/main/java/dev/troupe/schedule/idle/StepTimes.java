@@ -19,12 +19,19 @@ import java.util.Map;
  *            the plan that the ranks did
  * @param ranks
  *            the times of every rank of the world, by its number
+ * @param nodes
+ *            for each rank the node that it lived on when the step was committed
  * @param previousEndNanos
  *            the end of the step before, where the run continued from it; 0 where it did not
  * @param between
  *            the cause of the time between the two steps
  */
-public record StepTimes(long step, Rows rows, List<RankTimes> ranks, long previousEndNanos, Cause between) {
+public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String> nodes, long previousEndNanos,
+        Cause between) {
+    public StepTimes {
+        nodes = List.copyOf(nodes);
+    }
+
     /**
      * The rows of a plan, with the place of every action.
      *

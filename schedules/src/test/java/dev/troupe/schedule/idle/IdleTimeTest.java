@@ -125,9 +125,10 @@ class IdleTimeTest {
         long from = times.startNanos(position) + 100;
         List<RankTimes> ranks = new ArrayList<>(step.ranks());
         ranks.set(1, new RankTimes(1, 0, times.beginNanos(), times.starts(), times.ends(), times.moved(),
-                times.groupNanos(), times.dataNanos(), times.cpuNanos(), times.creditNanos(),
+                times.groupNanos(), times.dataNanos(), times.cpuNanos(), times.creditNanos(), times.bytes(),
                 List.of(new RankTimes.Pause(from, from + 30_000))));
-        Map<Cause, Long> sums = IdleTime.of(new StepTimes(1, step.rows(), ranks, 0, Cause.COMMIT), usual(plan))
+        Map<Cause, Long> sums = IdleTime
+                .of(new StepTimes(1, step.rows(), ranks, step.nodes(), 0, Cause.COMMIT), usual(plan))
                 .byCause();
         assertEquals(0, sums.getOrDefault(Cause.PRODUCER, 0L));
         assertTrue(sums.get(Cause.PAUSE) >= 30_000, sums::toString);
@@ -137,7 +138,7 @@ class IdleTimeTest {
     void shouldGiveTheTimeBetweenTwoStepsToWhatHappenedThere() {
         Plan plan = plan("gpipe");
         StepTimes step = new SimulatedStep(plan, 1, 10_000).run();
-        StepTimes behind = new StepTimes(2, step.rows(), step.ranks(), 4_000, Cause.STATE);
+        StepTimes behind = new StepTimes(2, step.rows(), step.ranks(), step.nodes(), 4_000, Cause.STATE);
         Map<Cause, Long> sums = IdleTime.of(behind, usual(plan)).byCause();
         assertEquals(4 * 6_000, sums.get(Cause.STATE), 100);
     }

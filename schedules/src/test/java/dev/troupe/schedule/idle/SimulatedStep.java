@@ -5,6 +5,7 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,7 +58,8 @@ final class SimulatedStep {
         for (int rank = 0; rank < world; rank++) {
             int length = rows.row(rank).size();
             ranks.add(new RankTimes(rank, 0, beginNanos, new long[length], new long[length], new long[length],
-                    new long[length], new long[length], new long[length], new long[length], List.of()));
+                    new long[length], new long[length], new long[length], new long[length], new long[length],
+                    List.of()));
         }
         int[] at = new int[world];
         long[] free = new long[world];
@@ -71,7 +73,7 @@ final class SimulatedStep {
                 }
             }
         }
-        return new StepTimes(1, rows, ranks, 0, Cause.COMMIT);
+        return new StepTimes(1, rows, ranks, Collections.nCopies(world, "node-0"), 0, Cause.COMMIT);
     }
 
     private boolean advance(List<RankTimes> ranks, int rank, int[] at, long[] free) {
