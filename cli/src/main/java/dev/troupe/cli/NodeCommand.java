@@ -20,6 +20,7 @@ import dev.troupe.prepare.Version;
 import dev.troupe.run.TrainingRun;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -63,7 +64,7 @@ final class NodeCommand implements Callable<Integer> {
         NodeSpec node = cluster.node(name);
         HostNames.await(cluster, output::println);
         try (PreparedRun run = new PreparedRun(rejoins ? file.rejoining(spec, node) : file.request(spec, node));
-                CoordinatorConsole report = new CoordinatorConsole(run, output)) {
+                CoordinatorConsole report = new CoordinatorConsole(run, output, List.of())) {
             if (run.request().share().orElseThrow().leads()) {
                 RunSummary.print(run, output);
             } else {

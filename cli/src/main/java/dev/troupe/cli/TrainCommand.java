@@ -21,6 +21,7 @@ import dev.troupe.run.TransportOf;
 import dev.troupe.transport.Transport;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
@@ -83,7 +84,7 @@ final class TrainCommand implements Callable<Integer> {
 
     private int train(PreparedRun run, Transport transport, WarmUpReport warmUp, StopRequests requests)
             throws InterruptedException {
-        try (CoordinatorConsole report = new CoordinatorConsole(run, output)) {
+        try (CoordinatorConsole report = new CoordinatorConsole(run, output, List.of())) {
             RunListener listener = report.lead(_ -> {
             });
             TrainingRun training = TrainingRun.start(run, report.directory(), transport, warmUp, listener);

@@ -3,6 +3,7 @@ package dev.troupe;
 import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunObserver;
 import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
 import java.util.List;
@@ -18,17 +19,19 @@ final class RunLead implements ClusterRun.Leader, AutoCloseable {
 
     private final PreparedRun run;
     private final TrainingListener listener;
+    private final List<RunObserver> observers;
     private RunJournal journal;
     private Recorder recorder;
 
-    RunLead(PreparedRun run, TrainingListener listener) {
+    RunLead(PreparedRun run, TrainingListener listener, List<RunObserver> observers) {
         this.run = run;
+        this.observers = observers;
         this.listener = listener;
     }
 
     @Override
     public synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
-        return begin(RunJournal.begin(run, status, this::trouble));
+        return begin(RunJournal.begin(run, observers, status, this::trouble));
     }
 
     @Override
@@ -38,7 +41,7 @@ final class RunLead implements ClusterRun.Leader, AutoCloseable {
 
     @Override
     public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
-        return begin(RunJournal.takeOver(run, status, this::trouble));
+        return begin(RunJournal.takeOver(run, observers, status, this::trouble));
     }
 
     private RunListener begin(RunJournal opened) {

@@ -5,6 +5,7 @@ import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValueFactory;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.observe.RunObserver;
 import dev.troupe.prepare.RunDirectory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ public final class TrainingSpec {
     private final List<String> settings;
     private final Optional<Path> output;
     private final Optional<Path> resume;
+    private final List<RunObserver> observers;
     private final RunSpec checked;
 
     private TrainingSpec(Builder builder) {
@@ -29,6 +31,7 @@ public final class TrainingSpec {
         this.settings = List.copyOf(builder.settings);
         this.output = builder.output;
         this.resume = builder.resume;
+        this.observers = List.copyOf(builder.observers);
         this.checked = read(List.of());
     }
 
@@ -49,6 +52,7 @@ public final class TrainingSpec {
         builder.settings.addAll(settings);
         builder.output = output;
         builder.resume = resume;
+        builder.observers.addAll(observers);
         return builder;
     }
 
@@ -84,6 +88,10 @@ public final class TrainingSpec {
         return output.or(() -> resume.map(dev.troupe.checkpoint.Checkpoint::runDirectoryOf));
     }
 
+    List<RunObserver> observers() {
+        return observers;
+    }
+
     RunSpec checked() {
         return checked;
     }
@@ -99,6 +107,7 @@ public final class TrainingSpec {
     /** Collects settings; the last one of a key wins. Used by one thread. */
     public static final class Builder {
         private final List<String> settings = new ArrayList<>();
+        private final List<RunObserver> observers = new ArrayList<>();
         private Optional<Path> file = Optional.empty();
         private Optional<Path> output = Optional.empty();
         private Optional<Path> resume = Optional.empty();
@@ -189,6 +198,15 @@ public final class TrainingSpec {
          */
         public Builder resume(Path runOrCheckpoint) {
             resume = Optional.of(runOrCheckpoint);
+            return this;
+        }
+
+        /**
+         * Adds an observer of the run, such as {@code TrainingMeters.to(registry)} of {@code troupe-metrics}. It is no key
+         * of the configuration, and is called in the process that leads the run.
+         */
+        public Builder observer(RunObserver observer) {
+            observers.add(observer);
             return this;
         }
 

@@ -101,7 +101,7 @@ public final class Troupe {
                 PageServer.of(run).ifPresent(page -> LOG.info("the page of the run: {}", held.add(page).address()));
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 Transport transport = held.add(TransportOf.run(run));
-                RunLead lead = held.add(new RunLead(run, listener));
+                RunLead lead = held.add(new RunLead(run, listener, spec.observers()));
                 RunListener recorder = lead.lead(_ -> {
                 });
                 TrainingRun training = TrainingRun.start(run, lead.journal().orElseThrow().directory(), transport,
@@ -143,7 +143,7 @@ public final class Troupe {
                 PreparedRun run = held.add(new PreparedRun(
                         NodeRequests.of(spec.checked(), self, spec.commonDirectory(), spec.resume())));
                 note(run);
-                RunLead lead = held.add(new RunLead(run, listener));
+                RunLead lead = held.add(new RunLead(run, listener, spec.observers()));
                 TrainingRun training = ClusterRun.join(run, self, Version.text(), lead);
                 return new TrainingHandle(new ActiveRun(run, training, Optional.of(node), lead, held.handOver()));
             }

@@ -6,6 +6,7 @@ import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunObserver;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.RunEnd;
 import dev.troupe.output.RunJournal;
@@ -29,16 +30,24 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
 
     private final PreparedRun run;
     private final PrintStream output;
+    private final List<RunObserver> observers;
     private TrainingReport report;
 
-    public CoordinatorConsole(PreparedRun run, PrintStream output) {
+    /**
+     * Creates the console of a process that may lead a run.
+     *
+     * @param observers
+     *            told of the run where this process leads it
+     */
+    public CoordinatorConsole(PreparedRun run, PrintStream output, List<RunObserver> observers) {
         this.run = run;
         this.output = output;
+        this.observers = observers;
     }
 
     @Override
     public synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
-        report = TrainingReport.begin(run, output, status);
+        report = TrainingReport.begin(run, observers, output, status);
         return report;
     }
 
@@ -51,7 +60,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     @Override
     public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
         boolean hasBegun = Files.exists(run.request().output().resolve(RunDirectory.CONFIG));
-        report = TrainingReport.takeOver(run, output, status);
+        report = TrainingReport.takeOver(run, observers, output, status);
         if (hasBegun) {
             output.println(TAKEN_OVER);
         }

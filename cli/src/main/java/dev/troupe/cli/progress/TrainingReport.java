@@ -8,6 +8,7 @@ import dev.troupe.observe.Recovery;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunObserver;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
@@ -50,13 +51,16 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     }
 
     /** Returns the report of a run that begins, or resumes from a checkpoint. */
-    static TrainingReport begin(PreparedRun run, PrintStream output, Consumer<UnaryOperator<NodeStatus>> status) {
-        return new TrainingReport(run, output, trouble -> RunJournal.begin(run, status, trouble));
+    static TrainingReport begin(PreparedRun run, List<RunObserver> observers, PrintStream output,
+            Consumer<UnaryOperator<NodeStatus>> status) {
+        return new TrainingReport(run, output, trouble -> RunJournal.begin(run, observers, status, trouble));
     }
 
     /** Returns the report of a run on which another process reported until now. */
-    static TrainingReport takeOver(PreparedRun run, PrintStream output, Consumer<UnaryOperator<NodeStatus>> status) {
-        TrainingReport report = new TrainingReport(run, output, trouble -> RunJournal.takeOver(run, status, trouble));
+    static TrainingReport takeOver(PreparedRun run, List<RunObserver> observers, PrintStream output,
+            Consumer<UnaryOperator<NodeStatus>> status) {
+        TrainingReport report = new TrainingReport(run, output,
+                trouble -> RunJournal.takeOver(run, observers, status, trouble));
         report.progress.start();
         return report;
     }
@@ -91,6 +95,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     @Override
     public void onBegin(double warmUpSeconds) {
+        journal.onBegin(warmUpSeconds);
         if (warmUpSeconds > 0) {
             output.printf(Locale.ROOT, "Warm-up: each kind of kernel ran once, in %.1f s.%n", warmUpSeconds);
         }

@@ -56,7 +56,7 @@ class CoordinatorConsoleTest {
         Path directory = home.resolve("run");
         Path metrics = directory.resolve("metrics.jsonl");
         try (PreparedRun run = prepare(directory, true);
-                CoordinatorConsole first = new CoordinatorConsole(run, output)) {
+                CoordinatorConsole first = new CoordinatorConsole(run, output, List.of())) {
             RunListener listener = first.lead(_ -> {
             });
             listener.onStarted();
@@ -68,7 +68,7 @@ class CoordinatorConsoleTest {
         Files.createFile(directory.resolve("run.lock")); // which a process that is killed leaves, without its lock
         assertFalse(said.toString(StandardCharsets.UTF_8).contains(CoordinatorConsole.TAKEN_OVER));
         try (PreparedRun run = prepare(directory, false);
-                CoordinatorConsole next = new CoordinatorConsole(run, output);
+                CoordinatorConsole next = new CoordinatorConsole(run, output, List.of());
                 StopRequests requests = StopRequests.listen(output, "", StopRequests.PATIENCE)) {
             RunListener listener = next.takeOver(_ -> {
             });

@@ -5,8 +5,11 @@ import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.batch.Batches;
+import dev.troupe.observe.Observations;
 import dev.troupe.observe.Recovery;
+import dev.troupe.observe.RunFacts;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunObserver;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
@@ -43,6 +46,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
     private final MetricsLog metrics;
     private final EventsFile events;
     private final StepRecords steps;
+    private final Observations observations;
     private final Batches batches;
     private final long tokensPerStep;
     private final List<Double> earlierStepSeconds;
@@ -55,7 +59,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
     private volatile double validationLoss = Double.NaN;
     private volatile Path lastCheckpoint;
 
-    private RunJournal(PreparedRun run, RunDirectory directory, boolean isFirst,
+    private RunJournal(PreparedRun run, RunDirectory directory, boolean isFirst, List<RunObserver> observers,
             Consumer<UnaryOperator<NodeStatus>> status, Consumer<String> trouble) {
         this.run = run;
         this.directory = directory;
@@ -65,17 +69,24 @@ public final class RunJournal implements RunListener, AutoCloseable {
                 ? MetricsLog.open(directory.metrics(), run.stepsDone(), trouble)
                 : MetricsLog.takeOver(directory.metrics(), trouble);
         this.events = new EventsFile(directory.path(), trouble);
-        this.steps = new StepRecords(directory.path(), trouble);
         this.batches = run.batches();
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
-        this.earlierStepSeconds = isFirst ? List.of() : MetricsLog.stepSeconds(directory.metrics());
         this.committedSteps = isFirst ? 0 : metrics.nextStep();
+        this.observations = new Observations(observers,
+                new RunFacts(run.spec().name(), run.plan().training().plan().name(),
+                        Math.max(run.stepsDone(), committedSteps),
+                        run.spec().training().steps(), tokensPerStep, run.memory().ranks()),
+                trouble);
+        this.steps = new StepRecords(directory.path(), observations::onMeasured, trouble);
+        this.earlierStepSeconds = isFirst ? List.of() : MetricsLog.stepSeconds(directory.metrics());
         readFirstLoss(0);
     }
 
     /**
      * Opens the directory of a run that begins, or resumes from a checkpoint, and writes its configuration.
      *
+     * @param observers
+     *            told of the run beside its files
      * @param status
      *            takes changes of the status of this process's node
      * @param trouble
@@ -83,14 +94,14 @@ public final class RunJournal implements RunListener, AutoCloseable {
      * @throws dev.troupe.plan.UsageException
      *             where the directory is in use, another run has been there since the checks, or it cannot be written to
      */
-    public static RunJournal begin(PreparedRun run, Consumer<UnaryOperator<NodeStatus>> status,
-            Consumer<String> trouble) {
+    public static RunJournal begin(PreparedRun run, List<RunObserver> observers,
+            Consumer<UnaryOperator<NodeStatus>> status, Consumer<String> trouble) {
         RunDirectory directory = RunDirectory.open(run.request().output());
         try {
             if (!run.request().continuesInPlace()) {
                 directory.requireStillBeginnable();
             }
-            RunJournal journal = new RunJournal(run, directory, true, status, trouble);
+            RunJournal journal = new RunJournal(run, directory, true, observers, status, trouble);
             if (run.request().continuesInPlace()) {
                 journal.lastCheckpoint = directory.checkpoint(run.stepsDone());
             }
@@ -129,6 +140,8 @@ public final class RunJournal implements RunListener, AutoCloseable {
      * Opens the directory of a run on which another process reported until now; the files in it remain. A run that the other
      * process had not begun begins.
      *
+     * @param observers
+     *            as for {@link #begin}
      * @param status
      *            as for {@link #begin}
      * @param trouble
@@ -136,14 +149,14 @@ public final class RunJournal implements RunListener, AutoCloseable {
      * @throws dev.troupe.plan.UsageException
      *             as for {@link #begin}
      */
-    public static RunJournal takeOver(PreparedRun run, Consumer<UnaryOperator<NodeStatus>> status,
-            Consumer<String> trouble) {
+    public static RunJournal takeOver(PreparedRun run, List<RunObserver> observers,
+            Consumer<UnaryOperator<NodeStatus>> status, Consumer<String> trouble) {
         if (!Files.exists(run.request().output().resolve(RunDirectory.CONFIG))) {
-            return begin(run, status, trouble); // the former coordinator was lost before the run began
+            return begin(run, observers, status, trouble); // the former coordinator was lost before the run began
         }
         RunDirectory directory = RunDirectory.takeOver(run.request().output(), PARTING);
         try {
-            RunJournal journal = new RunJournal(run, directory, false, status, trouble);
+            RunJournal journal = new RunJournal(run, directory, false, observers, status, trouble);
             if (Double.isNaN(journal.firstLoss)) { // the run resumed from a checkpoint of another directory
                 journal.readFirstLoss(run.stepsDone());
             }
@@ -205,10 +218,17 @@ public final class RunJournal implements RunListener, AutoCloseable {
     @Override
     public void onWaiting(List<String> missing) {
         status.accept(before -> before.awaiting(missing));
+        observations.onWaiting(missing);
+    }
+
+    @Override
+    public void onBegin(double warmUpSeconds) {
+        observations.onBegin(warmUpSeconds);
     }
 
     @Override
     public void onStarted() {
+        observations.onStarted();
         status.accept(before -> before.awaiting(List.of()));
         events.write("started", run.stepsDone(), "the first step begins");
     }
@@ -228,24 +248,28 @@ public final class RunJournal implements RunListener, AutoCloseable {
         metrics.write(result, tokensPerStep, batches.epochs(result.step() + 1), seconds);
         status.accept(before -> before.at(new NodeStatus.Progress(result.step() + 1, result.loss(),
                 tokensPerSecond(seconds), notices.lasting())));
+        observations.onStep(result, seconds);
     }
 
     @Override
     public void onValidated(long stepsDone, double loss) {
         validationLoss = loss;
         metrics.writeValidated(stepsDone, loss);
+        observations.onValidated(stepsDone, loss);
     }
 
     @Override
     public void onCheckpoint(long stepsDone, Path checkpoint) {
         lastCheckpoint = checkpoint;
         events.checkpoint(stepsDone, checkpoint);
+        observations.onCheckpoint(stepsDone, checkpoint);
     }
 
     @Override
     public void onCheckpointFailed(long stepsDone, String why) {
         metrics.writeCheckpointFailed(stepsDone, why);
         events.checkpointFailed(stepsDone, why);
+        observations.onCheckpointFailed(stepsDone, why);
     }
 
     @Override
@@ -262,12 +286,14 @@ public final class RunJournal implements RunListener, AutoCloseable {
         }
         events.write(recovery);
         status.accept(before -> before.in(recovery.epoch()));
+        observations.onRecovery(recovery);
     }
 
     @Override
     public void onNotice(Notice notice) {
         events.write(notice);
         notices.add(notice);
+        observations.onNotice(notice);
     }
 
     @Override
@@ -321,6 +347,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
     public void close() {
         try {
             steps.close();
+            observations.close();
             metrics.close();
         } finally {
             directory.close(); // else the lock stays as long as the process

@@ -56,6 +56,7 @@ public final class StepRecords implements AutoCloseable {
     }
 
     private final Path directory;
+    private final Consumer<MeasuredStep> measured;
     private final Consumer<String> trouble;
     private final BlockingQueue<StepTimes> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
     private final Map<Long, Entry> kept = new TreeMap<>();
@@ -72,11 +73,14 @@ public final class StepRecords implements AutoCloseable {
      *
      * @param directory
      *            of the run
+     * @param measured
+     *            receives each step whose idle time is parted by cause, on the thread of this object
      * @param trouble
      *            receives a sentence where a file cannot be written; the run continues without it
      */
-    StepRecords(Path directory, Consumer<String> trouble) {
+    StepRecords(Path directory, Consumer<MeasuredStep> measured, Consumer<String> trouble) {
         this.directory = directory;
+        this.measured = measured;
         this.trouble = trouble;
     }
 
@@ -132,6 +136,7 @@ public final class StepRecords implements AutoCloseable {
     private void take(StepTimes step) {
         usual = usual.with(step);
         MeasuredStep measured = new MeasuredStep(step, IdleTime.of(step, usual), usual);
+        this.measured.accept(measured);
         kept.put(step.step(), new Entry(step.step(), measured.nanos(), !measured.tags().isEmpty(), measured));
         newest.addLast(measured);
         if (newest.size() > TRACED) {

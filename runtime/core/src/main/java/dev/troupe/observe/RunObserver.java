@@ -1,0 +1,11 @@
+package dev.troupe.observe;
+
+/**
+ * An observer of runs beside their files: of meters, of spans. The process that leads a run asks it for an observation of
+ * that run. Thread rule: any thread.
+ */
+@FunctionalInterface
+public interface RunObserver {
+    /** Begins to observe a run that this process leads from now on. */
+    Observation observe(RunFacts run);
+}

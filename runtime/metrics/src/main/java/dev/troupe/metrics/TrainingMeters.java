@@ -1,0 +1,31 @@
+package dev.troupe.metrics;
+
+import dev.troupe.observe.Observation;
+import dev.troupe.observe.RunFacts;
+import dev.troupe.observe.RunObserver;
+import io.micrometer.core.instrument.MeterRegistry;
+
+/**
+ * The meters of every run that a process leads, in a registry of Micrometer: {@code docs/observe.md} lists them. Each has
+ * the tag {@code run}, the name of the run. The meters of a run remain in the registry when it has ended; the next run of
+ * the same name continues its counters.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class TrainingMeters implements RunObserver {
+    private final MeterRegistry registry;
+
+    private TrainingMeters(MeterRegistry registry) {
+        this.registry = registry;
+    }
+
+    /** Returns an observer that meters runs in a registry, such as that of the application around it. */
+    public static TrainingMeters to(MeterRegistry registry) {
+        return new TrainingMeters(registry);
+    }
+
+    @Override
+    public Observation observe(RunFacts run) {
+        return new RunMeters(registry, run);
+    }
+}

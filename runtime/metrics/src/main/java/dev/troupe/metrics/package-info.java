@@ -1,0 +1,7 @@
+/**
+ * The meters of a run, in a registry of Micrometer.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.memory}, {@code dev.troupe.observe}, {@code dev.troupe.protocol},
+ * {@code dev.troupe.schedule}, {@code dev.troupe.schedule.idle} and {@code io.micrometer}.
+ */
+package dev.troupe.metrics;
