@@ -239,7 +239,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         pass = start.pass();
         rank.outbox().begin(pass.number());
         if (pass.kind() == Pass.Kind.TRAINING) {
-            rank.trace().stepBegins();
+            rank.trace().stepBegins(pass.step());
         }
         return take(new RankEvent.PassStarted(pass));
     }

@@ -9,6 +9,7 @@ import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.protocol.watch.StragglerWatch;
 import dev.troupe.schedule.idle.Cause;
 import dev.troupe.schedule.idle.RankTimes;
+import dev.troupe.trace.FlightEvents;
 import dev.troupe.trace.StepTraces;
 import java.util.Collection;
 import java.util.List;
@@ -115,6 +116,7 @@ public final class RunReports {
         lastStep = result.step();
         double seconds = (clock.getAsLong() - stepStartNanos) / 1e9;
         traces.committed(lastStep, hosts).ifPresent(listener::onTimes);
+        FlightEvents.step(lastStep, epoch, result.loss(), seconds);
         listener.onStep(result, seconds);
         pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::tell);
         if (!isDisturbed && timedStep == lastStep) {
@@ -164,6 +166,7 @@ public final class RunReports {
                         : "ranks " + enter.restarted() + " start again")
                 + ": " + enter.reason());
         listener.onRecoveryBegins(enter.epoch(), enter.stepsDone(), enter.restarted(), enter.reason());
+        FlightEvents.epoch(enter.epoch(), enter.stepsDone(), enter.restarted(), enter.reason());
         recoveries.begin(enter);
         traces.restarted(enter.restarted());
         epoch = enter.epoch();

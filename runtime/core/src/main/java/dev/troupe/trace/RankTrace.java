@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;
 
 /**
@@ -28,6 +29,10 @@ public final class RankTrace {
     private final AtomicLongArray moved;
     private final AtomicLongArray credit;
     private final long[] bytes;
+    // Null where nobody records: the events of the JDK's flight recorder that have begun.
+    private final AtomicReferenceArray<FlightEvents.Message> messages;
+    private FlightEvents.Action event;
+    private volatile long step;
     private RunDelay delay;
     private long delayed;
     private int doing = -1;
@@ -56,10 +61,12 @@ public final class RankTrace {
         moved = new AtomicLongArray(row.size());
         credit = new AtomicLongArray(row.size());
         bytes = new long[row.size()];
+        messages = new AtomicReferenceArray<>(row.size());
     }
 
     /** The rank is told of a step. */
-    public void stepBegins() {
+    public void stepBegins(long number) {
+        step = number;
         beginNanos = System.nanoTime();
     }
 
@@ -73,10 +80,21 @@ public final class RankTrace {
         starts[doing] = System.nanoTime();
         group[doing] = 0;
         data[doing] = 0;
+        event = FlightEvents.Action.begun();
+        if (event != null) {
+            event.step = step;
+            event.rank = rank;
+            event.action = action.toString();
+            event.kind = action.kind().code();
+        }
     }
 
     /** The action that begun has ended, after it waited for other ranks of its groups for {@code groupNanos}. */
     public void ended(long groupNanos) {
+        if (event != null) {
+            event.commit();
+            event = null;
+        }
         ends[doing] = System.nanoTime();
         group[doing] = groupNanos;
         long delayedNow = delay.nanos();
@@ -105,11 +123,25 @@ public final class RankTrace {
         int position = positions.get(send);
         bytes[position] = byteCount;
         moved.set(position, System.nanoTime());
+        FlightEvents.Message message = FlightEvents.Message.begun();
+        if (message != null) {
+            message.step = step;
+            message.rank = rank;
+            message.send = send.toString();
+            message.bytes = byteCount;
+            messages.set(position, message);
+        }
     }
 
     /** The message of a send has left, after it had no credit for {@code creditNanos}. */
     public void sent(Action send, long creditNanos) {
-        credit.set(positions.get(send), creditNanos);
+        int position = positions.get(send);
+        credit.set(position, creditNanos);
+        FlightEvents.Message message = messages.getAndSet(position, null);
+        if (message != null) {
+            message.withoutCredit = creditNanos;
+            message.commit();
+        }
     }
 
     /** Returns the times of the step that has ended, and begins anew. */

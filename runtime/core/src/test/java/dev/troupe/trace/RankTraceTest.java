@@ -28,7 +28,7 @@ class RankTraceTest {
 
     private RankTimes step() {
         trace.landed(new Action(1, Kind.RECV_F, 0)); // the sender was told of the step first
-        trace.stepBegins();
+        trace.stepBegins(7);
         trace.begins(FORWARD);
         trace.reads(() -> "rows");
         trace.ended(17);
@@ -56,7 +56,7 @@ class RankTraceTest {
     @Test
     void shouldBeginANewWithEachStep() {
         step();
-        trace.stepBegins();
+        trace.stepBegins(7);
         RankTimes empty = trace.take();
         for (long[] recorded : List.of(empty.starts(), empty.ends(), empty.moved(), empty.creditNanos())) {
             assertEquals(List.of(0L, 0L, 0L, 0L), LongStream.of(recorded).boxed().toList());
