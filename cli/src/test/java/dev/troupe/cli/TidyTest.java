@@ -67,6 +67,7 @@ class TidyTest {
                             "com.fasterxml.jackson", "org.slf4j", "scala.")),
             Map.entry("runtime/library", List.of("dev.troupe", "org.apache.pekko", "com.typesafe", "org.slf4j")),
             Map.entry("runtime/metrics", List.of("dev.troupe", "io.micrometer")),
+            Map.entry("runtime/opentelemetry", List.of("dev.troupe", "io.opentelemetry")),
             Map.entry("cli", List.of("dev.troupe", "com.fasterxml.jackson", "picocli")));
     private static final Pattern IMPORT_BEYOND_THE_JDK = Pattern.compile(
             "^import (?:static )?+((?!javax?\\.|jdk\\.|com\\.sun\\.)[\\w.]+)", Pattern.MULTILINE);

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * A reader of Prometheus' text format, version 0.0.4, with the rules to which {@code promtool check metrics} holds it: those
@@ -50,8 +51,9 @@ final class Exposition {
         return problems;
     }
 
-    Set<String> families() {
-        return types.keySet();
+    /** Returns the names of all samples. */
+    Set<String> names() {
+        return series.keySet().stream().map(one -> one.substring(0, one.indexOf('{'))).collect(Collectors.toSet());
     }
 
     /** Returns the value of a series, such as {@code troupe_tokens_total{run="mine"}}, labels in alphabetical order. */

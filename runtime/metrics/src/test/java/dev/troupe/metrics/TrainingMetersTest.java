@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.troupe.TrainingData;
 import dev.troupe.TrainingListener;
 import dev.troupe.TrainingResult;
@@ -11,9 +13,14 @@ import dev.troupe.TrainingSpec;
 import dev.troupe.Troupe;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("real")
 @Timeout(120)
 class TrainingMetersTest {
+    private static final Pattern METRIC = Pattern.compile("troupe_[a-z_]+");
     private static final int STEPS = 6;
     private static final int TOKENS = 4 * 16;
 
@@ -61,6 +69,22 @@ class TrainingMetersTest {
         assertTrue(first.value("troupe_compute_seconds_total{kind=\"F\",rank=\"1\"," + run + "}") > 0);
         assertTrue(first.sum("troupe_idle_seconds_total") > 0 && first.sum("troupe_hop_seconds_count") > 0);
         assertTrue(first.value("troupe_memory_announced_bytes{class=\"weights\",rank=\"0\"," + run + "}") > 0);
+    }
+
+    @Test
+    void shouldExportEverythingThatTheDashboardAsksFor() throws InterruptedException, IOException {
+        train("first", List.of());
+        Exposition run = new Exposition(registry.scrape());
+        Set<String> asked = new TreeSet<>();
+        JsonNode dashboard = new ObjectMapper()
+                .readTree(Files.readString(Path.of("../../deploy/grafana/troupe-run.json")));
+        for (JsonNode expression : dashboard.findValues("expr")) {
+            METRIC.matcher(expression.textValue()).results().map(MatchResult::group).forEach(asked::add);
+        }
+        METRIC.matcher(dashboard.path("templating").toString()).results().map(MatchResult::group).forEach(asked::add);
+        asked.removeAll(run.names());
+        assertEquals(Set.of(), asked, "not exported");
+        assertTrue(dashboard.findValues("expr").size() > 15);
     }
 
     /** An application trains under one name again and again; its registry lives on. */
