@@ -100,7 +100,8 @@ public final class RunSpecReader {
         ParallelSpec parallel = parallel();
         TransportSpec transport = transport();
         RecoverySpec recovery = recovery();
-        ObserveSpec observe = new ObserveSpec(values.integer("observe.port", 0, MOST_PORT));
+        ObserveSpec observe = new ObserveSpec(values.integer("observe.port", 0, MOST_PORT),
+                values.flag("observe.tensorboard"));
         checkBatch(training, parallel);
         checkWorld(parallel);
         checkTensor(model, parallel);

@@ -48,7 +48,10 @@ final class RunSpecWriter {
             });
             writer.section("transport", () -> writer.transport(run.transport()));
             writer.section("recovery", () -> writer.recovery(run.recovery()));
-            writer.section("observe", () -> writer.plain("port", run.observe().port()));
+            writer.section("observe", () -> {
+                writer.plain("port", run.observe().port());
+                writer.plain("tensorboard", run.observe().tensorboard());
+            });
             run.cluster().ifPresent(cluster -> writer.section("cluster",
                     () -> writer.cluster(cluster, run.parallel().ranks())));
             writer.plain("faults", run.faults().stream().map(fault -> ConfigUtil.quoteString(fault.text())).toList());

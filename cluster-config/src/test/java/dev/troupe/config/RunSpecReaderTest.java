@@ -59,7 +59,7 @@ class RunSpecReaderTest {
             "engine.emulated.backward-input=3ms", "engine.emulated.backward-weight=[1s]", "engine.emulated.update=2ms",
             "engine.emulated.device-flops=1e12", "transport.credits=4", "transport.term-length=4MiB",
             "recovery.enabled=false", "recovery.most-per-step=7", "recovery.hang-timeout=12s",
-            "recovery.warm-standby=false", "observe.port=8080",
+            "recovery.warm-standby=false", "observe.port=8080", "observe.tensorboard=true",
             "model.adapter=/tmp/adapter", "training.lora.rank=4", "training.lora.alpha=8",
             "training.lora.targets=[all-linear]", "training.lora.dropout=0.25", "transport.timeout=1500ms",
             "transport.directory=/dev/shm/other",
@@ -110,7 +110,8 @@ class RunSpecReaderTest {
                                 List.of(Duration.ofMillis(3)),
                                 List.of(Duration.ofSeconds(1)), TWO_MS, 1e12)),
                 new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), Optional.of(Path.of("/dev/shm/other"))),
-                new RecoverySpec(false, 7, Duration.ofSeconds(12), false), new ObserveSpec(8080), Optional.empty(),
+                new RecoverySpec(false, 7, Duration.ofSeconds(12), false), new ObserveSpec(8080, true),
+                Optional.empty(),
                 List.of(FaultSpec.parse("slow stage=1 at=B factor=2.5", "", ""), FaultSpec.parse("drop", "", "")));
         assertEquals(expected, RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED));
     }

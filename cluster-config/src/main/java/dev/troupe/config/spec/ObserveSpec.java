@@ -5,8 +5,10 @@ package dev.troupe.config.spec;
  *
  * @param port
  *            the port of the loopback on which a run of one process serves its page; 0: none
+ * @param tensorboard
+ *            whether the run writes files for TensorBoard
  */
-public record ObserveSpec(int port) {
+public record ObserveSpec(int port, boolean tensorboard) {
     /** Nobody watches. */
-    public static final ObserveSpec NONE = new ObserveSpec(0);
+    public static final ObserveSpec NONE = new ObserveSpec(0, false);
 }

@@ -10,11 +10,11 @@ import java.util.Deque;
 import java.util.function.Consumer;
 
 /**
- * A file of lines that survives a full disk: a line that cannot be written waits in memory, and is written before the
- * next one once there is room. Each line is written whole or not at all. Thread rule: one thread at a time.
+ * A file of records, such as lines, that survives a full disk: a record that cannot be written waits in memory, and is
+ * written before the next one once there is room. Each is written whole or not at all. Thread rule: one thread at a time.
  */
 final class RetryingFile implements AutoCloseable {
-    /** A line of metrics takes some 350 bytes, so these take some 35 MB. */
+    /** A line of metrics takes some 350 bytes, so these take some 35 MB; a record of TensorBoard takes as much. */
     private static final int MOST_WAITING = 100_000;
 
     private final SeekableByteChannel channel;
@@ -31,7 +31,7 @@ final class RetryingFile implements AutoCloseable {
      * @param what
      *            name of the file in sentences
      * @param trouble
-     *            receives a sentence when lines begin to wait, and when all are written again
+     *            receives a sentence when records begin to wait, and when all are written again
      */
     RetryingFile(SeekableByteChannel channel, String what, Consumer<String> trouble) throws IOException {
         this.channel = channel;
@@ -41,7 +41,11 @@ final class RetryingFile implements AutoCloseable {
     }
 
     void addLine(String line) {
-        waiting.add(ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8)));
+        add((line + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    void add(byte[] record) {
+        waiting.add(ByteBuffer.wrap(record));
         if (waiting.size() > MOST_WAITING) {
             waiting.removeFirst();
             lost++;
@@ -57,26 +61,26 @@ final class RetryingFile implements AutoCloseable {
             }
             if (isBehind) {
                 isBehind = false;
-                trouble.accept(what + " is written again" + (lost == 0 ? "" : ", but lacks " + lost + " lines"));
+                trouble.accept(what + " is written again" + (lost == 0 ? "" : ", but lacks " + lost + " records"));
             }
         } catch (IOException failure) {
             if (!isBehind) {
                 isBehind = true;
                 trouble.accept("cannot write " + what + " (" + failure.getMessage()
-                        + "); its lines wait in memory until there is room");
+                        + "); its records wait in memory until there is room");
             }
         }
     }
 
-    private void write(ByteBuffer line) throws IOException {
+    private void write(ByteBuffer record) throws IOException {
         try {
             channel.position(end);
-            while (line.hasRemaining()) {
-                channel.write(line);
+            while (record.hasRemaining()) {
+                channel.write(record);
             }
-            end += line.limit();
+            end += record.limit();
         } catch (IOException failure) {
-            channel.truncate(end); // a reader never finds half a line
+            channel.truncate(end); // a reader never finds half a record
             throw failure;
         }
     }
@@ -86,7 +90,8 @@ final class RetryingFile implements AutoCloseable {
     public void close() {
         writeWaiting();
         if (isBehind) {
-            trouble.accept(what + " lacks the last " + (waiting.size() + lost) + " lines, which could not be written");
+            trouble.accept(
+                    what + " lacks the last " + (waiting.size() + lost) + " records, which could not be written");
         }
         try {
             channel.close();

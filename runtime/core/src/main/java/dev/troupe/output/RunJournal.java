@@ -23,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -72,7 +73,11 @@ public final class RunJournal implements RunListener, AutoCloseable {
         this.batches = run.batches();
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         this.committedSteps = isFirst ? 0 : metrics.nextStep();
-        this.observations = new Observations(observers,
+        List<RunObserver> all = new ArrayList<>(observers);
+        if (run.spec().observe().tensorboard()) {
+            all.add(facts -> TensorBoardLog.open(directory.path(), facts, trouble));
+        }
+        this.observations = new Observations(all,
                 new RunFacts(run.spec().name(), run.plan().training().plan().name(),
                         Math.max(run.stepsDone(), committedSteps),
                         run.spec().training().steps(), tokensPerStep, run.memory().ranks()),
@@ -101,6 +106,9 @@ public final class RunJournal implements RunListener, AutoCloseable {
             if (!run.request().continuesInPlace()) {
                 directory.requireStillBeginnable();
             }
+            if (run.beginsAgain()) {
+                clear(directory.path());
+            }
             RunJournal journal = new RunJournal(run, directory, true, observers, status, trouble);
             if (run.request().continuesInPlace()) {
                 journal.lastCheckpoint = directory.checkpoint(run.stepsDone());
@@ -116,12 +124,19 @@ public final class RunJournal implements RunListener, AutoCloseable {
         }
     }
 
+    /** Removes what another run left. */
+    private static void clear(Path directory) {
+        try {
+            Files.deleteIfExists(directory.resolve(RecoveryLog.FILE));
+            StepRecords.clear(directory);
+            TensorBoardLog.clear(directory);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
     private void writeRequest() {
         try {
-            if (run.beginsAgain()) {
-                Files.deleteIfExists(directory.path().resolve(RecoveryLog.FILE));
-                StepRecords.clear(directory.path());
-            }
             if (run.request().text().isPresent()) {
                 Files.write(run.spec().data().paths().getFirst(), run.request().text().get());
             }
@@ -275,6 +290,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
     @Override
     public void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
         events.recoveryBegins(epoch, stepsDone, ranks, reason);
+        observations.onRecoveryBegins(epoch, stepsDone, ranks, reason);
     }
 
     @Override

@@ -46,7 +46,7 @@ class RetryingFileTest {
         file.addLine("three");
         assertEquals("before\none\n", Files.readString(path), "no half a line");
         assertEquals(
-                List.of("cannot write lines (No space left on device); its lines wait in memory until there is room"),
+                List.of("cannot write lines (No space left on device); its records wait in memory until there is room"),
                 said);
         disk.room = 1000;
         file.addLine("four");
@@ -60,7 +60,7 @@ class RetryingFileTest {
         file.addLine("one");
         file.addLine("two");
         file.close();
-        assertEquals("lines lacks the last 2 lines, which could not be written", said.getLast());
+        assertEquals("lines lacks the last 2 records, which could not be written", said.getLast());
         assertEquals("before\n", Files.readString(path));
     }
 

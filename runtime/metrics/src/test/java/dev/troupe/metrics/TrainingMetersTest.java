@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +43,7 @@ class TrainingMetersTest {
         TrainingSpec.Builder spec = TrainingSpec.builder().output(directory.resolve(run)).name("mine")
                 .engine("reference").stages(2).steps(STEPS).batch(4, 2).set("model.layers", 2).set("model.hidden", 8)
                 .set("model.heads", 2).set("model.sequence-length", 16).set("training.checkpoint-every", 2)
+                .set("observe.tensorboard", true)
                 .observer(TrainingMeters.to(registry));
         settings.forEach(setting -> spec.set(setting.split("=", 2)[0], setting.split("=", 2)[1]));
         return Troupe.train(spec.build(), TrainingData.ofText("To be, or not to be, that is the question. ".repeat(40)),
@@ -49,7 +51,7 @@ class TrainingMetersTest {
     }
 
     @Test
-    void shouldMeterARunByTheRulesOfPrometheus() throws InterruptedException {
+    void shouldMeterARunByTheRulesOfPrometheus() throws InterruptedException, IOException {
         TrainingResult result = train("first", List.of("faults=[\"exception stage=1 step=3 microbatch=1 at=B\"]"));
         Exposition first = new Exposition(registry.scrape());
         assertEquals(List.of(), first.problems());
@@ -68,6 +70,10 @@ class TrainingMetersTest {
                 first.sum("troupe_message_bytes_total"));
         assertTrue(first.value("troupe_compute_seconds_total{kind=\"F\",rank=\"1\"," + run + "}") > 0);
         assertTrue(first.sum("troupe_idle_seconds_total") > 0 && first.sum("troupe_hop_seconds_count") > 0);
+        assertTrue(first.value("troupe_process_resident_bytes{" + run + "}") > 1 << 20);
+        try (Stream<Path> files = Files.list(directory.resolve("first/tensorboard"))) {
+            assertTrue(Files.size(files.toList().getFirst()) > 100 * STEPS, "TensorBoard's file has every step");
+        }
         assertTrue(first.value("troupe_memory_announced_bytes{class=\"weights\",rank=\"0\"," + run + "}") > 0);
     }
 
