@@ -2,13 +2,16 @@ package dev.troupe.cli;
 
 import dev.troupe.cli.options.ClusterFile;
 import dev.troupe.cli.progress.TrainingReport;
+import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.cli.watch.RunWatch;
 import dev.troupe.cluster.MachineDriver;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.cluster.status.StatusQuery;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -16,16 +19,29 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
-/** {@code troupe status}: the reports of the nodes of a running cluster. */
+/** {@code troupe status}: the reports of the nodes of a running cluster, or the run in a directory on the screen. */
 @Command(name = "status", mixinStandardHelpOptions = true, description = {
-        "Asks the nodes of a cluster file for their ranks and epoch, and the run for its step, loss and speed."})
+        "Asks the nodes of a cluster file for their ranks and epoch, and the run for its step, loss and speed.",
+        "Where CONFIG is the directory of a run: its state, its last step by rank and cause, and its newest events."})
 final class StatusCommand implements Callable<Integer> {
     @Mixin
     private ClusterFile file;
 
+    @Option(names = "--watch", description = {
+            "Shows the run of the directory, or that of the cluster file, again every second until it has ended."})
+    private boolean watches;
+
     @Override
     public Integer call() throws InterruptedException {
+        boolean isRun = Files.isDirectory(file.config());
+        if (isRun || watches) {
+            RunWatch watch = new RunWatch(isRun ? file.config() : file.options().commonDirectory(file.read()),
+                    System.out,
+                    Terminal.ofOutput());
+            return watches ? watch.untilTheEnd() : watch.once();
+        }
         RunSpec spec = file.read();
         List<NodeSpec> nodes = spec.cluster().orElseThrow().nodes();
         if (nodes.stream().allMatch(node -> node.managementPort() == 0)) {

@@ -36,7 +36,7 @@ public final class RunOptions {
     }
 
     /** Returns the directory of a run of several processes, the same for each of them. */
-    Path commonDirectory(RunSpec spec) {
+    public Path commonDirectory(RunSpec spec) {
         return named().orElseGet(() -> RunDirectory.usual(spec));
     }
 
