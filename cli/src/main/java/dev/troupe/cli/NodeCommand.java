@@ -9,6 +9,7 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.ParentWatch;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cli.stop.StoppableRun;
+import dev.troupe.cli.watch.Meters;
 import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.HostNames;
 import dev.troupe.config.RunSpec;
@@ -20,7 +21,6 @@ import dev.troupe.prepare.Version;
 import dev.troupe.run.TrainingRun;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -64,7 +64,7 @@ final class NodeCommand implements Callable<Integer> {
         NodeSpec node = cluster.node(name);
         HostNames.await(cluster, output::println);
         try (PreparedRun run = new PreparedRun(rejoins ? file.rejoining(spec, node) : file.request(spec, node));
-                CoordinatorConsole report = new CoordinatorConsole(run, output, List.of())) {
+                CoordinatorConsole report = new CoordinatorConsole(run, output, Meters.on(node.managementPort()))) {
             if (run.request().share().orElseThrow().leads()) {
                 RunSummary.print(run, output);
             } else {

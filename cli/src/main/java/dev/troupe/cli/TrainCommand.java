@@ -7,6 +7,7 @@ import dev.troupe.cli.progress.CoordinatorConsole;
 import dev.troupe.cli.progress.RunSummary;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cli.stop.StoppableRun;
+import dev.troupe.cli.watch.Meters;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.protocol.WarmUpReport;
@@ -21,7 +22,6 @@ import dev.troupe.run.TransportOf;
 import dev.troupe.transport.Transport;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
@@ -52,14 +52,15 @@ final class TrainCommand implements Callable<Integer> {
             RunSpec spec = RunSpecReader.read(configFile(), options.settings());
             RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
                     gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
+            Meters meters = Meters.on(spec.observe().port());
             try (PreparedRun run = new PreparedRun(request);
-                    Watched page = new Watched(PageServer.of(run))) {
+                    Watched page = new Watched(PageServer.of(run, meters::beside))) {
                 RunSummary.print(run, output);
                 page.server().ifPresent(server -> output.println("Page: " + server.address()));
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 requests.starting();
                 try (Transport transport = TransportOf.run(run)) {
-                    return train(run, transport, warmUp, requests);
+                    return train(run, transport, warmUp, meters, requests);
                 }
             }
         }
@@ -82,9 +83,9 @@ final class TrainCommand implements Callable<Integer> {
         return Optional.of(RunDirectory.configOf(resumed.get()));
     }
 
-    private int train(PreparedRun run, Transport transport, WarmUpReport warmUp, StopRequests requests)
+    private int train(PreparedRun run, Transport transport, WarmUpReport warmUp, Meters meters, StopRequests requests)
             throws InterruptedException {
-        try (CoordinatorConsole report = new CoordinatorConsole(run, output, List.of())) {
+        try (CoordinatorConsole report = new CoordinatorConsole(run, output, meters)) {
             RunListener listener = report.lead(_ -> {
             });
             TrainingRun training = TrainingRun.start(run, report.directory(), transport, warmUp, listener);

@@ -22,6 +22,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,7 +99,8 @@ public final class Troupe {
             try (Held held = new Held()) {
                 PreparedRun run = held.add(new PreparedRun(request));
                 note(run);
-                PageServer.of(run).ifPresent(page -> LOG.info("the page of the run: {}", held.add(page).address()));
+                PageServer.of(run, UnaryOperator.identity())
+                        .ifPresent(page -> LOG.info("the page of the run: {}", held.add(page).address()));
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 Transport transport = held.add(TransportOf.run(run));
                 RunLead lead = held.add(new RunLead(run, listener, spec.observers()));

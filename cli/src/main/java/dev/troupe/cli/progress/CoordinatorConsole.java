@@ -3,13 +3,14 @@ package dev.troupe.cli.progress;
 import dev.troupe.cli.options.NextCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
+import dev.troupe.cli.watch.Meters;
 import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.observe.RunListener;
-import dev.troupe.observe.RunObserver;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.RunEnd;
 import dev.troupe.output.RunJournal;
+import dev.troupe.page.Routes;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.publish.RunCompanions;
@@ -30,25 +31,30 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
 
     private final PreparedRun run;
     private final PrintStream output;
-    private final List<RunObserver> observers;
+    private final Meters meters;
     private TrainingReport report;
 
     /**
      * Creates the console of a process that may lead a run.
      *
-     * @param observers
-     *            told of the run where this process leads it
+     * @param meters
+     *            of the run, where this process leads it
      */
-    public CoordinatorConsole(PreparedRun run, PrintStream output, List<RunObserver> observers) {
+    public CoordinatorConsole(PreparedRun run, PrintStream output, Meters meters) {
         this.run = run;
         this.output = output;
-        this.observers = observers;
+        this.meters = meters;
     }
 
     @Override
     public synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
-        report = TrainingReport.begin(run, observers, output, status);
+        report = TrainingReport.begin(run, meters.observers(), output, status);
         return report;
+    }
+
+    @Override
+    public Routes beside(Routes page) {
+        return meters.beside(page);
     }
 
     @Override
@@ -60,7 +66,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     @Override
     public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
         boolean hasBegun = Files.exists(run.request().output().resolve(RunDirectory.CONFIG));
-        report = TrainingReport.takeOver(run, observers, output, status);
+        report = TrainingReport.takeOver(run, meters.observers(), output, status);
         if (hasBegun) {
             output.println(TAKEN_OVER);
         }

@@ -64,6 +64,10 @@ class RunPageTest {
             requireSchema("run.json", live);
             JsonNode first = JSON.readTree(get(client, port, "/troupe/v1/steps").body()).path("steps").path(1);
             requireEvents(client, port);
+            HttpResponse<String> meters = get(client, port, "/metrics");
+            assertEquals("text/plain; version=0.0.4; charset=utf-8", meters.headers().firstValue("Content-Type").get());
+            assertTrue(meters.body().contains("\ntroupe_state{run=\"first-run\",state=\"training\"} 1.0\n"),
+                    meters.body());
             assertEquals(405, client.send(HttpRequest.newBuilder(uri(port, "/troupe/v1/run")).DELETE().build(),
                     HttpResponse.BodyHandlers.discarding()).statusCode());
             training.join().requireDone();

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.cli.RunFiles;
 import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.cli.stop.StopRequests;
+import dev.troupe.cli.watch.Meters;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
@@ -56,7 +57,7 @@ class CoordinatorConsoleTest {
         Path directory = home.resolve("run");
         Path metrics = directory.resolve("metrics.jsonl");
         try (PreparedRun run = prepare(directory, true);
-                CoordinatorConsole first = new CoordinatorConsole(run, output, List.of())) {
+                CoordinatorConsole first = new CoordinatorConsole(run, output, Meters.on(0))) {
             RunListener listener = first.lead(_ -> {
             });
             listener.onStarted();
@@ -68,7 +69,7 @@ class CoordinatorConsoleTest {
         Files.createFile(directory.resolve("run.lock")); // which a process that is killed leaves, without its lock
         assertFalse(said.toString(StandardCharsets.UTF_8).contains(CoordinatorConsole.TAKEN_OVER));
         try (PreparedRun run = prepare(directory, false);
-                CoordinatorConsole next = new CoordinatorConsole(run, output, List.of());
+                CoordinatorConsole next = new CoordinatorConsole(run, output, Meters.on(0));
                 StopRequests requests = StopRequests.listen(output, "", StopRequests.PATIENCE)) {
             RunListener listener = next.takeOver(_ -> {
             });

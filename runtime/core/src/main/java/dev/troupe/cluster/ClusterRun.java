@@ -19,6 +19,7 @@ import dev.troupe.liveness.LivenessConnections;
 import dev.troupe.liveness.Sockets;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.page.Routes;
 import dev.troupe.page.RunPage;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
@@ -88,6 +89,11 @@ public final class ClusterRun {
          * remain.
          */
         RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status);
+
+        /** Returns the routes of a run's page, and what this process answers beside them on its management port. */
+        default Routes beside(Routes page) {
+            return page;
+        }
     }
 
     private ClusterRun() {
@@ -134,7 +140,7 @@ public final class ClusterRun {
                     .set(NodeStatus.of(self.name(), self.ranks()));
             if (self.managementPort() > 0) {
                 RunPage page = new RunPage(run.request().output());
-                PageRoutes.serve(system.classicSystem(), cluster, self, page, page.routes());
+                PageRoutes.serve(system.classicSystem(), cluster, self, page, leader.beside(page.routes()));
                 PekkoManagement.get(system).start().whenComplete((_, failure) -> {
                     if (failure != null) {
                         outcome.complete(RunOutcome.refused(

@@ -29,7 +29,7 @@ public final class Observations implements Observation {
             try {
                 observations.add(observer.observe(run));
             } catch (RuntimeException refused) {
-                tell(observer, refused);
+                tell(refused);
             }
         }
     }
@@ -40,14 +40,13 @@ public final class Observations implements Observation {
                 call.accept(observation);
             } catch (RuntimeException failure) {
                 observations.remove(observation);
-                tell(observation, failure);
+                tell(failure);
             }
         }
     }
 
-    private void tell(Object observer, RuntimeException failure) {
-        trouble.accept(
-                "the run continues without " + observer.getClass().getSimpleName() + ", which failed: " + failure);
+    private void tell(RuntimeException failure) {
+        trouble.accept("an observer of the run has failed, and the run continues without it: " + failure);
     }
 
     @Override
@@ -93,6 +92,11 @@ public final class Observations implements Observation {
     @Override
     public void onNotice(Notice notice) {
         each(one -> one.onNotice(notice));
+    }
+
+    @Override
+    public void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
+        each(one -> one.onRecoveryBegins(epoch, stepsDone, ranks, reason));
     }
 
     @Override

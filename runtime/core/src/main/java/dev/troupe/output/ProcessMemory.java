@@ -27,6 +27,11 @@ public final class ProcessMemory {
                 .put("heap_bytes", ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed()) + "\n";
     }
 
+    /** Returns the bytes of memory that this process takes now; 0 where the system does not tell. */
+    public static long residentBytes() {
+        return bytes(status(), "VmRSS:");
+    }
+
     private static List<String> status() {
         try {
             return Files.readAllLines(STATUS);

@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 
 /**
  * Serves a run on a port of the loopback: what its {@link Routes} answer, and its events. It changes nothing and is asked by
@@ -40,13 +41,15 @@ public final class PageServer implements AutoCloseable {
     /**
      * Opens {@code observe.port} for a run of this process; empty where none is configured.
      *
+     * @param more
+     *            returns the routes of the run with what this process answers beside them
      * @throws UsageException
      *             where the port is taken
      */
-    public static Optional<PageServer> of(PreparedRun run) {
+    public static Optional<PageServer> of(PreparedRun run, UnaryOperator<Routes> more) {
         int port = run.spec().observe().port();
         RunPage page = new RunPage(run.request().output());
-        return port == 0 ? Optional.empty() : Optional.of(open(port, "observe.port", page, page.routes()));
+        return port == 0 ? Optional.empty() : Optional.of(open(port, "observe.port", page, more.apply(page.routes())));
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.troupe.memory.RankMemory;
 import dev.troupe.observe.Observation;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunFacts;
+import dev.troupe.output.ProcessMemory;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.schedule.idle.MeasuredStep;
 import io.micrometer.core.instrument.Counter;
@@ -14,6 +15,7 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.search.Search;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -28,6 +30,8 @@ final class RunMeters implements Observation {
         STARTING,
         /** Steps are trained. */
         TRAINING,
+        /** Ranks that failed start again. */
+        RECOVERING,
         /** The run has ended, or another process leads it. */
         ENDED;
 
@@ -87,6 +91,8 @@ final class RunMeters implements Observation {
         gauge("troupe.run.info", "Always 1; the labels say what the run is",
                 Tags.of("plan", run.plan(), "ranks", String.valueOf(run.memory().size())), null, () -> 1);
         run.memory().forEach(this::announce);
+        gauge("troupe.process.resident", "Bytes of memory that the leading process takes, all its ranks together",
+                Tags.empty(), "bytes", ProcessMemory::residentBytes);
         this.steps = Timer.builder("troupe.step").description("Wall time of committed steps").tags(tags)
                 .publishPercentiles(0.5, 0.9, 0.99).register(registry);
         this.tokens = counter("troupe.tokens", "Tokens trained on", null, Tags.empty());
@@ -179,8 +185,14 @@ final class RunMeters implements Observation {
     }
 
     @Override
+    public void onRecoveryBegins(int newEpoch, long ofSteps, List<Integer> ranks, String reason) {
+        epoch = newEpoch;
+        state = State.RECOVERING;
+    }
+
+    @Override
     public void onRecovery(Recovery recovery) {
-        epoch = recovery.epoch();
+        state = State.TRAINING;
         recoveries.record(Duration.ofMillis(recovery.caughtUpAtMillis() - recovery.detectedAtMillis()));
     }
 

@@ -53,7 +53,7 @@ class TrainingSpansTest {
                 rank(0, begin, new long[]{1, 0, 0, 42}, new long[]{10, 0, 0, 52}, new long[]{0, 10, 38, 0}),
                 rank(1, begin, new long[]{0, 14, 24, 0}, new long[]{0, 24, 34, 0}, new long[]{14, 0, 0, 34}));
         StepTimes times = new StepTimes(7, StepTimes.Rows.of(plan, 1), ranks, List.of("a", "b"), 0, Cause.COMMIT);
-        return new MeasuredStep(times, IdleTime.of(times, Usual.UNKNOWN));
+        return new MeasuredStep(times, IdleTime.of(times, Usual.UNKNOWN), Usual.UNKNOWN);
     }
 
     private static RankTimes rank(int rank, long begin, long[] starts, long[] ends, long[] moved) {

@@ -1,0 +1,39 @@
+package dev.troupe.cli.watch;
+
+import dev.troupe.metrics.PrometheusText;
+import dev.troupe.observe.RunObserver;
+import dev.troupe.page.Routes;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The meters of this process's runs, where it has a port on which Prometheus can ask for them; elsewhere there are none, and
+ * they cost nothing. Any thread.
+ */
+public final class Meters {
+    private final Optional<PrometheusText> text;
+
+    private Meters(Optional<PrometheusText> text) {
+        this.text = text;
+    }
+
+    /**
+     * Returns the meters of a process.
+     *
+     * @param port
+     *            on which it serves; 0: on none
+     */
+    public static Meters on(int port) {
+        return new Meters(port == 0 ? Optional.empty() : Optional.of(new PrometheusText()));
+    }
+
+    /** Returns what hears of this process's runs. */
+    public List<RunObserver> observers() {
+        return text.map(PrometheusText::observer).stream().toList();
+    }
+
+    /** Returns routes, and that of the meters beside them. */
+    public Routes beside(Routes routes) {
+        return text.map(meters -> meters.beside(routes)).orElse(routes);
+    }
+}

@@ -1,0 +1,30 @@
+package dev.troupe.metrics;
+
+import dev.troupe.observe.RunObserver;
+import dev.troupe.page.Answer;
+import dev.troupe.page.Routes;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+
+/**
+ * {@code /metrics}: the meters of the runs that this process leads, in a registry of its own, as Prometheus' text. It needs
+ * {@code micrometer-registry-prometheus}. Thread rule: any thread.
+ */
+public final class PrometheusText {
+    /** The path that Prometheus asks unless it is told another. */
+    public static final String PATH = "/metrics";
+
+    private static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
+    /** Returns the observer of this process's runs. */
+    public RunObserver observer() {
+        return TrainingMeters.to(registry);
+    }
+
+    /** Returns routes, and that of the meters beside them. */
+    public Routes beside(Routes routes) {
+        return routes.with(PATH, _ -> Answer.text(CONTENT_TYPE, registry.scrape(CONTENT_TYPE)));
+    }
+}
