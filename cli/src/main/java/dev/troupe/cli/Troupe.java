@@ -5,6 +5,7 @@ import dev.troupe.cli.model.GenerateCommand;
 import dev.troupe.cli.launch.MediaDriverCommand;
 import dev.troupe.cli.options.UnknownOption;
 import dev.troupe.cli.options.Version;
+import dev.troupe.cli.page.PageCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StandardError;
 import dev.troupe.cli.stop.StopRequests;
@@ -15,11 +16,13 @@ import picocli.CommandLine.ParameterException;
 
 /**
  * The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code layout}, {@code chaos}, {@code launch},
- * {@code node}, {@code status}, {@code tokenize}, {@code export}, {@code doctor}, {@code keys}, {@code completion}.
+ * {@code node}, {@code status}, {@code page}, {@code tokenize}, {@code export}, {@code doctor}, {@code keys},
+ * {@code completion}.
  */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
+        PageCommand.class,
         TokenizeCommand.class, EvalCommand.class, GenerateCommand.class, ExportCommand.class, MediaDriverCommand.class,
         DoctorCommand.class,
         KeysCommand.class,

@@ -3,7 +3,8 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.chaos}, {@code dev.troupe.chat}, {@code dev.troupe.checkpoint},
  * {@code dev.troupe.cli.launch}, {@code dev.troupe.cli.model}, {@code dev.troupe.cli.options},
- * {@code dev.troupe.cli.progress}, {@code dev.troupe.cli.report}, {@code dev.troupe.cli.stop},
+ * {@code dev.troupe.cli.page}, {@code dev.troupe.cli.progress}, {@code dev.troupe.cli.report},
+ * {@code dev.troupe.cli.stop},
  * {@code dev.troupe.cli.watch}, {@code dev.troupe.cluster}, {@code dev.troupe.cluster.status},
  * {@code dev.troupe.cluster.tls}, {@code dev.troupe.compare}, {@code dev.troupe.config},
  * {@code dev.troupe.config.cluster}, {@code dev.troupe.config.fault}, {@code dev.troupe.config.group},

@@ -35,7 +35,7 @@ public record Execution(int exitCode, String output, String errors) {
     }
 
     /** Executes the command as the shell would; afterwards nothing of it is left in shared memory. */
-    static Execution of(List<String> arguments) {
+    public static Execution of(List<String> arguments) {
         PrintStream standardOutput = System.out;
         PrintStream standardError = System.err;
         ByteArrayOutputStream output = new ByteArrayOutputStream();

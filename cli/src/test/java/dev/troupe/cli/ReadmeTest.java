@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.troupe.cli.page.PageCommandTest;
 import dev.troupe.cli.stop.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,7 +38,7 @@ class ReadmeTest {
     private static final String LARGE_MODEL = "smollm2-135m";
     /** Commands that need a run beside them, by the test that has one; and what starts no run. */
     private static final Map<String, Class<?>> ELSEWHERE = Map.of("node", ClusterTest.class, "status",
-            ClusterTest.class);
+            ClusterTest.class, "page", PageCommandTest.class);
     /** The name alone, in a sentence about the command. */
     private static final Set<String> NAMES = Set.of("layout");
 

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
@@ -88,10 +89,30 @@ class RunPageTest {
             // Four activations and the sum of a table's gradient there, four gradients and the same back.
             assertEquals(List.of(100, 100), List.of(edges.path("edges").path(0).path("messages").intValue(),
                     edges.path("edges").path(1).path("messages").intValue()));
+            requireWhatIf(page);
+            RunPage twice = new RunPage(run, Optional.of(run));
+            JsonNode same = require(twice, "/troupe/v1/compare", "compare.json");
+            assertEquals(27, same.path("pairs").intValue());
+            assertEquals("[1.0,1.0]",
+                    "[" + same.path("ratio").path("low") + "," + same.path("ratio").path("high") + "]");
+            assertFalse(same.has("first_different_step"));
+            problem(page, 404, "/troupe/v1/compare", "troupe page RUN OTHER");
             JsonNode memory = require(page, "/troupe/v1/memory", "memory.json");
             assertEquals(2, memory.path("ranks").size());
             assertTrue(memory.path("process").path("resident_bytes").longValue() > 1 << 20);
         }
+    }
+
+    private static void requireWhatIf(RunPage page) throws IOException {
+        JsonNode same = require(page, "/troupe/v1/whatif", "whatif.json");
+        assertEquals(same.path("planned_ns"), same.path("changed_ns"));
+        JsonNode slow = require(page, "/troupe/v1/whatif?stage=1&factor=3", "whatif.json");
+        assertTrue(slow.path("ratio").doubleValue() > 1.5, slow.toString());
+        assertTrue(require(page, "/troupe/v1/whatif?schedule=gpipe&hop_us=5000", "whatif.json").path("ratio")
+                .doubleValue() > 1.1);
+        problem(page, 400, "/troupe/v1/whatif?schedule=none", "1f1b");
+        problem(page, 400, "/troupe/v1/whatif?stage=2", "from 0 to 1");
+        problem(page, 400, "/troupe/v1/whatif?schedule=zbv", "not defined");
     }
 
     private static JsonNode awaitSteps(HttpClient client, int port, int steps) throws Exception {

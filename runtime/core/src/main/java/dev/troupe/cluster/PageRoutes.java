@@ -45,7 +45,8 @@ public final class PageRoutes extends AllDirectives implements ManagementRoutePr
     private static final class Board implements Extension {
         private volatile Routes routes = Routes.none();
         private volatile RunPage run;
-        private volatile boolean isOpen;
+        private volatile boolean isForAll;
+        private volatile boolean isForThisMachine;
     }
 
     private static final class Id extends AbstractExtensionId<Board> {
@@ -68,7 +69,8 @@ public final class PageRoutes extends AllDirectives implements ManagementRoutePr
     static void serve(ActorSystem system, ClusterSpec cluster, NodeSpec self, RunPage run, Routes routes) {
         Board board = ID.get(system);
         board.run = run;
-        board.isOpen = cluster.tls().isPresent() || RunPage.LOOPBACK.contains(self.host());
+        board.isForAll = cluster.tls().isPresent();
+        board.isForThisMachine = RunPage.LOOPBACK.contains(self.host());
         board.routes = routes;
     }
 
@@ -79,9 +81,10 @@ public final class PageRoutes extends AllDirectives implements ManagementRoutePr
             if (!path.equals(RunPage.EVENTS) && !board.routes.has(path)) {
                 return reject(); // it is another provider's
             }
-            if (!board.isOpen) {
-                return complete(response(Answer.forbidden("the page is served on a loopback address, or where there is"
-                        + " cluster.tls; elsewhere troupe page serves it from the run's directory")));
+            if (!board.isForAll
+                    && !(board.isForThisMachine && RunPage.LOOPBACK.contains(uri.host().address()))) {
+                return complete(response(Answer.forbidden("the page is served under a loopback address, or where there"
+                        + " is cluster.tls; elsewhere troupe page serves it from the run's directory")));
             }
             return path.equals(RunPage.EVENTS)
                     ? complete(HttpResponse.create().addHeaders(HEADERS).withEntity(

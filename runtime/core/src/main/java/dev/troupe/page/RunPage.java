@@ -44,6 +44,7 @@ public final class RunPage {
     private static final JsonMapper JSON = new JsonMapper();
 
     private final Path directory;
+    private final Optional<RunPage> other;
     private final RunHistory history;
     private final StepFiles files;
     private final EdgeTimes edges = new EdgeTimes();
@@ -57,6 +58,19 @@ public final class RunPage {
      *            of the run, which may not be there yet
      */
     public RunPage(Path directory) {
+        this(directory, Optional.empty());
+    }
+
+    /**
+     * Creates what answers for a run.
+     *
+     * @param directory
+     *            of the run, which may not be there yet
+     * @param other
+     *            the directory of a run to compare it with
+     */
+    public RunPage(Path directory, Optional<Path> other) {
+        this.other = other.map(RunPage::new);
         this.directory = directory;
         this.history = new RunHistory(directory);
         this.files = new StepFiles(directory);
@@ -64,9 +78,11 @@ public final class RunPage {
         this.lookedNanos = System.nanoTime() - LOOK_EVERY_NANOS;
     }
 
-    /** Returns the paths that answer, but for that of the events. */
+    /** Returns the paths that answer, the page's own with them, but for that of the events. */
     public Routes routes() {
-        return Routes.none().with("/troupe/v1/run", _ -> run()).with("/troupe/v1/steps", this::steps)
+        return PageFiles.with(Routes.none()).with("/troupe/v1/whatif", this::whatIf)
+                .with("/troupe/v1/compare", _ -> compare())
+                .with("/troupe/v1/run", _ -> run()).with("/troupe/v1/steps", this::steps)
                 .with("/troupe/v1/steps/", this::step).with("/troupe/v1/memory", _ -> memory())
                 .with("/troupe/v1/edges", _ -> edges()).with("/troupe/v1/stack", this::stack);
     }
@@ -170,6 +186,31 @@ public final class RunPage {
             answer.put("steps", edges.stepCount()).set("message_bytes", run.path("message_bytes"));
             return Answer.json(answer.set("edges", all));
         });
+    }
+
+    private synchronized Answer whatIf(Routes.Question question) {
+        look();
+        Optional<JsonNode> newest = files.newest().flatMap(head -> files.read(head.number()));
+        return newest.isEmpty()
+                ? Answer.notYet("no step has a file yet, so that nothing is known of what actions take")
+                : fromFile(RunFile.FILE, run -> new WhatIf(run, newest.get()).answer(question, object()));
+    }
+
+    private Answer compare() {
+        if (other.isEmpty()) {
+            return Answer.absent("There is one run here: troupe page RUN OTHER compares two.");
+        }
+        List<ObjectNode> theirs = other.get().allSteps();
+        synchronized (this) {
+            look();
+            return fromFile(RunFile.FILE, one -> other.get().fromFile(RunFile.FILE,
+                    two -> new TwoRuns(history.steps(), theirs).answer(object(), one, two)));
+        }
+    }
+
+    private synchronized List<ObjectNode> allSteps() {
+        look();
+        return List.copyOf(history.steps());
     }
 
     /** The drawing of the last hang, or the part of it that is about one rank. */

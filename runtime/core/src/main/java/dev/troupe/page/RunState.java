@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The state of a run, and a sentence for each thing that is wrong with it: what its files say, and whether a process still
@@ -90,7 +91,7 @@ final class RunState {
         Optional<ObjectNode> last = history.lastStep();
         double median = history.medianSeconds(RECENT_STEPS);
         long lastMillis = last.map(step -> step.path("time_ms").asLong()).orElse(told.startedMillis);
-        double idleSeconds = Math.max(0, nowMillis - lastMillis) / 1e3;
+        double idleSeconds = Math.max(0, nowMillis - Math.max(lastMillis, told.sinceMillis)) / 1e3;
         boolean isOver = List.of("failed", "stopped", "done").contains(told.state);
         if (!isOver && !isHeld) {
             told.state = "gone";
@@ -136,7 +137,7 @@ final class RunState {
                     : String.format(Locale.ROOT,
                             "No step for %.0f s, though a step takes %.3g s: the run stands still.",
                             idleSeconds, median));
-            case "training" -> told.lasting.isEmpty() ? blame.sentence() : List.copyOf(told.lasting.values());
+            case "training" -> Stream.concat(told.lasting.values().stream(), blame.sentence().stream()).toList();
             default -> List.of();
         };
     }

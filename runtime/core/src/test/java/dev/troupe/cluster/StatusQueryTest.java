@@ -1,6 +1,7 @@
 package dev.troupe.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.cluster.status.StatusBoard;
@@ -8,14 +9,20 @@ import dev.troupe.cluster.status.StatusQuery;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.page.RunPage;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.management.javadsl.PekkoManagement;
@@ -44,11 +51,43 @@ class StatusQueryTest {
                 StatusBoard.of(system.classicSystem()).set(status);
                 PekkoManagement.get(system).start().toCompletableFuture().get(30, TimeUnit.SECONDS);
                 assertEquals(Optional.of(status), query.of(node));
+                requirePage(node, system, cluster);
+                assertEquals(Optional.of(status), query.of(node));
             } finally {
                 system.terminate();
                 system.getWhenTerminated().toCompletableFuture().get(30, TimeUnit.SECONDS);
             }
         }
+    }
+
+    /** The page of the run is on the same port, for this machine alone. */
+    private void requirePage(NodeSpec node, ActorSystem<Void> system, ClusterSpec cluster) throws Exception {
+        RunPage page = new RunPage(directory);
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            assertEquals(404, get(client, node, "/page.js").statusCode());
+            PageRoutes.serve(system.classicSystem(), cluster, node, page, page.routes());
+            HttpResponse<String> script = get(client, node, "/page.js");
+            assertEquals(200, script.statusCode());
+            assertTrue(script.headers().firstValue("Content-Security-Policy").isPresent());
+            assertTrue(get(client, node, "/troupe/v1/steps/3").body().contains("0 steps are done"));
+            try (Stream<String> events = client.send(request(node, RunPage.EVENTS),
+                    HttpResponse.BodyHandlers.ofLines()).body()) {
+                assertEquals("event: now", events.iterator().next());
+            }
+            NodeSpec elsewhere = new NodeSpec("a", "machine-1.lan", node.controlPort(), node.dataPort(),
+                    node.managementPort(), node.engine(), node.ranks(), node.standby());
+            PageRoutes.serve(system.classicSystem(), cluster, elsewhere, page, page.routes());
+            assertEquals(403, get(client, node, "/page.js").statusCode());
+        }
+    }
+
+    private static HttpResponse<String> get(HttpClient client, NodeSpec node, String path)
+            throws Exception {
+        return client.send(request(node, path), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static HttpRequest request(NodeSpec node, String path) {
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.managementPort() + path)).build();
     }
 
     private ClusterSpec cluster() throws IOException {

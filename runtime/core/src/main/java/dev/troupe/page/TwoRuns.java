@@ -1,0 +1,92 @@
+package dev.troupe.page;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.compare.PairedRatio;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Two runs side by side: the times of the steps that both did, in pairs, and the first step whose losses differ in a bit.
+ */
+final class TwoRuns {
+    /** Steps before the code is compiled and the files are cached are not those of the schedule. */
+    private static final int WARM_UP_STEPS = 3;
+
+    private final Map<Long, ObjectNode> one = new TreeMap<>();
+    private final Map<Long, ObjectNode> other = new TreeMap<>();
+
+    TwoRuns(Iterable<ObjectNode> oneSteps, Iterable<ObjectNode> otherSteps) {
+        oneSteps.forEach(step -> one.put(step.path("step").asLong(), step));
+        otherSteps.forEach(step -> other.put(step.path("step").asLong(), step));
+    }
+
+    /** Adds the comparison to an object; says why there is none where the runs cannot be compared. */
+    Answer answer(ObjectNode answer, JsonNode oneRun, JsonNode otherRun) {
+        for (String field : List.of("tokens_per_step", "engine")) {
+            if (!oneRun.path(field).equals(otherRun.path(field))) {
+                return Answer.unreadable("the two runs cannot be compared: " + field + " is "
+                        + oneRun.path(field).asText()
+                        + " in " + name(oneRun) + " and " + otherRun.path(field).asText() + " in " + name(otherRun));
+            }
+        }
+        List<Long> both = one.keySet().stream().filter(other::containsKey).toList();
+        if (both.isEmpty()) {
+            return Answer.unreadable("the two runs cannot be compared: they have no step in common");
+        }
+        ArrayNode names = answer.putArray("runs");
+        List.of(oneRun, otherRun).forEach(run -> names.add(name(run)));
+        List<Double> here = new ArrayList<>();
+        List<Double> there = new ArrayList<>();
+        ArrayNode steps = answer.putArray("steps");
+        for (long step : both) {
+            if (step >= both.getFirst() + WARM_UP_STEPS) {
+                here.add(seconds(one, step));
+                there.add(seconds(other, step));
+            }
+            steps.addObject().put("step", step).put("ratio", seconds(one, step) / seconds(other, step));
+        }
+        answer.put("pairs", here.size());
+        ArrayNode sentences = answer.putArray("sentences");
+        addRatio(answer, here, there, sentences);
+        addLosses(answer, both, sentences);
+        return Answer.json(answer);
+    }
+
+    private static String name(JsonNode run) {
+        return run.path("name").asText() + " (" + run.path("plan").path("name").asText() + ")";
+    }
+
+    private static double seconds(Map<Long, ObjectNode> run, long step) {
+        return Math.max(1e-9, run.get(step).path("step_seconds").asDouble());
+    }
+
+    private static void addRatio(ObjectNode answer, List<Double> here, List<Double> there, ArrayNode sentences) {
+        if (here.isEmpty()) {
+            sentences.add("The first " + WARM_UP_STEPS + " steps do not count, and there are no others.");
+            return;
+        }
+        PairedRatio ratio = PairedRatio.of(here, there);
+        answer.putObject("ratio").put("median", ratio.median()).put("low", ratio.low()).put("high", ratio.high())
+                .put("confidence", ratio.confidence());
+        sentences.add(!ratio.isApart()
+                ? "No difference is proven."
+                : "The first is " + (ratio.median() < 1 ? "faster." : "slower."));
+    }
+
+    private void addLosses(ObjectNode answer, List<Long> both, ArrayNode sentences) {
+        for (long step : both) {
+            double here = one.get(step).path("loss").asDouble();
+            double there = other.get(step).path("loss").asDouble();
+            if (Double.doubleToRawLongBits(here) != Double.doubleToRawLongBits(there)) {
+                answer.put("first_different_step", step);
+                sentences.add("The losses differ from step " + step + " on: " + here + " and " + there + ".");
+                return;
+            }
+        }
+        sentences.add("The losses of all " + both.size() + " steps are the same to the bit.");
+    }
+}
