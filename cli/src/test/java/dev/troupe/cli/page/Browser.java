@@ -1,0 +1,108 @@
+package dev.troupe.cli.page;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.logging.Level;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+/** A browser of this machine without a window; nothing is downloaded where there is none. */
+final class Browser implements AutoCloseable {
+    private static final Path PROGRAM = Path.of("/usr/bin/chromium");
+    private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final ChromeDriver driver;
+
+    private Browser(ChromeDriver driver) {
+        this.driver = driver;
+    }
+
+    /** Opens a page and waits until it is drawn; the test is left out, with a sentence, where there is no browser. */
+    static Browser open(URI address) {
+        assumeTrue(Files.isExecutable(PROGRAM) && Files.isExecutable(DRIVER),
+                "there is no " + PROGRAM + " or no " + DRIVER + ": apt-get install chromium chromium-driver");
+        ChromeOptions options = new ChromeOptions();
+        options.setBinary(PROGRAM.toFile());
+        options.addArguments("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage");
+        LoggingPreferences logs = new LoggingPreferences();
+        logs.enable(LogType.BROWSER, Level.ALL);
+        options.setCapability("goog:loggingPrefs", logs);
+        Browser browser = new Browser(new ChromeDriver(
+                new ChromeDriverService.Builder().usingDriverExecutable(new File(DRIVER.toString())).build(), options));
+        browser.size(1280, 1000);
+        browser.driver.get(address.toString());
+        browser.await("return document.body.dataset.ready === 'true'");
+        return browser;
+    }
+
+    void size(int width, int height) {
+        driver.manage().window().setSize(new Dimension(width, height));
+    }
+
+    WebElement element(String id) {
+        return driver.findElement(By.id(id));
+    }
+
+    String text(String id) {
+        return element(id).getText();
+    }
+
+    int count(String selector) {
+        return driver.findElements(By.cssSelector(selector)).size();
+    }
+
+    Object script(String script) {
+        return driver.executeScript(script);
+    }
+
+    /** Waits until a script returns true. */
+    void await(String condition) {
+        await(() -> Boolean.TRUE.equals(driver.executeScript(condition)), () -> condition);
+    }
+
+    /** Waits until an element's text has a part. */
+    String awaitText(String id, String part) {
+        await(() -> text(id).contains(part), () -> "\"" + part + "\" in \"" + text(id) + "\"");
+        return text(id);
+    }
+
+    private static void await(BooleanSupplier condition, Supplier<String> what) {
+        long begun = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - begun < PATIENCE.toNanos(),
+                    () -> "expected within " + PATIENCE + ": " + what.get());
+            LockSupport.parkNanos(50_000_000);
+        }
+    }
+
+    /** Checks that nothing went wrong in the page; an answer with a sentence in place of an object is no error. */
+    void requireNoComplaint() {
+        assertEquals(List.of(), driver.manage().logs().get(LogType.BROWSER).getAll().stream()
+                .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+                .map(Object::toString).filter(line -> !line.contains("the server responded with a status of"))
+                .toList());
+    }
+
+    @Override
+    public void close() {
+        driver.quit();
+    }
+}

@@ -1,0 +1,196 @@
+package dev.troupe.cli.page;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.cli.Execution;
+import dev.troupe.cli.FreePorts;
+import dev.troupe.page.PageServer;
+import dev.troupe.page.RunPage;
+import dev.troupe.prepare.RunDirectory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Keys;
+
+/** The page in a browser. */
+@Tag("real")
+@Timeout(180)
+class PageBrowserTest {
+    @TempDir
+    private Path directory;
+
+    private static List<String> settings(String... more) {
+        List<String> settings = new ArrayList<>(List.of("engine.kind=emulated", "parallel.pipeline=4",
+                "training.global-batch-size=8", "engine.emulated.forward=4ms"));
+        settings.addAll(List.of(more));
+        return settings;
+    }
+
+    private static PageServer serve(Path run, Optional<Path> other) {
+        RunPage page = new RunPage(run, other);
+        return PageServer.open(0, "--port", page, page.routes());
+    }
+
+    @Test
+    void shouldShowEverySectionOfARunThatIsOver() {
+        Path run = directory.resolve("run");
+        Execution.train(run, settings("training.steps=9")).requireDone();
+        try (PageServer server = serve(run, Optional.of(run)); Browser browser = Browser.open(server.address())) {
+            assertEquals("first-run", browser.text("name"));
+            assertEquals("DONE", browser.text("health"));
+            assertTrue(browser.text("plan").startsWith("1f1b P4 V1 M4"), browser.text("plan"));
+            assertTrue(browser.text("figures").contains("9 of 9"), browser.text("figures"));
+            assertTrue(browser.text("step-text").startsWith("step 8: measured "), browser.text("step-text"));
+            browser.element("timeline").sendKeys(Keys.HOME, Keys.ARROW_DOWN);
+            assertTrue(browser.text("detail").startsWith("rank 1 "), browser.text("detail"));
+            assertEquals(5, browser.count("#bars .row"));
+            assertTrue(browser.text("causes").contains("plan"));
+            assertEquals(3, browser.count("#trend canvas"));
+            assertEquals(4, browser.count("#memory .row"));
+            assertTrue(browser.count("#hops td.edge") >= 6);
+            assertTrue(browser.text("events").contains("all 9 steps are done"));
+            browser.awaitText("ab", "are the same to the bit");
+            browser.awaitText("whatif-schedule", "zb-h1");
+            browser.element("whatif").submit();
+            browser.awaitText("whatif-answer", "1.000 times as long");
+            browser.element("back").click();
+            browser.awaitText("step-text", "step 7: ");
+            assertEquals("true", browser.element("freeze").getAttribute("aria-pressed"));
+            browser.size(500, 1000);
+            browser.await("return document.getElementById('timeline').clientWidth === 0"
+                    + " && document.querySelectorAll('#ranks-list li').length === 4"
+                    + " && document.documentElement.scrollWidth <= document.documentElement.clientWidth");
+            browser.requireNoComplaint();
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void shouldNameTheStragglerOfARunUnderWay() throws Exception {
+        try (Live live = new Live(directory.resolve("run"), settings("training.steps=150",
+                "faults=[\"slow stage=2 at=B factor=4 times=0\"]"));
+                Browser browser = Browser.open(live.address())) {
+            assertEquals("TRAINING", browser.text("health"));
+            Object first = browser.script("return document.body.dataset.step");
+            browser.await("return document.body.dataset.step !== '" + first + "'"); // it is drawn again without being asked
+            assertTrue(browser.awaitText("sentences", "straggler").contains("2"),
+                    browser.text("sentences"));
+            assertTrue(browser.text("fresh").startsWith("live"), browser.text("fresh"));
+            browser.requireNoComplaint();
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void shouldShowAHangAndWhatFollows() throws Exception {
+        try (Live live = new Live(directory.resolve("run"), List.of("engine.kind=reference", "training.steps=600",
+                "parallel.pipeline=2", "model.layers=2", "model.hidden=16", "model.heads=2", "model.sequence-length=16",
+                "training.global-batch-size=4", "recovery.hang-timeout=12s",
+                "faults=[\"hang stage=1 step=30 microbatch=1 at=F\"]"));
+                Browser browser = Browser.open(live.address())) {
+            browser.awaitText("health", "STANDING");
+            assertTrue(browser.text("sentences").contains("the run stands still"), browser.text("sentences"));
+            browser.awaitText("events", "recovery-begins");
+            browser.awaitText("health", "TRAINING epoch 1");
+            browser.awaitText("events", "caught up");
+            browser.element("events").findElement(By.tagName("button")).click();
+            browser.awaitText("stack", "hang");
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void shouldShowARecoveryUnderWay() throws IOException {
+        Path run = directory.resolve("run");
+        Execution.train(run, settings("training.steps=9")).requireDone();
+        Path events = run.resolve("events.jsonl");
+        long now = System.currentTimeMillis();
+        Files.writeString(events, "{\"event\":\"started\",\"time_ms\":" + now + ",\"epoch\":0,\"step\":9,"
+                + "\"sentence\":\"the first step begins\"}\n{\"event\":\"recovery-begins\",\"time_ms\":" + now
+                + ",\"epoch\":1,\"step\":9,\"ranks\":[2],\"sentence\":\"rank 2 <b>failed</b>\"}\n",
+                StandardOpenOption.APPEND);
+        try (RunDirectory _ = RunDirectory.open(run);
+                PageServer server = serve(run, Optional.empty());
+                Browser browser = Browser.open(server.address())) {
+            assertEquals("RECOVERING epoch 1", browser.text("health"));
+            assertTrue(browser.text("sentences").contains("rank 2 <b>failed</b>"), browser.text("sentences"));
+            Files.writeString(events, "{\"event\":\"recovery\",\"time_ms\":" + System.currentTimeMillis()
+                    + ",\"epoch\":1,\"step\":9,\"ranks\":[2],\"sentence\":\"rank 2 failed\"}\n",
+                    StandardOpenOption.APPEND);
+            browser.awaitText("events", "caught up");
+            browser.awaitText("health", "TRAINING epoch 1");
+            browser.requireNoComplaint();
+        }
+    }
+
+    /** The bar for 64 ranks is a tenth of a second; a busy machine has ten times that. */
+    @Test
+    @Tag("long")
+    void shouldRefreshSixtyFourRanksAtOnce() {
+        Path run = directory.resolve("run");
+        Execution.train(run, List.of("engine.kind=emulated", "parallel.pipeline=64", "model.layers=62",
+                "training.global-batch-size=32", "training.microbatch-size=1", "engine.emulated.forward=1ms",
+                "engine.emulated.backward-input=1ms", "engine.emulated.backward-weight=1ms", "training.steps=4"))
+                .requireDone();
+        try (PageServer server = serve(run, Optional.empty()); Browser browser = Browser.open(server.address())) {
+            browser.script("window.times = []; (async () => { for (let i = 0; i < 20; i++) {"
+                    + " const t = performance.now(); await show(page.shown); times.push(performance.now() - t); } })()");
+            browser.await("return times.length === 20");
+            double median = ((Number) browser.script("return times.sort((a, b) => a - b)[10]")).doubleValue();
+            System.out.println("64 ranks: a refresh takes " + median + " ms, of it to draw "
+                    + browser.script("return document.body.dataset.redrawMs") + " ms");
+            assertTrue(median < 1000, "a refresh takes " + median + " ms");
+            assertTrue(browser.text("step-text").startsWith("step 3: "), browser.text("step-text"));
+        }
+    }
+
+    /** A run under way in this JVM, with its page. */
+    private static final class Live implements AutoCloseable {
+        private final int port = FreePorts.find(1).getFirst();
+        private final CompletableFuture<Execution> training;
+
+        Live(Path run, List<String> settings) {
+            List<String> all = new ArrayList<>(settings);
+            all.add("observe.port=" + port);
+            training = CompletableFuture.supplyAsync(() -> Execution.train(run, all));
+            while (!isOpen() || !Files.exists(run.resolve("steps"))) {
+                assertFalse(training.isDone(), () -> training.join().errors());
+                LockSupport.parkNanos(20_000_000); // the test's own time is the bound
+            }
+        }
+
+        private boolean isOpen() {
+            try (Socket socket = new Socket()) {
+                socket.connect(new InetSocketAddress("127.0.0.1", port), 1000);
+                return true;
+            } catch (IOException _) {
+                return false;
+            }
+        }
+
+        URI address() {
+            return URI.create("http://127.0.0.1:" + port + "/");
+        }
+
+        @Override
+        public void close() {
+            training.join().requireDone();
+        }
+    }
+}
