@@ -5,31 +5,47 @@ import java.util.regex.Pattern;
 
 /**
  * One thing that a rank does in one stage, for one microbatch or once in a step. Its text is the one PyTorch uses:
- * {@code 2F0}, {@code 1B3}, {@code 0I2}, {@code 0W2}, {@code 1SEND_F0}, {@code 2RECV_F0}, {@code 2UNSHARD}.
+ * {@code 2F0}, {@code 1B3}, {@code 0I2}, {@code 0W2}, {@code 1SEND_F0}, {@code 2RECV_F0}, {@code 2UNSHARD}. In a plan
+ * whose steps overlap, what is done once in a step names the step, {@code 2UPDATE3}, and a forward or backward names the
+ * version of the weights that it reads, {@code 2F6@2}.
  *
  * @param stage index of the stage whose rank does it, from 0; a message is named after its own end
  * @param kind the kind of work
- * @param microbatch index of the microbatch, from 0; {@link #WHOLE_STEP} of a kind that is done once in a step
+ * @param microbatch index of the microbatch, from 0; of a kind that is done once in a step the index of the step, or
+ *        {@link #WHOLE_STEP} in a plan of one step
+ * @param version the number of updates that the weights have had which a forward or backward reads;
+ *        {@link #ONLY_VERSION} where the step has one version
  */
-public record Action(int stage, Kind kind, int microbatch) {
-    /** The microbatch of an action that has none. */
+public record Action(int stage, Kind kind, int microbatch, int version) {
+    /** The microbatch of an action that has none, and names no step. */
     public static final int WHOLE_STEP = -1;
+    /** The version of an action that names none. */
+    public static final int ONLY_VERSION = -1;
 
     // Nine digits at most, so that a number in a hand-written plan always fits an int.
-    private static final Pattern TEXT = Pattern.compile("(\\d{1,9})([A-Z_]+)(\\d{0,9})(@\\d{1,9})?");
+    private static final Pattern TEXT = Pattern.compile("(\\d{1,9})([A-Z_]+)(\\d{0,9})(?:@(\\d{1,9}))?");
 
     public Action {
         if (stage < 0 || kind.isPerMicrobatch() && microbatch < 0) {
             throw new PlanException("An action needs a stage and a microbatch of 0 or more, but has stage " + stage
                     + " and microbatch " + microbatch + ".");
         }
-        if (!kind.isPerMicrobatch() && microbatch != WHOLE_STEP) {
-            throw new PlanException(kind.code() + " is done once in a step: write " + stage + kind.code()
-                    + ", without microbatch " + microbatch + ".");
+        if (microbatch < WHOLE_STEP || version < ONLY_VERSION) {
+            throw new PlanException("The step and the version of an action are 0 or more, but are " + microbatch
+                    + " and " + version + ".");
+        }
+        if (version != ONLY_VERSION && !kind.isCompute()) {
+            throw new PlanException(kind.code() + " reads no weights of a version: write " + stage + kind.code()
+                    + (microbatch == WHOLE_STEP ? "" : microbatch) + ", without @" + version + ".");
         }
     }
 
-    /** Creates an action that is done once in a step. */
+    /** Creates an action that names no version of the weights. */
+    public Action(int stage, Kind kind, int microbatch) {
+        this(stage, kind, microbatch, ONLY_VERSION);
+    }
+
+    /** Creates an action that is done once in the only step of its plan. */
     public Action(int stage, Kind kind) {
         this(stage, kind, WHOLE_STEP);
     }
@@ -45,18 +61,15 @@ public record Action(int stage, Kind kind, int microbatch) {
             throw noAction(text);
         }
         Kind kind = Kind.ofCode(parts.group(2));
-        if (parts.group(4) != null) {
-            throw new PlanException(
-                    "\"" + text.strip() + "\" names a version of the weights, but a step has one: write "
-                            + text.strip().substring(0, parts.start(4)) + ".");
+        if (parts.group(3).isEmpty() && kind.isPerMicrobatch()) {
+            throw noAction(text);
         }
-        if (parts.group(3).isEmpty()) {
-            if (kind.isPerMicrobatch()) {
-                throw noAction(text);
-            }
-            return new Action(Integer.parseInt(parts.group(1)), kind);
-        }
-        return new Action(Integer.parseInt(parts.group(1)), kind, Integer.parseInt(parts.group(3)));
+        return new Action(Integer.parseInt(parts.group(1)), kind, number(parts.group(3), WHOLE_STEP),
+                number(parts.group(4), ONLY_VERSION));
+    }
+
+    private static int number(String digits, int otherwise) {
+        return digits == null || digits.isEmpty() ? otherwise : Integer.parseInt(digits);
     }
 
     private static PlanException noAction(String text) {
@@ -64,13 +77,33 @@ public record Action(int stage, Kind kind, int microbatch) {
                 + "2F0, 1B3 or 1SEND_F0.");
     }
 
-    /** Returns the action of another kind for the same stage, and where that kind has one for the same microbatch. */
+    /**
+     * Returns the action of another kind for the same stage, and where that kind has them for the same microbatch or step
+     * on the same version of the weights.
+     */
     public Action as(Kind other) {
-        return new Action(stage, other, other.isPerMicrobatch() ? microbatch : WHOLE_STEP);
+        return new Action(stage, other, other.isPerMicrobatch() == kind.isPerMicrobatch() ? microbatch : WHOLE_STEP,
+                other.isCompute() ? version : ONLY_VERSION);
+    }
+
+    /** Returns the same work on a version of the weights. */
+    public Action on(int otherVersion) {
+        return new Action(stage, kind, microbatch, otherVersion);
+    }
+
+    /** Returns the same work whatever version of the weights it reads. */
+    public Action work() {
+        return version == ONLY_VERSION ? this : on(ONLY_VERSION);
+    }
+
+    /** Returns whether the action names the version of the weights that it reads. */
+    public boolean namesVersion() {
+        return version != ONLY_VERSION;
     }
 
     @Override
     public String toString() {
-        return kind.isPerMicrobatch() ? stage + kind.code() + microbatch : stage + kind.code();
+        return stage + kind.code() + (microbatch == WHOLE_STEP ? "" : microbatch)
+                + (namesVersion() ? "@" + version : "");
     }
 }

@@ -4,8 +4,9 @@ import java.util.List;
 
 /**
  * An {@link Action} in one {@code long}: stage, microbatch, kind, and whether it makes a pair with the next action of its
- * row. Equal actions have equal numbers but for the pair. A stage has 26 bits, a kind 5, a microbatch 31: all of these
- * bits are set for an action without a microbatch.
+ * row. Equal actions have equal numbers but for the pair and the version of the weights, which is not in the number. A
+ * stage has 26 bits, a kind 5, a microbatch or the step of a whole step's action 31: all of these bits are set for an
+ * action without either.
  */
 public final class PackedAction {
     private static final List<Kind> KINDS = List.of(Kind.values());
@@ -39,7 +40,7 @@ public final class PackedAction {
         return KINDS.get((int) (packed >>> KIND_SHIFT) & KIND_MASK);
     }
 
-    /** Returns the microbatch of a packed action; the largest number where the action has none. */
+    /** Returns the microbatch of a packed action, or its step; the largest number where the action has neither. */
     public static int microbatch(long packed) {
         return (int) (packed & MICROBATCH_MASK);
     }
@@ -49,9 +50,9 @@ public final class PackedAction {
         return (packed & PAIR) != 0;
     }
 
-    /** Returns the action as an object. */
+    /** Returns the action as an object that names no version of the weights. */
     public static Action unpack(long packed) {
-        Kind kind = kind(packed);
-        return new Action(stage(packed), kind, kind.isPerMicrobatch() ? microbatch(packed) : Action.WHOLE_STEP);
+        int number = microbatch(packed);
+        return new Action(stage(packed), kind(packed), number == MICROBATCH_MASK ? Action.WHOLE_STEP : number);
     }
 }

@@ -6,20 +6,22 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The actions of every rank in one step, in order: the schedule for given numbers of ranks, stages and microbatches.
- * Immutable and well formed; a certificate proves that it is sound.
+ * The actions of every rank in one step, in order: the schedule for given numbers of ranks, stages and microbatches. A plan
+ * whose steps overlap has the actions of several steps, numbers its microbatches through all of them, and says where each
+ * update is. Immutable and well formed; a certificate proves that it is sound.
  *
  * @param name the name of the plan in messages, usually that of its schedule
  * @param rankCount number of ranks in the pipeline, P; also the number of rows
  * @param stageCount number of stages, P x V exactly
- * @param microbatchCount number of microbatches in the step, M
+ * @param microbatchCount number of microbatches in the plan: M in each of its steps
+ * @param stepCount number of optimizer steps in the plan; one in most
  * @param placement the rule that says which rank holds a stage
  * @param rows the actions of each rank, in the order in which it does them
  * @param overlaps the places of forwards that make a pair with the backward right behind them: both inputs must be there
  *        before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
  * @param graph the channels between stages; a chain in most plans
  */
-public record Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
+public record Plan(String name, int rankCount, int stageCount, int microbatchCount, int stepCount, Placement placement,
         List<List<Action>> rows, Set<Place> overlaps, StageGraph graph) implements PlanRows {
 
     public Plan {
@@ -35,6 +37,11 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
             throw new PlanException(
                     "Plan \"" + name + "\" needs 1 microbatch or more, but has " + microbatchCount + ".");
         }
+        if (stepCount < 1 || microbatchCount % stepCount != 0) {
+            throw new PlanException(
+                    "Plan \"" + name + "\" needs the same number of microbatches in each of its steps, but has "
+                            + count(microbatchCount, "microbatch") + " for " + count(stepCount, "step") + ".");
+        }
         rows = rows.stream().map(List::copyOf).toList();
         // Not Set.copyOf: it probes from slot to slot, and the hashes of neighbouring places are neighbours.
         overlaps = Collections.unmodifiableSet(new HashSet<>(overlaps));
@@ -43,14 +50,14 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         }
     }
 
-    /** Creates a plan of a chain of stages. */
+    /** Creates a plan of one step and a chain of stages. */
     public Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
             List<List<Action>> rows, Set<Place> overlaps) {
-        this(name, rankCount, stageCount, microbatchCount, placement, rows, overlaps,
+        this(name, rankCount, stageCount, microbatchCount, 1, placement, rows, overlaps,
                 StageGraph.chain(Math.max(0, stageCount)));
     }
 
-    /** Creates a plan of a chain of stages in which no forward and backward make a pair. */
+    /** Creates a plan of one step and a chain of stages in which no forward and backward make a pair. */
     public Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
             List<List<Action>> rows) {
         this(name, rankCount, stageCount, microbatchCount, placement, rows, Set.of());
@@ -79,6 +86,11 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         Action action = rows.get(rank).get(position);
         boolean pair = !overlaps.isEmpty() && overlaps.contains(new Place(rank, position));
         return PackedAction.pack(action.stage(), action.kind(), action.microbatch(), pair);
+    }
+
+    @Override
+    public Action action(int rank, int position) {
+        return rows.get(rank).get(position);
     }
 
     /** Returns the actions that make pairs. */
@@ -115,9 +127,33 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return rows.get(place.rank()).get(place.position());
     }
 
-    /** Returns whether the plan only computes: no action but F, B, I and W is in it. */
+    /** Returns whether the plan only computes: no action but F, B, I and W is in it, and the updates of numbered steps. */
     public boolean onlyComputes() {
-        return rows.stream().flatMap(List::stream).allMatch(action -> action.kind().isCompute());
+        return rows.stream().flatMap(List::stream)
+                .allMatch(action -> action.kind().isCompute() || isPlacedUpdate(action));
+    }
+
+    /**
+     * Returns whether the steps of the plan may overlap: it says itself where updates are, and which version of the
+     * weights a forward or backward reads.
+     */
+    public boolean overlapsSteps() {
+        return stepCount > 1 || rows.stream().flatMap(List::stream)
+                .anyMatch(action -> action.namesVersion() || isPlacedUpdate(action));
+    }
+
+    private static boolean isPlacedUpdate(Action action) {
+        return action.kind() == Kind.UPDATE && action.microbatch() != Action.WHOLE_STEP;
+    }
+
+    /** Returns the step to which an action belongs, from 0. */
+    public int stepOf(Action action) {
+        return stepOf(action.kind(), action.microbatch());
+    }
+
+    /** Returns the number of microbatches of each step, M. */
+    public int microbatchesPerStep() {
+        return microbatchCount / stepCount; // exact, see the constructor
     }
 
     /** Returns the stage at the other end of a message; {@link StageGraph#NONE} where there is none. */
@@ -143,12 +179,12 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
 
     /** Returns the same plan with other rows and these pairs in them. */
     public Plan withRows(List<List<Action>> others, Set<Place> pairs) {
-        return new Plan(name, rankCount, stageCount, microbatchCount, placement, others, pairs, graph);
+        return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, others, pairs, graph);
     }
 
     /** Returns the same plan with other channels between its stages. */
     public Plan withGraph(StageGraph other) {
-        return new Plan(name, rankCount, stageCount, microbatchCount, placement, rows, overlaps, other);
+        return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, rows, overlaps, other);
     }
 
     /**
@@ -167,7 +203,8 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
      */
     public static Plan fromCsv(String name, Placement placement, int stageCount, int microbatchCount, String csv) {
         PlanCsv.Rows read = PlanCsv.read(name, csv);
-        return new Plan(name, read.rows().size(), stageCount, microbatchCount, placement, read.rows(), read.overlaps());
+        return new Plan(name, read.rows().size(), stageCount, microbatchCount, read.stepCount(), placement, read.rows(),
+                read.overlaps(), StageGraph.chain(Math.max(0, stageCount)));
     }
 
     /**

@@ -35,11 +35,23 @@ final class PlanCsv {
     /** The content of the text: the actions, and the places where pairs begin. */
     record Rows(List<List<Action>> rows, Set<Place> overlaps) {
 
-        /** Returns the plan, with the largest stage and microbatch as its sizes. */
+        /** Returns the plan, with the largest stage, microbatch and step as its sizes. */
         Plan plan(String name, Placement placement) {
             int stageCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::stage).max().orElse(0);
-            int microbatchCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::microbatch).max().orElse(0);
-            return new Plan(name, rows.size(), stageCount, microbatchCount, placement, rows, overlaps);
+            int microbatchCount = 1 + largest(true);
+            return new Plan(name, rows.size(), stageCount, microbatchCount, stepCount(), placement, rows, overlaps,
+                    StageGraph.chain(stageCount));
+        }
+
+        /** Returns the number of steps that the actions of whole steps name; 1 where they name none. */
+        int stepCount() {
+            return 1 + largest(false);
+        }
+
+        private int largest(boolean ofMicrobatches) {
+            return rows.stream().flatMap(List::stream)
+                    .filter(action -> action.kind().isPerMicrobatch() == ofMicrobatches)
+                    .mapToInt(action -> Math.max(0, action.microbatch())).max().orElse(0);
         }
 
         /** Returns the placement that these rows show; LOOP where every placement is the same. */

@@ -19,8 +19,23 @@ public interface PlanRows {
     /** Returns the number of stages, P x V exactly. */
     int stageCount();
 
-    /** Returns the number of microbatches in the step, M. */
+    /** Returns the number of microbatches in the plan: M in each of its steps. */
     int microbatchCount();
+
+    /** Returns the number of optimizer steps in the plan. */
+    default int stepCount() {
+        return 1;
+    }
+
+    /** Returns the step to which an action belongs, from 0. */
+    default int stepOf(Kind kind, int microbatch) {
+        if (stepCount() == 1) {
+            return 0;
+        }
+        return kind.isPerMicrobatch()
+                ? microbatch / (microbatchCount() / stepCount()) // steps have the same number; the quotient is rounded down
+                : microbatch;
+    }
 
     /** Returns the rank that holds a stage. */
     int rankOf(int stage);
@@ -41,6 +56,11 @@ public interface PlanRows {
      */
     long packed(int rank, int position);
 
+    /** Returns one action of a row as an object. */
+    default Action action(int rank, int position) {
+        return PackedAction.unpack(packed(rank, position));
+    }
+
     /** Returns the plan that holds these rows as objects. */
     default Plan toPlan(Placement placement) {
         List<List<Action>> rows = new ArrayList<>();
@@ -52,11 +72,11 @@ public interface PlanRows {
                 if (PackedAction.isPair(packed)) {
                     overlaps.add(new Place(rank, position));
                 }
-                row.add(PackedAction.unpack(packed));
+                row.add(action(rank, position));
             }
             rows.add(row);
         }
-        return new Plan(name(), rankCount(), stageCount(), microbatchCount(), placement, rows, overlaps,
+        return new Plan(name(), rankCount(), stageCount(), microbatchCount(), stepCount(), placement, rows, overlaps,
                 graph());
     }
 }

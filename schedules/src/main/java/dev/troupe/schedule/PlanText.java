@@ -47,6 +47,9 @@ public final class PlanText {
         text.append(plan.name()).append(": ").append(Plan.count(plan.rankCount(), "rank")).append(", ")
                 .append(Plan.count(plan.stageCount(), "stage")).append(", ")
                 .append(Plan.count(plan.microbatchCount(), "microbatch"));
+        if (plan.stepCount() > 1) {
+            text.append(", ").append(Plan.count(plan.stepCount(), "step"));
+        }
         int columns = columns();
         int perBlock = Math.max(1, (LINE_WIDTH - nameWidth) / cellWidth); // rounded down: whole cells only
         for (int from = 0; from < columns; from += perBlock) {

@@ -44,15 +44,30 @@ class ActionTest {
     }
 
     @Test
-    void shouldRefuseAMicrobatchOfWhatIsDoneOnceInAStep() {
-        assertEquals("UPDATE is done once in a step: write 3UPDATE, without microbatch 1.",
-                assertThrows(PlanException.class, () -> Action.parse("3UPDATE1")).getMessage());
+    void shouldReadAndWriteTheStepOfWhatIsDoneOnceInAStep() {
+        Action update = new Action(3, Kind.UPDATE, 12);
+        assertEquals(update, Action.parse("3UPDATE12"));
+        assertEquals("3UPDATE12", update.toString());
+        assertEquals(update, PackedAction.unpack(PackedAction.pack(3, Kind.UPDATE, 12, true)));
+        assertEquals(Action.parse("3NORM12"), update.as(Kind.NORM));
     }
 
     @Test
-    void shouldRefuseAVersionOfTheWeights() {
-        assertEquals("\"2F0@1\" names a version of the weights, but a step has one: write 2F0.",
-                assertThrows(PlanException.class, () -> Action.parse("2F0@1")).getMessage());
+    void shouldReadAndWriteTheVersionOfTheWeights() {
+        Action forward = Action.parse("2F6@1");
+        assertEquals(new Action(2, Kind.FORWARD, 6, 1), forward);
+        assertEquals("2F6@1", forward.toString());
+        assertEquals(Action.parse("2B6@1"), forward.as(Kind.FULL_BACKWARD));
+        assertEquals(Action.parse("2SEND_F6"), forward.as(Kind.SEND_F));
+        assertEquals(Action.parse("2F6"), forward.work());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "2SEND_F0@1 | SEND_F reads no weights of a version: write 2SEND_F0, without @1.",
+            "2UPDATE@1 | UPDATE reads no weights of a version: write 2UPDATE, without @1."})
+    void shouldRefuseAVersionOfWhatReadsNoWeights(String text, String sentence) {
+        assertEquals(sentence, assertThrows(PlanException.class, () -> Action.parse(text)).getMessage());
     }
 
     @Test

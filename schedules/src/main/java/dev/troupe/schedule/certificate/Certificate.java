@@ -3,6 +3,7 @@ package dev.troupe.schedule.certificate;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
 
 import dev.troupe.schedule.Plan;
@@ -22,9 +23,11 @@ import dev.troupe.schedule.simulator.Simulator;
  * @param messagesPerEdge how many messages each edge carries in a step, in the order of first use, row by row
  * @param mostUnreceived how many messages each edge holds at most at one time, sent and not yet received, whatever the
  *        actions take, if no credit ever holds one up
+ * @param weights the copies of weights and gradients that each stage needs, and the staleness of its gradients
  */
 public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<Integer> peakActivations,
-        SequencedMap<Edge, Integer> messagesPerEdge, SequencedMap<Edge, Integer> mostUnreceived) {
+        SequencedMap<Edge, Integer> messagesPerEdge, SequencedMap<Edge, Integer> mostUnreceived,
+        WeightVersions weights) {
 
     public Certificate {
         peakActivations = List.copyOf(peakActivations);
@@ -40,6 +43,14 @@ public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<I
         SequencedMap<Edge, Integer> inFlight = new LinkedHashMap<>();
         mostUnreceived.forEach((edge, count) -> inFlight.put(edge, Math.min(count, creditsPerEdge)));
         return inFlight;
+    }
+
+    /**
+     * Proves that the plan can repeat the block of a step for ever, with these credits, peaks and versions. Returns nothing
+     * if none of its blocks repeats, as in a plan of fewer than four steps.
+     */
+    public Optional<SteadyState> steadyState() {
+        return SteadyState.of(plan, creditsPerEdge);
     }
 
     /** Simulates the plan under given costs and these credits: its makespan, its critical path, every time. */

@@ -2,12 +2,15 @@ package dev.troupe.schedule.certificate;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import dev.troupe.schedule.Action;
@@ -30,8 +33,8 @@ final class DryRun {
     private final boolean withMessages;
     private final int creditsPerEdge;
     private final int[] positions;
-    /** The norms from which the decision of a step follows. */
-    private final List<Action> norms;
+    /** By step, the work from which its decision follows: its norms, and the gradients of the weights themselves. */
+    private final List<List<Action>> measured;
     private final Set<Action> done = new HashSet<>();
     private final Map<Edge, Channel> channels = new HashMap<>();
 
@@ -41,7 +44,19 @@ final class DryRun {
         this.withMessages = withMessages;
         this.creditsPerEdge = creditsPerEdge;
         this.positions = new int[plan.rankCount()];
-        this.norms = plan.rows().stream().flatMap(List::stream).filter(action -> action.kind() == Kind.NORM).toList();
+        this.measured = measured(plan);
+    }
+
+    private static List<List<Action>> measured(Plan plan) {
+        List<List<Action>> measured = new ArrayList<>();
+        for (int step = 0; step < plan.stepCount(); step++) {
+            measured.add(new ArrayList<>());
+        }
+        for (Predicate<Kind> measures : List.<Predicate<Kind>>of(kind -> kind == Kind.NORM, Kind::freesActivation)) {
+            plan.rows().stream().flatMap(List::stream).filter(action -> measures.test(action.kind()))
+                    .forEach(action -> measured.get(plan.stepOf(action)).add(action.work()));
+        }
+        return measured;
     }
 
     /** Returns a run in which tensors are at the other rank as soon as they are made, and messages are passed over. */
@@ -55,27 +70,42 @@ final class DryRun {
     }
 
     void run() {
-        boolean moved = true;
-        while (moved) {
-            moved = false;
-            for (int rank = 0; rank < plan.rankCount(); rank++) {
-                moved |= advance(rank);
-            }
+        if (walkTo(plan.rows().stream().mapToInt(List::size).toArray())) {
+            return;
         }
         for (int rank = 0; rank < plan.rankCount(); rank++) {
-            if (!isFinished(rank)) {
+            if (positions[rank] < plan.rows().get(rank).size()) {
                 throw stuck(rank);
             }
         }
     }
 
-    private boolean isFinished(int rank) {
-        return positions[rank] == plan.rows().get(rank).size();
+    /** Walks each row as far as this position and no further; returns whether every rank could come to it. */
+    boolean walkTo(int[] ends) {
+        boolean moved = true;
+        while (moved) {
+            moved = false;
+            for (int rank = 0; rank < plan.rankCount(); rank++) {
+                moved |= advance(rank, ends[rank]);
+            }
+        }
+        return Arrays.equals(positions, ends);
     }
 
-    private boolean advance(int rank) {
+    /** Returns the microbatches on each edge that holds some: sent and not yet received, in the order of sending. */
+    Map<Edge, List<Integer>> inFlight() {
+        Map<Edge, List<Integer>> inFlight = new HashMap<>();
+        channels.forEach((edge, channel) -> {
+            if (!channel.unconsumed().isEmpty()) {
+                inFlight.put(edge, channel.unconsumed());
+            }
+        });
+        return inFlight;
+    }
+
+    private boolean advance(int rank, int end) {
         int before = positions[rank];
-        while (!isFinished(rank) && obstacle(rank) == null) {
+        while (positions[rank] < end && obstacle(rank) == null) {
             perform(current(rank));
             positions[rank]++;
         }
@@ -112,12 +142,13 @@ final class DryRun {
             return isThere ? null : plan.peer(action);
         }
         return kind.resource() == Resource.DECISION
-                ? norms.stream().filter(norm -> !done.contains(norm)).findFirst().orElse(null)
+                ? measured.get(plan.stepOf(action)).stream().filter(each -> !done.contains(each)).findFirst()
+                        .orElse(null)
                 : null;
     }
 
     private Action notDone(Action action) {
-        return done.contains(action) ? null : action;
+        return done.contains(action.work()) ? null : action;
     }
 
     private Action inputGradient(int stage, int microbatch) {
@@ -126,7 +157,7 @@ final class DryRun {
     }
 
     private void perform(Action action) {
-        done.add(action);
+        done.add(action.work());
         if (withMessages && action.kind().isTransfer()) {
             if (action.kind().isSend()) {
                 channel(action).send(action.microbatch());
@@ -143,7 +174,7 @@ final class DryRun {
     /** The messages of one edge, by microbatch: those that have a credit, and those that wait for one. */
     private static final class Channel {
         private final int credits;
-        private final Set<Integer> landed = new HashSet<>();
+        private final Set<Integer> landed = new LinkedHashSet<>();
         private final Queue<Integer> waiting = new ArrayDeque<>();
 
         Channel(int credits) {
@@ -153,6 +184,12 @@ final class DryRun {
         void send(int microbatch) {
             waiting.add(microbatch);
             land();
+        }
+
+        List<Integer> unconsumed() {
+            List<Integer> all = new ArrayList<>(landed);
+            all.addAll(waiting);
+            return all;
         }
 
         void consume(int microbatch) {

@@ -11,15 +11,17 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
 /**
- * The place of each action of a plan. A plan has an index only where each action exists, is on its rank and is there
- * once; the later checks depend on that.
+ * The place of each action of a plan, whatever version of the weights it reads. A plan has an index only where each action
+ * exists, is on its rank and is there once; the later checks depend on that.
  */
 final class PlanIndex {
     private final Plan plan;
+    private final boolean overlapsSteps;
     private final Map<Action, Place> places = new HashMap<>();
 
     private PlanIndex(Plan plan) {
         this.plan = plan;
+        this.overlapsSteps = plan.overlapsSteps();
     }
 
     static PlanIndex of(Plan plan) {
@@ -36,13 +38,17 @@ final class PlanIndex {
         return plan;
     }
 
+    boolean overlapsSteps() {
+        return overlapsSteps;
+    }
+
     /** Returns the place of an action; null if it is not in the plan. */
     Place find(Action action) {
-        return places.get(action);
+        return places.get(action.work());
     }
 
     boolean has(Action action) {
-        return places.containsKey(action);
+        return places.containsKey(action.work());
     }
 
     /** Returns whether an action comes before another in their common row; both must be in it. */
@@ -65,7 +71,7 @@ final class PlanIndex {
         Action action = plan.at(place);
         requireInRange(place, action);
         requireOnItsRank(place, action);
-        Place first = places.putIfAbsent(action, place);
+        Place first = places.putIfAbsent(action.work(), place);
         if (first != null) {
             throw refusal(place, "again", action + " is doubled, it stands at position " + first.position()
                     + " already: take one of them out.");
@@ -77,9 +83,22 @@ final class PlanIndex {
             throw refusal(place, "no such stage", action + " names stage " + action.stage()
                     + ", but the last stage of the plan is " + plan.lastStage() + ".");
         }
-        if (action.microbatch() >= plan.microbatchCount()) {
+        if (!action.kind().isPerMicrobatch()) {
+            requireStep(place, action);
+        } else if (action.microbatch() >= plan.microbatchCount()) {
             throw refusal(place, "no such microbatch", action + " names microbatch " + action.microbatch()
                     + ", but the last microbatch of the plan is " + (plan.microbatchCount() - 1) + ".");
+        }
+    }
+
+    private void requireStep(Place place, Action action) {
+        if (action.microbatch() >= plan.stepCount()) {
+            throw refusal(place, "no such step", action + " names step " + action.microbatch()
+                    + ", but the last step of the plan is " + (plan.stepCount() - 1) + ".");
+        }
+        if (overlapsSteps && action.microbatch() == Action.WHOLE_STEP) {
+            throw refusal(place, "of which step?", action + " names no step, but the steps of the plan overlap: write "
+                    + action + "0, or the step that it belongs to.");
         }
     }
 

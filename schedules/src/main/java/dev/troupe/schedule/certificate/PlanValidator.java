@@ -22,14 +22,16 @@ public final class PlanValidator {
     public static void check(Plan plan, Purpose purpose) {
         PlanIndex index = PlanIndex.of(plan);
         new ComputeCheck(index, purpose).run();
+        new VersionCheck(index).run();
         DryRun.ofComputing(index).run();
     }
 
     /**
      * Checks a plan with its messages, and that it comes to its end when a sender may have only so many messages
      * unconsumed on an edge. Sends beyond that wait in order and do not hold up their rank; a receive holds it up until
-     * its message has landed. What is done once in a step stands behind what it needs: an update behind the norms of all
-     * stages, a norm behind the sums of its stage.
+     * its message has landed. What is done once in a step stands behind what it needs: an update behind the gradients and
+     * the norms of all stages, a norm behind the sums of its stage. Where steps overlap, every version of the weights that
+     * an action reads is there, and it is that of the microbatch and of the step.
      *
      * @param lowered the plan with its sends and receives and whatever else of a step is in it, see
      *        {@link dev.troupe.schedule.Plan} and the passes that lower it
@@ -44,10 +46,11 @@ public final class PlanValidator {
         new ComputeCheck(index, purpose).run();
         new MessageCheck(index).run();
         new StepCheck(index, purpose).run();
+        new VersionCheck(index).run();
         DryRun.withCredits(index, creditsPerEdge).run();
         InFlight inFlight = new InFlight(index);
         return new Certificate(lowered, purpose, creditsPerEdge, new Peaks(index, purpose).all(), inFlight.messages(),
-                inFlight.peaks());
+                inFlight.peaks(), WeightVersions.of(lowered));
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.troupe.schedule.certificate;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
@@ -24,11 +25,16 @@ final class StepCheck {
     private final PlanIndex index;
     private final Plan plan;
     private final Purpose purpose;
+    /** The kinds that every stage has in each step, where one has; a plan that places its updates may leave norms out. */
+    private final List<Kind> needed;
 
     StepCheck(PlanIndex index, Purpose purpose) {
         this.index = index;
         this.plan = index.plan();
         this.purpose = purpose;
+        boolean measures = !index.overlapsSteps()
+                || plan.rows().stream().flatMap(List::stream).anyMatch(action -> action.kind() == Kind.NORM);
+        this.needed = measures ? List.of(Kind.NORM, Kind.UPDATE) : List.of(Kind.UPDATE);
     }
 
     void run() {
@@ -41,7 +47,7 @@ final class StepCheck {
                 requireAll(stage, row);
             }
             row.forEach(this::requireOtherEnd);
-            requireOrder(row);
+            row.stream().collect(Collectors.groupingBy(plan::stepOf)).values().forEach(this::requireOrder);
             requireWeights(row);
         }
     }
@@ -59,11 +65,13 @@ final class StepCheck {
             });
             return;
         }
-        for (Kind kind : List.of(Kind.NORM, Kind.UPDATE)) {
-            Action needed = new Action(stage, kind);
-            if (!index.has(needed)) {
-                throw index.refusal(index.endOf(plan.rankOf(stage)), needed + " is missing", needed + " is missing: "
-                        + "other stages end the step, so stage " + stage + " does, too.");
+        for (int step = 0; step < plan.stepCount(); step++) {
+            for (Kind kind : needed) {
+                Action action = new Action(stage, kind, index.overlapsSteps() ? step : Action.WHOLE_STEP);
+                if (!index.has(action)) {
+                    throw index.refusal(index.endOf(plan.rankOf(stage)), action + " is missing", action
+                            + " is missing: other stages end the step, so stage " + stage + " does, too.");
+                }
             }
         }
     }

@@ -133,7 +133,8 @@ public final class ChromeTrace {
 
     private static String arguments(Action action) {
         return "\"stage\":" + action.stage()
-                + (action.kind().isPerMicrobatch() ? ",\"microbatch\":" + action.microbatch() : "");
+                + (action.kind().isPerMicrobatch() ? ",\"microbatch\":" + action.microbatch() : "")
+                + (action.namesVersion() ? ",\"version\":" + action.version() : "");
     }
 
     private void addSlice(String name, String category, String where, long startNanos, long nanos, String arguments) {

@@ -1,9 +1,11 @@
 package dev.troupe.schedule.drawing;
 
+import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 
 /**
- * The colours of a drawing: a hue for each kind, and the lighter the later the lap over the ranks is on which a stage lies.
+ * The colours of a drawing: a hue for each kind, and the lighter the later the lap over the ranks is on which a stage lies;
+ * where actions name the version of the weights that they read, the odd versions are lighter.
  * The hues are those of Okabe and Ito, which people with any kind of colour blindness tell apart; the text on each has a
  * contrast of 4.5 to 1 or more.
  *
@@ -21,6 +23,11 @@ record Shade(String code, int fill, int text) {
     private static final int[] ORANGES = {0xBF5400, 0xE69F00, 0xF3C766, 0xF8DA9C};
     private static final int[] GREENS = {0x007A5A, 0x33B890, 0x8AD7BF, 0xB0E5D4};
     private static final int[] PURPLES = {0x9A4E7D, 0xD48DB3, 0xE6BAD1, 0xEDCBDD};
+
+    /** Returns the shade of an action that computes, in a plan for some ranks. */
+    static Shade of(Action action, int rankCount) {
+        return of(action.kind(), action.namesVersion() ? action.version() % 2 : action.stage() / rankCount); // the lap
+    }
 
     /** Returns the shade of a kind that computes, on a lap from 0. */
     static Shade of(Kind kind, int lap) {

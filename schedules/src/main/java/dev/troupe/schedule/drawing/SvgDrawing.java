@@ -127,7 +127,7 @@ public final class SvgDrawing {
     }
 
     private static Shade shade(Timeline timeline, Action action) {
-        return Shade.of(action.kind(), action.stage() / timeline.rankCount()); // rounded down: the lap
+        return Shade.of(action, timeline.rankCount());
     }
 
     private void addLegend() {
@@ -195,7 +195,9 @@ public final class SvgDrawing {
                         + scale.text(span.endNanos()) + "</title>"
                 : "";
         addBar(shade.code(), left, y, width, BAR_HEIGHT, tip);
-        String label = Integer.toString(span.action().microbatch());
+        String microbatch = Integer.toString(span.action().microbatch());
+        String versioned = span.action().namesVersion() ? microbatch + "@" + span.action().version() : microbatch;
+        String label = DIGIT_WIDTH * versioned.length() <= width ? versioned : microbatch;
         if (DIGIT_WIDTH * label.length() <= width) {
             svg.append("<text class=\"label on").append(shade.code()).append("\" x=\"").append(number(left + width / 2))
                     .append("\" y=\"").append(number(y + 14)).append("\">").append(label).append("</text>\n");

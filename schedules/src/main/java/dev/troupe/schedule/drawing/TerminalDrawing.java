@@ -7,7 +7,8 @@ import dev.troupe.schedule.timeline.Timeline;
 
 /**
  * A timeline for the terminal: a line a rank, to the scale of time. With colours an action is a bar with its microbatch on
- * it; without, a word and a line as long as it takes, and a bubble is empty. A drawing that is wider than the terminal
+ * it; without, a word and a line as long as it takes, and a bubble is empty. Behind an {@code @} is the version of the
+ * weights that an action reads, where it names one. A drawing that is wider than the terminal
  * is folded into a few parts under each other, so that actions have their stages and microbatches.
  *
  * <pre>
@@ -122,7 +123,7 @@ public final class TerminalDrawing {
         if (!colour) {
             return label + "-".repeat(width - label.length());
         }
-        Shade shade = Shade.of(span.action().kind(), span.action().stage() / timeline.rankCount()); // rounded down
+        Shade shade = Shade.of(span.action(), timeline.rankCount());
         return code(48, shade.fill()) + code(38, shade.text()) + label + " ".repeat(width - label.length()) + RESET;
     }
 
@@ -139,9 +140,10 @@ public final class TerminalDrawing {
 
     /** Returns the whole text of an action; with several stages on a rank it has the stage too. */
     private static String whole(Timeline timeline, Span span) {
+        String text = span.action().toString();
         return timeline.stageCount() > timeline.rankCount()
-                ? span.action().toString()
-                : span.action().kind().code() + span.action().microbatch();
+                ? text
+                : text.substring(text.indexOf(span.action().kind().code()));
     }
 
     private static String code(int ground, int colour) {

@@ -45,14 +45,26 @@ public record PlanFile(Path path) implements Schedule {
         return plan().virtualStages();
     }
 
-    /** Returns the plan in the file, which must have these sizes. */
+    /** Returns the plan of one step in the file, which must have these sizes. */
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
+        Plan plan = ofSizes(pipeline, virtualStages, microbatches);
+        if (plan.overlapsSteps()) {
+            throw new PlanException("The plan file \"" + path
+                    + "\" names versions of the weights or the steps of updates,"
+                    + " so that steps overlap, but a run does one step after the other: ./troupe schedule draws and certifies"
+                    + " it; to train, take those names out.");
+        }
+        return plan;
+    }
+
+    /** Returns the plan in the file, of any number of steps, which must have these sizes. */
+    public Plan ofSizes(int pipeline, int virtualStages, int microbatches) {
         Plan plan = plan();
         if (plan.rankCount() != pipeline || plan.virtualStages() != virtualStages
-                || plan.microbatchCount() != microbatches) {
+                || plan.microbatchesPerStep() != microbatches) {
             throw new PlanException("The plan file \"" + path + "\" is for " + sizes(plan.rankCount(),
-                    plan.virtualStages(), plan.microbatchCount()) + ", but was asked for "
+                    plan.virtualStages(), plan.microbatchesPerStep()) + ", but was asked for "
                     + sizes(pipeline, virtualStages, microbatches) + ": ask for what the file has.");
         }
         return plan;

@@ -34,6 +34,11 @@ public final class Schedules {
                 return schedule;
             }
         }
+        if (name.equals(PipeDream2Bw.NAME)) {
+            throw new PlanException(name
+                    + " overlaps the steps of a run, and a run does one step after the other: ./troupe"
+                    + " schedule draws and certifies it; to train, take one of " + String.join(", ", names()) + ".");
+        }
         if (name.toLowerCase(Locale.ROOT).endsWith(".csv") || name.contains("/") || name.contains("\\")) {
             return new PlanFile(Path.of(name));
         }

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param stages the cost of each stage
  * @param hops the way between any two ranks
- * @param decisionNanos time from the end of the last norm of a step to the decision for which updates wait
+ * @param decisionNanos time from the end of the last gradient or norm of a step to the decision for which updates wait
  */
 public record Costs(List<StageCost> stages, Hops hops, long decisionNanos) {
 

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.Place;
@@ -142,7 +141,7 @@ public final class Simulation {
     private Place maker(int rank, int position, int[] fingers) {
         long packed = rows.packed(rank, position);
         if (PackedAction.kind(packed).resource() == Resource.DECISION) {
-            return lastNorm(fingers);
+            return lastMeasure(Simulator.stepOf(rows, packed), fingers);
         }
         Place maker = find(inputMaker(packed), fingers);
         if (PackedAction.isPair(packed) && !explicitMessages) {
@@ -174,14 +173,17 @@ public final class Simulation {
         return stage == StageGraph.NONE ? -1 : PackedAction.pack(stage, kind, microbatch);
     }
 
-    /** Returns the norm that ended last, for which the decision waited. */
-    private Place lastNorm(int[] fingers) {
+    /** Returns the norm or gradient of a step that ended last, for which its decision waited. */
+    private Place lastMeasure(int step, int[] fingers) {
         Place last = null;
-        for (int stage = 0; stage < rows.stageCount(); stage++) {
-            Place norm = find(PackedAction.pack(stage, Kind.NORM, Action.WHOLE_STEP), fingers);
-            boolean later = last == null
-                    || endNanos(norm.rank(), norm.position()) > endNanos(last.rank(), last.position());
-            last = later ? norm : last;
+        for (int rank = 0; rank < rows.rankCount(); rank++) {
+            for (int position = 0; position < fingers[rank]; position++) {
+                long packed = rows.packed(rank, position);
+                if (Simulator.isMeasure(PackedAction.kind(packed)) && Simulator.stepOf(rows, packed) == step
+                        && (last == null || endNanos(rank, position) >= endNanos(last.rank(), last.position()))) {
+                    last = new Place(rank, position);
+                }
+            }
         }
         return last;
     }
@@ -211,7 +213,7 @@ public final class Simulation {
             for (int position = 0; position < rows.length(rank); position++) {
                 long packed = rows.packed(rank, position);
                 if (PackedAction.kind(packed).isCompute()) {
-                    spans.add(new Span(rank, PackedAction.unpack(packed), starts[rank][position],
+                    spans.add(new Span(rank, rows.action(rank, position), starts[rank][position],
                             endNanos(rank, position)));
                 }
             }

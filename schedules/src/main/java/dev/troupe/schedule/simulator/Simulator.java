@@ -14,7 +14,7 @@ import dev.troupe.schedule.StageGraph.Flow;
 /**
  * Computes the start and the end of each action of a plan. A rank does one action at a time; messages travel meanwhile, from
  * the end of the action that makes a tensor to the start of the one that needs it. Updates wait for the decision that
- * follows from the norms of all stages. Pure: same plan and costs, same times.
+ * follows from the gradients and norms of all stages. Pure: same plan and costs, same times.
  *
  * <p>In a plan with sends and receives a message leaves at its send, and a rank waits at a receive until the message
  * has arrived. In a plan without, messages are where lowering would put them.
@@ -48,8 +48,9 @@ public final class Simulator {
     private int firstReady;
     private int readyCount;
     private final long decisionNanos;
-    private int normsLeft;
-    private long decided;
+    /** By step, the gradients and norms that are missing for its decision, and the time of the decision. */
+    private final int[] measuresLeft;
+    private final long[] decided;
 
     private Simulator(PlanRows rows, Costs costs, int creditsPerEdge) {
         if (costs.stages().size() != rows.stageCount()) {
@@ -61,7 +62,8 @@ public final class Simulator {
         this.durations = durations(costs);
         this.graph = rows.graph();
         this.explicitMessages = count(rows, Kind::isTransfer) > 0;
-        this.normsLeft = count(rows, kind -> kind == Kind.NORM);
+        this.measuresLeft = measures(rows);
+        this.decided = new long[rows.stepCount()];
         this.decisionNanos = costs.decisionNanos();
         this.inboxes = inboxes(rows, costs, creditsPerEdge);
         this.positions = new int[ranks];
@@ -109,6 +111,27 @@ public final class Simulator {
             }
         }
         return count;
+    }
+
+    /** Returns for each step the number of actions from which its decision follows. */
+    private static int[] measures(PlanRows rows) {
+        int[] measures = new int[rows.stepCount()];
+        for (int rank = 0; rank < rows.rankCount(); rank++) {
+            for (int position = 0; position < rows.length(rank); position++) {
+                long packed = rows.packed(rank, position);
+                measures[stepOf(rows, packed)] += isMeasure(PackedAction.kind(packed)) ? 1 : 0;
+            }
+        }
+        return measures;
+    }
+
+    /** Returns whether the decision of a step waits for actions of a kind: norms, and the gradients of weights. */
+    static boolean isMeasure(Kind kind) {
+        return kind == Kind.NORM || kind.freesActivation();
+    }
+
+    static int stepOf(PlanRows rows, long packed) {
+        return rows.stepOf(PackedAction.kind(packed), PackedAction.microbatch(packed));
     }
 
     private static Inbox[] inboxes(PlanRows rows, Costs costs, int creditsPerEdge) {
@@ -190,11 +213,12 @@ public final class Simulator {
             return false;
         }
         if (PackedAction.kind(packed).resource() == Resource.DECISION) {
-            if (normsLeft > 0) {
+            int step = stepOf(rows, packed);
+            if (measuresLeft[step] > 0) {
                 wanted[rank] = DECISION;
                 return false;
             }
-            clocks[rank] = Math.max(clocks[rank], decided);
+            clocks[rank] = Math.max(clocks[rank], decided[step]);
         }
         begin(rank, input, microbatch);
         long end = finish(rank, packed);
@@ -261,6 +285,9 @@ public final class Simulator {
         int microbatch = PackedAction.microbatch(packed);
         int next = graph.target(Flow.ACTIVATIONS, stage);
         int previous = graph.source(Flow.ACTIVATIONS, stage);
+        if (isMeasure(PackedAction.kind(packed))) {
+            addMeasure(stepOf(rows, packed), nanos);
+        }
         switch (PackedAction.kind(packed)) {
             case FORWARD -> {
                 if (isImplicit(next, stage)) {
@@ -275,15 +302,14 @@ public final class Simulator {
             case SEND_F -> deliver(INBOXES * next, microbatch, nanos);
             case SEND_B -> deliver(INBOXES * previous + GRADIENTS, microbatch, nanos);
             case SEND_SHARED -> deliver(INBOXES * graph.target(Flow.SHARED, stage) + SHARED, microbatch, nanos);
-            case NORM -> addNorm(nanos);
             default -> {
             }
         }
     }
 
-    private void addNorm(long nanos) {
-        decided = Math.max(decided, nanos + decisionNanos);
-        if (--normsLeft == 0) {
+    private void addMeasure(int step, long nanos) {
+        decided[step] = Math.max(decided[step], nanos + decisionNanos);
+        if (--measuresLeft[step] == 0) {
             for (int rank = 0; rank < wanted.length; rank++) {
                 if (wanted[rank] == DECISION) {
                     wanted[rank] = NOTHING;

@@ -82,9 +82,9 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
         for (Span span : spans) {
             Kind kind = span.action().kind();
             if (kind == Kind.FORWARD) {
-                makers.put(span.action(), span);
+                makers.put(span.action().work(), span);
             } else if (kind.makesInputGradient()) {
-                makers.put(span.action().as(Kind.BACKWARD_INPUT), span);
+                makers.put(span.action().as(Kind.BACKWARD_INPUT).work(), span);
             }
         }
         List<Transfer> transfers = new ArrayList<>();

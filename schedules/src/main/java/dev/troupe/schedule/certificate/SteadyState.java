@@ -1,0 +1,91 @@
+package dev.troupe.schedule.certificate;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
+
+/**
+ * The proof that a plan whose steps overlap can repeat one block of its rows for ever, by induction. The block of a step
+ * goes on each rank from the update of the step to that of the next. Two things are shown. All ranks can come to the begin
+ * of the block and from there, under the credits, to its end. And the state at the end is the state at the begin, one step
+ * on: the step itself is computed but for its update, and what is done of the later steps, with its versions of the weights,
+ * and what is sent and not received are the same. So the block can follow itself, and the plan of any more steps has the
+ * peaks, the live versions and the staleness of this one.
+ *
+ * @param step the step at whose update the block begins
+ * @param block for each rank, the actions of the block
+ */
+public record SteadyState(int step, List<List<Action>> block) {
+    public SteadyState {
+        block = block.stream().map(List::copyOf).toList();
+    }
+
+    /** Returns the first block of a certified plan that repeats; empty if none of its blocks does. */
+    static Optional<SteadyState> of(Plan plan, int creditsPerEdge) {
+        PlanIndex index = PlanIndex.of(plan);
+        for (int step = 0; step + 1 < plan.stepCount(); step++) {
+            int[] begin = cut(plan, step);
+            int[] end = cut(plan, step + 1);
+            DryRun run = DryRun.withCredits(index, creditsPerEdge);
+            if (run.walkTo(begin)) {
+                Map<Edge, List<Integer>> before = later(run.inFlight(), plan.microbatchesPerStep());
+                if (run.walkTo(end) && before.equals(run.inFlight()) && repeats(plan, step, begin, end)) {
+                    return Optional.of(new SteadyState(step, IntStream.range(0, plan.rankCount())
+                            .mapToObj(rank -> plan.rows().get(rank).subList(begin[rank], end[rank])).toList()));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Returns for each rank the position of its first update of a step. */
+    private static int[] cut(Plan plan, int step) {
+        return plan.rows().stream().mapToInt(row -> IntStream.range(0, row.size())
+                .filter(position -> row.get(position).kind() == Kind.UPDATE && plan.stepOf(row.get(position)) == step)
+                .findFirst().orElseThrow()).toArray();
+    }
+
+    /** Returns the messages of microbatches that are some numbers later. */
+    private static Map<Edge, List<Integer>> later(Map<Edge, List<Integer>> messages, int numbers) {
+        Map<Edge, List<Integer>> shifted = new HashMap<>();
+        messages.forEach((edge, microbatches) -> shifted.put(edge,
+                microbatches.stream().map(microbatch -> microbatch + numbers).toList()));
+        return shifted;
+    }
+
+    private static boolean repeats(Plan plan, int step, int[] begin, int[] end) {
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            List<Action> row = plan.rows().get(rank);
+            boolean isComputed = row.subList(begin[rank], row.size()).stream()
+                    .noneMatch(action -> action.kind().isPerMicrobatch() && plan.stepOf(action) <= step);
+            List<Action> before = row.subList(0, begin[rank]);
+            List<Action> after = row.subList(0, end[rank]);
+            if (!isComputed || !ofLaterSteps(plan, before, step, 1).equals(ofLaterSteps(plan, after, step + 1, 0))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns what is done of the steps behind a step, moved on by some steps. */
+    private static Set<Action> ofLaterSteps(Plan plan, List<Action> done, int step, int steps) {
+        Set<Action> ofLater = new HashSet<>();
+        for (Action action : done) {
+            if (plan.stepOf(action) > step) {
+                int moved = action.microbatch()
+                        + steps * (action.kind().isPerMicrobatch() ? plan.microbatchesPerStep() : 1);
+                ofLater.add(new Action(action.stage(), action.kind(), moved,
+                        action.namesVersion() ? action.version() + steps : action.version()));
+            }
+        }
+        return ofLater;
+    }
+}

@@ -1,0 +1,91 @@
+package dev.troupe.schedule.certificate;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Plan;
+
+/**
+ * The check of the weight versions of a plan whose steps overlap: a version exists when it is read, a backward reads that of
+ * its forward, all microbatches of a step read the same one in a stage (the sum of gradients at several weights is the
+ * gradient of none), and updates come in the order of steps. That an update comes after all gradients of its step, on every
+ * rank, is checked by {@link StepCheck} and {@link DryRun}.
+ */
+final class VersionCheck {
+    private final PlanIndex index;
+    private final Plan plan;
+    /** By stage, the number of updates so far in the row. */
+    private final int[] updates;
+    /** For each stage and step the first action that read weights for it. */
+    private final Map<Action, Action> firsts = new HashMap<>();
+
+    VersionCheck(PlanIndex index) {
+        this.index = index;
+        this.plan = index.plan();
+        this.updates = new int[plan.stageCount()];
+    }
+
+    void run() {
+        if (!index.overlapsSteps()) {
+            return;
+        }
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            List<Action> row = plan.rows().get(rank);
+            for (int position = 0; position < row.size(); position++) {
+                check(new Place(rank, position), row.get(position));
+            }
+        }
+    }
+
+    private void check(Place place, Action action) {
+        switch (action.kind()) {
+            case UPDATE -> checkUpdate(place, action);
+            case UNSHARD, RESHARD -> throw index.refusal(place, "of which version?", action
+                    + " gathers weights, but the steps of the plan overlap and weights have several versions: take it out.");
+            default -> {
+                if (action.kind().isCompute()) {
+                    checkReader(place, action);
+                }
+            }
+        }
+    }
+
+    private void checkUpdate(Place place, Action update) {
+        int due = updates[update.stage()]++;
+        if (update.microbatch() != due) {
+            throw index.refusal(place, due + " is due", update + " comes where the update of step " + due
+                    + " is due: a stage updates its weights in the order of steps.");
+        }
+    }
+
+    private void checkReader(Place place, Action reader) {
+        if (!reader.namesVersion()) {
+            throw index.refusal(place, "which version?", reader
+                    + " names no version of the weights, but the steps of the plan overlap: write " + reader.on(0)
+                    + ", or the version that it reads.");
+        }
+        int newest = updates[reader.stage()];
+        if (reader.version() > newest) {
+            throw index.refusal(place, "not there yet", reader + " reads version " + reader.version()
+                    + " of the weights of stage " + reader.stage() + ", but the newest one in its row is then version "
+                    + newest + ": move " + new Action(reader.stage(), Kind.UPDATE, reader.version() - 1)
+                    + " in front of it.");
+        }
+        Action forward = plan.at(index.find(reader.as(Kind.FORWARD)));
+        if (forward.version() != reader.version()) {
+            throw index.refusal(place, "not its forward's", reader + " goes back over version " + reader.version()
+                    + " of the weights, but its forward is " + forward + ": a microbatch reads one version.");
+        }
+        Action first = firsts.putIfAbsent(new Action(reader.stage(), Kind.UPDATE, plan.stepOf(reader)), reader);
+        if (first != null && first.version() != reader.version()) {
+            throw index.refusal(place, "not its step's",
+                    reader + " reads version " + reader.version() + ", but " + first
+                            + " of the same step reads version " + first.version()
+                            + ": the gradients of a step are taken at one version of the weights.");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package dev.troupe.schedule.certificate;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
+
+/**
+ * The copies of weights and of gradient sums that a plan needs, and the age of the weights of its gradients. Each list has a
+ * number for each stage.
+ *
+ * @param liveVersions the most versions of the weights at one time; a version lives from the update that makes it to the
+ *        update that starts from it or the last action that reads it, whichever is later; 1 where steps do not overlap
+ * @param liveGradients the most sums of gradients at one time; the sum of a step lives from the first gradient that is
+ *        added to the update that uses it; 1 where steps do not overlap
+ * @param staleness the most updates between the weights that a step's gradients are taken at and the weights to which
+ *        they are applied; it is that of each parameter of the stage
+ */
+public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradients, List<Integer> staleness) {
+    public WeightVersions {
+        liveVersions = List.copyOf(liveVersions);
+        liveGradients = List.copyOf(liveGradients);
+        staleness = List.copyOf(staleness);
+    }
+
+    static WeightVersions of(Plan plan) {
+        List<Lives> stages = IntStream.range(0, plan.stageCount()).mapToObj(stage -> new Lives(plan, stage)).toList();
+        return new WeightVersions(stages.stream().map(lives -> lives.versions.most()).toList(),
+                stages.stream().map(lives -> lives.gradients.most()).toList(),
+                stages.stream().map(lives -> lives.staleness).toList());
+    }
+
+    /** The positions of a stage's row at which its versions and its sums of gradients begin and end. */
+    private static final class Lives {
+        private final Spans versions = new Spans();
+        private final Spans gradients = new Spans();
+        private int staleness;
+
+        Lives(Plan plan, int stage) {
+            versions.use(0, 0);
+            List<Action> row = plan.rows().get(plan.rankOf(stage));
+            for (int position = 0; position < row.size(); position++) {
+                Action action = row.get(position);
+                if (action.stage() == stage) {
+                    take(action, plan.stepOf(action), position);
+                }
+            }
+        }
+
+        private void take(Action action, int step, int position) {
+            if (action.kind() == Kind.UPDATE) {
+                versions.use(step, position);
+                versions.use(step + 1, position);
+                gradients.use(step, position);
+            } else if (action.kind().freesActivation()) {
+                gradients.use(step, position);
+            }
+            if (action.namesVersion()) {
+                versions.use(action.version(), position);
+                staleness = Math.max(staleness, step - action.version());
+            }
+        }
+    }
+
+    /** The first and the last position at which each of several copies is in use. */
+    private static final class Spans {
+        private final Map<Integer, Integer> first = new HashMap<>();
+        private final Map<Integer, Integer> last = new HashMap<>();
+
+        /** Takes note of a use; positions come in rising order. */
+        void use(int copy, int position) {
+            first.putIfAbsent(copy, position);
+            last.put(copy, position);
+        }
+
+        /** Returns the most copies in use at one position; the number is largest at the begin of a copy. */
+        int most() {
+            return first.values().stream().mapToInt(position -> (int) first.keySet().stream()
+                    .filter(copy -> first.get(copy) <= position && position <= last.get(copy)).count()).max().orElse(0);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package dev.troupe.schedule.family;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.StageGraph;
+import dev.troupe.schedule.builder.Sizes;
+
+/**
+ * PipeDream-2BW: 1F1B that never drains. The forwards of the next step begin before the update of this one, so that no rank
+ * is idle between steps; for that the gradients of step t are taken at the weights before the last update, W(t-1), on all
+ * stages, and each stage keeps two versions of its weights.
+ *
+ * <pre>
+ * P = 2, M = 2, three steps; F4@1 is microbatch 4, the first of step 2, on the weights after one update
+ * rank 0   F0@0 F1@0 B0@0 F2@0 B1@0 F3@0 B2@0 U0 F4@1 B3@0 F5@1 B4@1 B5@1 U1 U2
+ * rank 1   F0@0 B0@0 F1@0 B1@0 F2@0 B2@0 F3@0 B3@0 U0 F4@1 B4@1 F5@1 B5@1 U1 U2
+ * </pre>
+ *
+ * <p>The phases of a row:
+ * <ol>
+ * <li>warm-up: forwards, as many as ranks follow, or a multiple of it;
+ * <li>steady: one forward, one backward, through all steps;
+ * <li>the backwards that are left when there is no other step.
+ * </ol>
+ * An update waits for the gradients of its step on every rank, because clipping needs the global norm, and tied weights the
+ * sum of both ends. So its place in the row decides on the bubble: see {@link Updates}.
+ *
+ * <p>It is defined for M as large as the warm-up of rank 0 or larger. With fewer microbatches a rank begins step t+2 before
+ * the gradients of step t are back, while its weights need their update.
+ *
+ * <p>Source: Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, 2021, section 3. There an update waits for
+ * no other rank, and nothing is clipped.
+ *
+ * @param updates the place of each update
+ * @param warmUpPerRank forwards of the warm-up for each rank that follows: 1, or 2 to hide the time of messages and of the
+ *        norm behind more activations
+ */
+public record PipeDream2Bw(Updates updates, int warmUpPerRank) {
+    /** The name of the schedule on the command line. */
+    public static final String NAME = "pipedream-2bw";
+
+    /** The place of the update of a step in a row. */
+    public enum Updates {
+        /**
+         * Right before the first forward that reads the new weights: the gradients of the other ranks have come meanwhile,
+         * so that no rank waits. The gradients of the next step have begun, so that two sums of gradients live at once.
+         */
+        LAZY,
+        /** Right behind the last backward of the step: one sum of gradients, and the ranks wait for the slowest. */
+        EAGER
+    }
+
+    public PipeDream2Bw {
+        if (warmUpPerRank < 1 || warmUpPerRank > 2) {
+            throw new PlanException(
+                    NAME + " warms up with 1 or 2 forwards for each rank that follows, but was asked for "
+                            + warmUpPerRank + ": more would only hold more activations.");
+        }
+    }
+
+    /**
+     * Makes the plan of some steps, from the first one of a run, with its computing and its updates alone.
+     *
+     * @param pipeline number of ranks in the pipeline, P, with one stage each
+     * @param microbatches microbatches of each step, M
+     * @param steps number of steps
+     * @throws PlanException if there are fewer microbatches than the warm-up of rank 0 has; the message says which would do
+     */
+    public Plan plan(int pipeline, int microbatches, int steps) {
+        Sizes.requirePositive(NAME, pipeline, 1, microbatches);
+        if (steps < 1 || 2L * microbatches * steps > Integer.MAX_VALUE) {
+            throw new PlanException(
+                    NAME + " needs 1 step or more and no more actions on a rank than a plan can hold, but was"
+                            + " asked for " + steps + " steps of " + microbatches + " microbatches.");
+        }
+        int warmUp = warmUpPerRank * (pipeline - 1);
+        if (microbatches < warmUp) {
+            throw new PlanException(NAME + " on " + pipeline + " ranks needs " + warmUp
+                    + " microbatches or more in a step, but was asked for " + microbatches
+                    + ": rank 0 would begin step 2 before the gradients of step 0 are back, and the weights of step 2 are those"
+                    + " that they update; take " + warmUp + " microbatches or more, or fewer ranks.");
+        }
+        return planOf(pipeline, microbatches, steps);
+    }
+
+    /** Makes the plan whatever the sizes. */
+    Plan planOf(int pipeline, int microbatches, int steps) {
+        List<List<Action>> rows = new ArrayList<>();
+        for (int stage = 0; stage < pipeline; stage++) {
+            rows.add(new Steps(stage, microbatches, steps).row(warmUpPerRank * (pipeline - 1 - stage)));
+        }
+        return new Plan(NAME, pipeline, pipeline, microbatches * steps, steps, Placement.LOOP, rows, Set.of(),
+                StageGraph.chain(pipeline));
+    }
+
+    /** The row of one stage. */
+    private final class Steps {
+        private final int stage;
+        private final int microbatches;
+        private final int steps;
+        private final List<Action> row = new ArrayList<>();
+        private int forwards;
+        private int backwards;
+        private int updated;
+
+        Steps(int stage, int microbatches, int steps) {
+            this.stage = stage;
+            this.microbatches = microbatches;
+            this.steps = steps;
+        }
+
+        List<Action> row(int warmUp) {
+            int all = microbatches * steps;
+            // 1. Warm-up.
+            while (forwards < Math.min(warmUp, all)) {
+                forward();
+            }
+            // 2. Steady: one forward, one backward.
+            while (forwards < all) {
+                forward();
+                backward();
+            }
+            // 3. The backwards that are left, and the updates that no forward has asked for.
+            while (backwards < all) {
+                backward();
+            }
+            while (updated < steps) {
+                update();
+            }
+            return row;
+        }
+
+        private void forward() {
+            int version = version(forwards);
+            while (updated < version) {
+                update();
+            }
+            row.add(new Action(stage, Kind.FORWARD, forwards++, version));
+        }
+
+        private void backward() {
+            row.add(new Action(stage, Kind.FULL_BACKWARD, backwards, version(backwards)));
+            backwards++;
+            if (updates == Updates.EAGER && backwards % microbatches == 0) {
+                update();
+            }
+        }
+
+        private void update() {
+            row.add(new Action(stage, Kind.UPDATE, updated++));
+        }
+
+        /** Returns the version that a microbatch reads: the last one but one of its step. */
+        private int version(int microbatch) {
+            return Math.max(0, microbatch / microbatches - 1); // rounded down
+        }
+    }
+}
