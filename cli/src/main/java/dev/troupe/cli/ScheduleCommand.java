@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.cli.options.CostOptions;
+import dev.troupe.cli.options.OverlapOptions;
 import dev.troupe.cli.report.IdleWeights;
 import dev.troupe.cli.report.ScheduleFigures;
 import dev.troupe.cli.report.Terminal;
@@ -10,6 +11,8 @@ import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.PlanFile;
 import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Sizes;
+import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
@@ -20,6 +23,7 @@ import dev.troupe.schedule.drawing.TerminalDrawing;
 import dev.troupe.schedule.drawing.TimelineCsv;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulation;
+import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.timeline.Timeline;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -68,6 +72,9 @@ final class ScheduleCommand implements Callable<Integer> {
     @Mixin
     private CostOptions costs;
 
+    @Mixin
+    private OverlapOptions overlap;
+
     @Option(names = "--out", paramLabel = "FILE", description = "Where to write; default: the terminal.")
     private Path out;
 
@@ -76,7 +83,7 @@ final class ScheduleCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         requireWritable();
-        Plan plan = plan(Schedules.named(name));
+        Plan plan = plan();
         Costs simulated = costs.of(plan.stageCount());
         Certificate certificate = PlanValidator.certify(new AddTransfers().apply(plan), Purpose.TRAINING, CREDITS);
         Simulation simulation = certificate.under(simulated);
@@ -87,6 +94,7 @@ final class ScheduleCommand implements Callable<Integer> {
                 int columns = terminal.columns().orElse(FILE_COLUMNS);
                 write(TerminalDrawing.draw(timeline, CostOptions.UNITS, columns, terminal.colours()) + "\n\n"
                         + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n"
+                        + (overlaps() ? stepMore(plan, simulation, simulated) : "")
                         + IdleWeights.of(plan, simulated).map(note -> "Note: " + note + ".\n").orElse(""));
             }
             case csv -> write(plan.toCsv());
@@ -97,6 +105,30 @@ final class ScheduleCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
+    private boolean overlaps() {
+        return name.equals(PipeDream2Bw.NAME);
+    }
+
+    /** Returns the time that each step adds, from a plan of twice the steps. */
+    private String stepMore(Plan plan, Simulation simulation, Costs simulated) {
+        int steps = plan.stepCount();
+        Plan longer = new AddTransfers()
+                .apply(overlap.plan(plan.rankCount(), plan.microbatchesPerStep(), 2 * steps));
+        long more = Simulator.run(longer, simulated, CREDITS).makespanNanos() - simulation.makespanNanos();
+        return "each of " + steps + " steps more: " + CostOptions.UNITS.text(more / steps) + "\n"; // rounded down
+    }
+
+    private Plan plan() {
+        if (!overlaps()) {
+            overlap.requireNone(name);
+            return plan(Schedules.named(name));
+        }
+        requireSizes();
+        Sizes.requireOneStageARank(name, orElse(virtualStages, 1));
+        requireFewForwards(pipeline, overlap.steps(), microbatches, "P x T x M");
+        return overlap.plan(pipeline, microbatches, overlap.steps());
+    }
+
     /**
      * Returns the plan of a schedule for the sizes of the options, or the plan of a file, whose sizes the options must
      * not contradict.
@@ -105,13 +137,17 @@ final class ScheduleCommand implements Callable<Integer> {
         if (schedule instanceof PlanFile file) {
             Plan own = file.plan();
             return sized(file, orElse(pipeline, own.rankCount()), orElse(virtualStages, own.virtualStages()),
-                    orElse(microbatches, own.microbatchCount()));
+                    orElse(microbatches, own.microbatchesPerStep()));
         }
+        requireSizes();
+        return sized(schedule, pipeline, orElse(virtualStages, schedule.usualVirtualStages()), microbatches);
+    }
+
+    private void requireSizes() {
         if (pipeline == null || microbatches == null) {
             throw new UsageException("a schedule by name needs --pipeline and --microbatches, but "
                     + (pipeline == null ? "--pipeline" : "--microbatches") + " is missing: only a file tells its own");
         }
-        return sized(schedule, pipeline, orElse(virtualStages, schedule.usualVirtualStages()), microbatches);
     }
 
     private static int orElse(Integer asked, int otherwise) {
@@ -119,13 +155,20 @@ final class ScheduleCommand implements Callable<Integer> {
     }
 
     private static Plan sized(Schedule schedule, int ranks, int stagesOnEach, int microbatchCount) {
-        double forwards = (double) ranks * stagesOnEach * microbatchCount;
+        requireFewForwards(ranks, stagesOnEach, microbatchCount, "P x V x M");
+        return schedule instanceof PlanFile file
+                ? file.ofSizes(ranks, stagesOnEach, microbatchCount)
+                : schedule.plan(ranks, stagesOnEach, microbatchCount);
+    }
+
+    private static void requireFewForwards(int ranks, int factor, int microbatchCount, String product) {
+        double forwards = (double) ranks * factor * microbatchCount;
         if (forwards > MOST_FORWARDS) {
             throw new UsageException(String.format(Locale.ROOT,
-                    "P x V x M must be at most %,d to be checked and drawn here, but %d x %d x %d is %,.0f: take fewer",
-                    MOST_FORWARDS, ranks, stagesOnEach, microbatchCount, forwards));
+                    "%s must be at most %,d to be checked and drawn here, but %d x %d x %d is %,.0f: take fewer",
+                    product,
+                    MOST_FORWARDS, ranks, factor, microbatchCount, forwards));
         }
-        return schedule.plan(ranks, stagesOnEach, microbatchCount);
     }
 
     private void requireWritable() {

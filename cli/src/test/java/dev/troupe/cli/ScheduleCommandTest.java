@@ -93,6 +93,73 @@ class ScheduleCommandTest {
                 "--format", "times").output());
     }
 
+    @Test
+    void shouldDrawStepsThatOverlapWithTheirVersionsOfTheWeights() {
+        Door door = Door.call("schedule", "pipedream-2bw", "--pipeline", "2", "--microbatches", "2");
+        assertEquals(
+                """
+                        pipedream-2bw: 27 units; bubble 12.5% of ideal time, 11.1% of total
+                        rank 0 F0@0-F1@0-          B0@0------F2@0-B1@0------F3@0-B2@0------F4@1-B3@0-
+                        rank 1      F0@0-B0@0------F1@0-B1@0------F2@0-B2@0------F3@0-B3@0------F4@1-
+
+                        from 14 units on:
+                        rank 0 -----F5@1-B4@1------F6@2-B5@1------F7@2-B6@2------     B7@2------
+                        rank 1 B4@1------F5@1-B5@1------F6@2-B6@2------F7@2-B7@2------
+
+                        makespan: 27 units
+                        """,
+                door.output().substring(0, door.output().indexOf("critical path")));
+        assertEquals(
+                """
+                        versions of the weights at most, by stage: [2, 2]; sums of gradients: [2, 2]; updates between the weights of a
+                          gradient and those that it updates: [1, 1]
+                        steady state: the block from update 0 to update 1 leads back to its own beginning, one step on, so the plan is
+                          certified for any number of steps
+                        each of 4 steps more: 6 units
+                        """,
+                door.output().substring(door.output().indexOf("versions of the weights")));
+        assertTrue(door.output().contains("\nmessages of 4 steps: 8 activations on 1 edge"), door.output());
+        String eager = Door.call("schedule", "pipedream-2bw", "--pipeline", "4", "--microbatches", "6", "--updates",
+                "eager", "--warm-up", "2", "--steps", "8").output();
+        assertTrue(eager.contains("activations held at most (microbatch x stage), by rank: [7, 5, 3, 1]"), eager);
+        assertTrue(eager.contains("sums of gradients: [1, 1, 1, 1]"), eager);
+        assertTrue(eager.contains("\neach of 8 steps more: 24 units\n"), eager);
+    }
+
+    @Test
+    void shouldReadAPlanOfSeveralStepsButNotTrainIt() {
+        Path file = folder.resolve("steps.csv");
+        String[] sizes = {"--pipeline", "3", "--microbatches", "2"};
+        assertEquals(ExitCode.DONE,
+                call("pipedream-2bw", sizes, "--format", "csv", "--out", file.toString()).exitCode());
+        String drawn = call("pipedream-2bw", sizes).output();
+        assertEquals(drawn.substring(drawn.indexOf('\n'), drawn.indexOf("\neach of")),
+                Door.call("schedule", file.toString()).output().substring(file.toString().length()).stripTrailing()
+                        .replaceFirst("^[^\n]*", ""));
+        for (String schedule : List.of("pipedream-2bw", file.toString())) {
+            Door door = Door.call("train", "-s", "parallel.schedule=" + schedule, "-s", "parallel.pipeline=3", "-s",
+                    "training.global-batch-size=2", "-s", "training.microbatch-size=1", "--out",
+                    folder.resolve("run").toString());
+            assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
+            assertTrue(door.refusal().contains("a run does one step after the other: ./troupe schedule draws and"
+                    + " certifies it; to train, take "), door.refusal());
+            assertFalse(Files.exists(folder.resolve("run")));
+        }
+    }
+
+    @Test
+    void shouldRefuseTheOptionsOfOverlappingStepsForOtherSchedules() {
+        assertRefused(
+                "troupe: --steps, --updates and --warm-up are for schedules whose steps overlap, but 1f1b draws one step"
+                        + " or what its file has: leave them out, or take pipedream-2bw\n",
+                "1f1b", "2", "2", "--steps", "3");
+        assertRefused("troupe: pipedream-2bw on 4 ranks needs 3 microbatches or more in a step, but was asked for 2",
+                "pipedream-2bw", "4", "2");
+        assertRefused("troupe: pipedream-2bw holds one stage on each rank, but was asked for 2 virtual stages",
+                "pipedream-2bw", "2", "2", "--virtual-stages", "2");
+        assertRefused("troupe: P x T x M must be at most 1,000,000", "pipedream-2bw", "2", "2", "--steps", "1000000");
+    }
+
     private static Door schedule(String name, String... more) {
         return call(name, new String[]{"--pipeline", "2", "--microbatches", "4"}, more);
     }

@@ -4,6 +4,8 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.certificate.Certificate;
+import dev.troupe.schedule.certificate.SteadyState;
+import dev.troupe.schedule.certificate.WeightVersions;
 import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.simulator.Simulation;
 import java.util.ArrayList;
@@ -36,8 +38,29 @@ public final class ScheduleFigures {
         lines.add("activations held at most (microbatch x stage), by rank: "
                 + byRank(ranks, rank -> "" + certificate.peakActivations().get(rank)));
         lines.add(messages(certificate));
+        if (certificate.plan().overlapsSteps()) {
+            lines.add(weights(certificate));
+            lines.add(certificate.steadyState().map(ScheduleFigures::words)
+                    .orElse("steady state: no block from one update to the next repeats in the "
+                            + certificate.plan().stepCount() + " steps of the plan"));
+        }
         return lines.stream().map(line -> Columns.wrapped(line, columns - 2, "").replace("\n", "\n  "))
                 .collect(Collectors.joining("\n"));
+    }
+
+    private static String weights(Certificate certificate) {
+        WeightVersions weights = certificate.weights();
+        int stages = certificate.plan().stageCount();
+        return "versions of the weights at most, by stage: "
+                + byRank(stages, stage -> "" + weights.liveVersions().get(stage))
+                + "; sums of gradients: " + byRank(stages, stage -> "" + weights.liveGradients().get(stage))
+                + "; updates between the weights of a gradient and those that it updates: "
+                + byRank(stages, stage -> "" + weights.staleness().get(stage));
+    }
+
+    private static String words(SteadyState steady) {
+        return "steady state: the block from update " + steady.step() + " to update " + (steady.step() + 1)
+                + " leads back to its own beginning, one step on, so the plan is certified for any number of steps";
     }
 
     /** Returns the critical path of the step; the time that its actions do not take is that of messages in flight. */
@@ -76,7 +99,9 @@ public final class ScheduleFigures {
         if (inFlight.isEmpty()) {
             return "messages: none";
         }
-        return "messages of a step: " + words(byDirection.get(true), "activations") + ", "
+        int steps = certificate.plan().stepCount();
+        return "messages of " + (steps == 1 ? "a step" : steps + " steps") + ": "
+                + words(byDirection.get(true), "activations") + ", "
                 + words(byDirection.get(false), "gradients") + "; unconsumed at most on an edge: "
                 + inFlight.getAsInt() + "; certified with " + certificate.creditsPerEdge()
                 + " credits an edge";

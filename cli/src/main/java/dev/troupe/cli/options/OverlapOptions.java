@@ -1,0 +1,50 @@
+package dev.troupe.cli.options;
+
+import dev.troupe.plan.UsageException;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.family.PipeDream2Bw;
+import dev.troupe.schedule.family.PipeDream2Bw.Updates;
+import java.util.Objects;
+import java.util.stream.Stream;
+import picocli.CommandLine.Option;
+
+/** The options of a schedule whose steps overlap: how many of them are drawn, and the places of updates and forwards. */
+public final class OverlapOptions {
+    /** The places of updates as the command line names them. */
+    private enum Place {
+        lazy, eager
+    }
+
+    private static final int STEPS = 4;
+
+    @Option(names = "--steps", paramLabel = "T", description = {
+            "Steps to draw of a schedule whose steps overlap. Default: 4."})
+    private Integer steps;
+
+    @Option(names = "--updates", paramLabel = "PLACE", description = {
+            "${COMPLETION-CANDIDATES}: the place of an update of such a schedule, before the first forward that reads it or behind the last backward of its step. Default: lazy."})
+    private Place updates;
+
+    @Option(names = "--warm-up", paramLabel = "N", description = {
+            "Forwards of the warm-up of such a schedule for each rank that follows: 1, or 2 to hide slow messages. Default: 1."})
+    private Integer warmUp;
+
+    /** Returns the number of steps to draw. */
+    public int steps() {
+        return steps == null ? STEPS : steps;
+    }
+
+    /** Returns the plan of some steps of the schedule. */
+    public Plan plan(int pipeline, int microbatches, int stepCount) {
+        return new PipeDream2Bw(updates == Place.eager ? Updates.EAGER : Updates.LAZY, warmUp == null ? 1 : warmUp)
+                .plan(pipeline, microbatches, stepCount);
+    }
+
+    /** Refuses these options for any other schedule. */
+    public void requireNone(String schedule) {
+        if (Stream.of(steps, updates, warmUp).anyMatch(Objects::nonNull)) {
+            throw new UsageException("--steps, --updates and --warm-up are for schedules whose steps overlap, but "
+                    + schedule + " draws one step or what its file has: leave them out, or take " + PipeDream2Bw.NAME);
+        }
+    }
+}
