@@ -110,7 +110,7 @@ final class RunMeters implements Observation {
         this.recoveries = Timer.builder("troupe.recovery")
                 .description("Time from the detection of a failure until the restarted ranks have caught up").tags(tags)
                 .register(registry);
-        this.measured = new StepMeters(registry, tags);
+        this.measured = new StepMeters(registry, tags, run.memory().size());
     }
 
     private void announce(RankMemory memory) {
