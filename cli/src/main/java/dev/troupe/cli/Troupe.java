@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.bits.BisectCommand;
 import dev.troupe.cli.model.EvalCommand;
 import dev.troupe.cli.model.GenerateCommand;
 import dev.troupe.cli.launch.MediaDriverCommand;
@@ -22,7 +23,7 @@ import picocli.CommandLine.ParameterException;
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
-        PageCommand.class,
+        PageCommand.class, BisectCommand.class,
         TokenizeCommand.class, EvalCommand.class, GenerateCommand.class, ExportCommand.class, MediaDriverCommand.class,
         DoctorCommand.class,
         KeysCommand.class,

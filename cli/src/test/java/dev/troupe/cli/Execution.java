@@ -55,6 +55,11 @@ public record Execution(int exitCode, String output, String errors) {
         return execution;
     }
 
+    /** A command with its arguments. */
+    public static Execution command(String... arguments) {
+        return of(List.of(arguments));
+    }
+
     /** {@code troupe train} with settings, each without its {@code -s}, into a directory. */
     public static Execution train(Path out, List<String> settings, String... more) {
         List<String> arguments = new ArrayList<>(List.of("train", "--out", out.toString()));

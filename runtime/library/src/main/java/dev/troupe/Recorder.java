@@ -1,5 +1,6 @@
 package dev.troupe;
 
+import dev.troupe.bits.StepBits;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunListener;
 import dev.troupe.output.RunJournal;
@@ -45,6 +46,11 @@ final class Recorder implements RunListener {
     @Override
     public void onTimes(StepTimes times) {
         journal.onTimes(times);
+    }
+
+    @Override
+    public void onBits(StepBits bits) {
+        journal.onBits(bits);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.troupe.cli.progress;
 
+import dev.troupe.bits.StepBits;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.batch.Batches;
@@ -110,6 +111,11 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     @Override
     public void onTimes(StepTimes times) {
         journal.onTimes(times);
+    }
+
+    @Override
+    public void onBits(StepBits bits) {
+        journal.onBits(bits);
     }
 
     @Override

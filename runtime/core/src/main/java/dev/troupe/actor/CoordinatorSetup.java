@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.bits.StepsOfBits;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.observe.RunListener;
@@ -94,7 +95,8 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
     /** Returns the reports of the run to its listener. */
     RunReports reports() {
         return new RunReports(listener, clock, new StragglerWatch(expectation), roster.hosts(),
-                new StepTraces(StepTimes.Rows.of(plan.training().plan(), plan.ranksPerPlace())));
+                new StepTraces(StepTimes.Rows.of(plan.training().plan(), plan.ranksPerPlace())),
+                new StepsOfBits(plan));
     }
 
     /** Returns the watch over a run that begins, or has a new coordinator; its longest kernel takes as long as this. */

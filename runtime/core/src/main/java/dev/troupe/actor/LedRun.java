@@ -98,6 +98,11 @@ final class LedRun implements CoordinatedRun {
                     reports.traced(step, times);
                 }
             }
+            case TrainingCoordinator.StepDigested(Incarnation rank, long step, var bits) -> {
+                if (rank.equals(machine.incarnation(rank.rank()))) {
+                    reports.digested(step, bits);
+                }
+            }
             case TrainingCoordinator.StepTimed(Incarnation rank, long step, var times) ->
                 reports.timed(rank.rank(), step, times);
         }

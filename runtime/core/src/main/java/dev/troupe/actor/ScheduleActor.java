@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.bits.RankBits;
 import dev.troupe.fault.InjectedFault;
 import dev.troupe.observe.EventLog;
 import dev.troupe.prepare.Reason;
@@ -125,6 +126,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private static final int MOST_CALLS = 40;
     /** Actions whose times fit a control message to another process. */
     private static final int MOST_TRACED_ELSEWHERE = 5_000;
+    /** Digests that fit one, of 9 bytes each. */
+    static final int MOST_DIGESTS_ELSEWHERE = 25_000;
 
     private final RankResources rank;
     private final StageThread thread;
@@ -284,6 +287,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 if (done.kind() == Pass.Kind.TRAINING) {
                     coordinator.tell(new TrainingCoordinator.StepTimed(rank.incarnation(), done.step(),
                             times.values().stream().map(ComputeTimes::take).toList()));
+                    tellBits(done.step(), rank.bits().takeFirst());
                 }
                 tellCoordinator(new RunEvent.PassDone(rank.incarnation(), done, losses, squaredSums));
                 losses.clear();
@@ -291,11 +295,22 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             }
             case RankCommand.ReportUpdated(long step) -> {
                 RankTimes times = rank.trace().take();
-                if (coordinator.path().address().hasLocalScope() || times.ends().length <= MOST_TRACED_ELSEWHERE) {
+                if (isCoordinatorHere() || times.ends().length <= MOST_TRACED_ELSEWHERE) {
                     coordinator.tell(new TrainingCoordinator.StepTraced(rank.incarnation(), step, times));
                 }
+                tellBits(step, rank.bits().takeWeights());
                 tellCoordinator(new RunEvent.Updated(rank.incarnation(), step, rank.newTraffic()));
             }
+        }
+    }
+
+    private boolean isCoordinatorHere() {
+        return coordinator.path().address().hasLocalScope();
+    }
+
+    private void tellBits(long step, RankBits bits) {
+        if (isCoordinatorHere() || bits.values().length <= MOST_DIGESTS_ELSEWHERE) {
+            coordinator.tell(new TrainingCoordinator.StepDigested(rank.incarnation(), step, bits));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.bits.RankBits;
 import dev.troupe.observe.EventLog;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.observe.RunReports;
@@ -75,6 +76,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     /** What a rank has done in a step, and when. */
     record StepTraced(Incarnation rank, long step, RankTimes times) implements OfRun {
+    }
+
+    /** The digests of what a rank has computed in a step so far. */
+    record StepDigested(Incarnation rank, long step, RankBits bits) implements OfRun {
     }
 
     /**

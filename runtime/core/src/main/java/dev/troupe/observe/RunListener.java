@@ -1,5 +1,6 @@
 package dev.troupe.observe;
 
+import dev.troupe.bits.StepBits;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.schedule.idle.StepTimes;
@@ -28,6 +29,10 @@ public interface RunListener {
 
     /** The times of all ranks in the step that is told next; not told of a step whose ranks were lost since. */
     default void onTimes(StepTimes times) {
+    }
+
+    /** The digests of the step that is told next; not told of an engine that computes nothing. */
+    default void onBits(StepBits bits) {
     }
 
     /** A step is committed; {@code seconds} is its wall time. */

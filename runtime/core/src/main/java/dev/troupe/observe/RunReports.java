@@ -1,5 +1,7 @@
 package dev.troupe.observe;
 
+import dev.troupe.bits.RankBits;
+import dev.troupe.bits.StepsOfBits;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.run.RunCommand;
@@ -29,6 +31,7 @@ public final class RunReports {
     private final StragglerWatch stragglers;
     private final PaceWatch pace;
     private final StepTraces traces;
+    private final StepsOfBits bits;
     // What the ranks computed in the step under way.
     private final Map<Integer, List<StageTime>> times = new TreeMap<>();
     private long timedStep = -1;
@@ -46,13 +49,16 @@ public final class RunReports {
      *            for each rank its node, at first
      * @param traces
      *            puts the times of steps together
+     * @param bits
+     *            puts their digests together
      */
     public RunReports(RunListener listener, LongSupplier clock, StragglerWatch stragglers, List<String> hosts,
-            StepTraces traces) {
+            StepTraces traces, StepsOfBits bits) {
         this.listener = listener;
         this.clock = clock;
         this.stragglers = stragglers;
         this.traces = traces;
+        this.bits = bits;
         this.pace = new PaceWatch(hosts, listener.earlierStepSeconds());
     }
 
@@ -93,6 +99,11 @@ public final class RunReports {
         traces.traced(step, ofRank);
     }
 
+    /** A rank has told digests of a step. */
+    public void digested(long step, RankBits ofRank) {
+        bits.add(step, ofRank);
+    }
+
     /** A rank has answered, with what its clock shows, what was asked at {@code askedNanos} of this one. */
     public void clockTold(int rank, long askedNanos, long nanos) {
         traces.clockTold(rank, askedNanos, nanos, System.nanoTime());
@@ -117,6 +128,7 @@ public final class RunReports {
         double seconds = (clock.getAsLong() - stepStartNanos) / 1e9;
         traces.committed(lastStep, hosts).ifPresent(listener::onTimes);
         FlightEvents.step(lastStep, epoch, result.loss(), seconds);
+        bits.of(lastStep).ifPresent(listener::onBits);
         listener.onStep(result, seconds);
         pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::tell);
         if (!isDisturbed && timedStep == lastStep) {

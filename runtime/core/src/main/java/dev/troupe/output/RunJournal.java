@@ -1,5 +1,7 @@
 package dev.troupe.output;
 
+import dev.troupe.bisect.BitsFile;
+import dev.troupe.bits.StepBits;
 import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointException;
@@ -48,6 +50,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
     private final EventsFile events;
     private final StepRecords steps;
     private final Observations observations;
+    private final BitsFile bits;
     private final Batches batches;
     private final long tokensPerStep;
     private final List<Double> earlierStepSeconds;
@@ -70,6 +73,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
                 ? MetricsLog.open(directory.metrics(), run.stepsDone(), trouble)
                 : MetricsLog.takeOver(directory.metrics(), trouble);
         this.events = new EventsFile(directory.path(), trouble);
+        this.bits = new BitsFile(run, directory.path(), trouble);
         this.batches = run.batches();
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         this.committedSteps = isFirst ? 0 : metrics.nextStep();
@@ -130,6 +134,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
             Files.deleteIfExists(directory.resolve(RecoveryLog.FILE));
             StepRecords.clear(directory);
             TensorBoardLog.clear(directory);
+            BitsFile.clear(directory);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
@@ -254,6 +259,11 @@ public final class RunJournal implements RunListener, AutoCloseable {
     }
 
     @Override
+    public void onBits(StepBits ofStep) {
+        bits.add(ofStep);
+    }
+
+    @Override
     public void onStep(StepResult result, double seconds) {
         if (Double.isNaN(firstLoss)) {
             firstLoss = result.loss();
@@ -364,6 +374,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
         try {
             steps.close();
             observations.close();
+            bits.close();
             metrics.close();
         } finally {
             directory.close(); // else the lock stays as long as the process

@@ -1,5 +1,6 @@
 package dev.troupe.rank;
 
+import dev.troupe.bits.BitRecorder;
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.EngineGroup;
@@ -67,6 +68,7 @@ public final class RankResources {
     private final Outbox<Tensor> outbox;
     private final ExchangeThread exchanges;
     private final RankTrace trace;
+    private final BitRecorder bits;
     private Traffic toldTraffic = Traffic.NONE;
     /** Whether the transport has nothing of a retired incarnation any more. */
     private volatile boolean isLetGo;
@@ -95,6 +97,7 @@ public final class RankResources {
         this.trace = new RankTrace(rank, incarnation.epoch(),
                 plan.training().plan().rows().get(rank / plan.ranksPerPlace()),
                 node.pauses());
+        this.bits = new BitRecorder(rank, plan, engine);
         this.tensors = new RankTensors(this, node, data);
         this.exchanges = new ExchangeThread(rank);
     }
@@ -142,6 +145,11 @@ public final class RankResources {
         return trace;
     }
 
+    /** The digests of what it computes in a step. */
+    public BitRecorder bits() {
+        return bits;
+    }
+
     /** The tensors between its stages and those of other ranks. */
     public RankTensors tensors() {
         return tensors;
@@ -156,6 +164,7 @@ public final class RankResources {
         boolean isNew = stepsDone == node.firstStep();
         Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share(), dataShare(),
                 isNew ? node.weights() : this::readFrozen);
+        bits.watch(stage);
         StageWorker worker = new StageWorker(stage, engine, this, node);
         boundaries.put(index, stage::release);
         if (!isNew) {
@@ -303,6 +312,7 @@ public final class RankResources {
 
     private void free() {
         trace.close();
+        bits.close();
         engine.close();
         data.close();
     }

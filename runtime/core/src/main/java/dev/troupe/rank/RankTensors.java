@@ -9,6 +9,7 @@ import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.stage.Stage;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import dev.troupe.step.RankSide;
 import dev.troupe.transport.MessageId;
 import java.util.List;
@@ -144,7 +145,20 @@ public final class RankTensors implements RankSide {
     }
 
     @Override
+    public void received(Stage stage, Action receive, Pass pass, Tensor tensor) {
+        if (pass.kind() == Pass.Kind.VALIDATION) {
+            return;
+        }
+        if (receive.kind() == Kind.RECV_F) {
+            rank.bits().receivedActivation(stage, receive.microbatch(), tensor);
+        } else {
+            rank.bits().receivedGradient(stage, receive.microbatch(), tensor);
+        }
+    }
+
+    @Override
     public void measured(Stage stage, Pass pass) {
+        rank.bits().finalGradients(stage);
         node.gradientDump().filter(dump -> dump.wants(pass.step()))
                 .ifPresent(dump -> dump.add(rank(), stage.index(),
                         StageWorker.parts(rank.engine(), stage.gradients())));
@@ -152,6 +166,7 @@ public final class RankTensors implements RankSide {
 
     @Override
     public void keep(Stage stage, Pass pass) {
+        rank.bits().weights(stage);
         long stepsDone = pass.step() + 1;
         if (node.snapshots().isPresent() && !rank.outbox().isRetired()
                 && points.keepsSnapshot(stage.index(), pass.step())) {

@@ -2,9 +2,9 @@
  * What a rank computes and sends with: its engine, groups and tensors, its outbox, the faults and times around an action,
  * the warm-up. No actor in it.
  *
- * <p>Imports the JDK, {@code dev.troupe.batch}, {@code dev.troupe.checkpoint}, {@code dev.troupe.collective},
- * {@code dev.troupe.config.fault}, {@code dev.troupe.config.group}, {@code dev.troupe.engine},
- * {@code dev.troupe.engine.provider}, {@code dev.troupe.fault}, {@code dev.troupe.observe},
+ * <p>Imports the JDK, {@code dev.troupe.batch}, {@code dev.troupe.bits}, {@code dev.troupe.checkpoint},
+ * {@code dev.troupe.collective}, {@code dev.troupe.config.fault}, {@code dev.troupe.config.group},
+ * {@code dev.troupe.engine}, {@code dev.troupe.engine.provider}, {@code dev.troupe.fault}, {@code dev.troupe.observe},
  * {@code dev.troupe.parallel}, {@code dev.troupe.plan}, {@code dev.troupe.prepare}, {@code dev.troupe.protocol},
  * {@code dev.troupe.protocol.checkpoint}, {@code dev.troupe.protocol.rank}, {@code dev.troupe.protocol.run},
  * {@code dev.troupe.pulse}, {@code dev.troupe.schedule}, {@code dev.troupe.shard}, {@code dev.troupe.snapshot},

@@ -1,5 +1,6 @@
 package dev.troupe.run;
 
+import dev.troupe.bits.StepBits;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.observe.Recovery;
 import dev.troupe.protocol.StepResult;
@@ -51,6 +52,11 @@ public final class LateListener implements RunListener {
     @Override
     public void onTimes(StepTimes times) {
         listener.onTimes(times);
+    }
+
+    @Override
+    public void onBits(StepBits bits) {
+        listener.onBits(bits);
     }
 
     @Override

@@ -43,6 +43,10 @@ public interface RankSide {
     default void makes(Action send) {
     }
 
+    /** A stage is about to use what another rank has sent it for a receive. */
+    default void received(Stage stage, Action receive, Pass pass, Tensor tensor) {
+    }
+
     /** The gradients of a stage are final. */
     default void measured(Stage stage, Pass pass) {
     }

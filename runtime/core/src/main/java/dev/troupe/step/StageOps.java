@@ -153,6 +153,7 @@ public final class StageOps implements StepOps {
         }
         Tensor tensor = stage.ofLength(rank.take(receive, pass), length);
         rank.grant(receive, stage.takeBoundary());
+        rank.received(stage, receive, pass, tensor);
         return tensor;
     }
 

@@ -1,10 +1,12 @@
 package dev.troupe.actor;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import dev.troupe.bits.RankBits;
 import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.node.NodeEvent;
@@ -26,6 +28,7 @@ import java.util.stream.IntStream;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.serialization.Serialization;
 import org.apache.pekko.serialization.SerializationExtension;
+import org.apache.pekko.serialization.Serializer;
 import org.apache.pekko.serialization.Serializers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -72,6 +75,19 @@ class ControlFrameTest {
                 .mapToObj(layer -> new LayerSquaredSum(60_000 + layer, 0, Math.E * layer)).toList();
         requireRoom(new TrainingCoordinator.Happened(new RunEvent.PassDone(new Incarnation(65_535, 7),
                 new Pass(Integer.MAX_VALUE, Pass.Kind.TRAINING, 1), losses, sums)));
+    }
+
+    @Test
+    void shouldHaveRoomForTheDigestsOfAStep() {
+        long[] digests = new SplittableRandom(SEED).longs(ScheduleActor.MOST_DIGESTS_ELSEWHERE).toArray();
+        TrainingCoordinator.StepDigested told = new TrainingCoordinator.StepDigested(new Incarnation(65_535, 7),
+                Integer.MAX_VALUE, new RankBits(65_535, 0, digests));
+        byte[] bytes = serialization.serialize(told).get();
+        Serializer serializer = serialization.findSerializerFor(told);
+        TrainingCoordinator.StepDigested read = (TrainingCoordinator.StepDigested) serialization
+                .deserialize(bytes, serializer.identifier(), Serializers.manifestFor(serializer, told)).get();
+        assertArrayEquals(digests, read.bits().values());
+        assertTrue(bytes.length < frameBytes - 8192, bytes.length + " bytes, and a frame has " + frameBytes);
     }
 
     @Test

@@ -75,7 +75,7 @@ public final class StageParameters {
     }
 
     /** For each layer the parameters that it uses, a second use of another layer's too. */
-    List<List<Parameter>> used() {
+    public List<List<Parameter>> used() {
         return layers.stream().map(layer -> trained(layer).toList()).toList();
     }
 

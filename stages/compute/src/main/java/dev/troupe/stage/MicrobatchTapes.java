@@ -21,6 +21,8 @@ final class MicrobatchTapes {
     private final ArrayDeque<StageTape> spare = new ArrayDeque<>();
     // One writer, the thread that computes; read by any.
     private volatile int liveCount;
+    private StageWatch watch = StageWatch.NONE;
+    private boolean endsStep;
 
     MicrobatchTapes(int stage, StageLayers layers, StageSettings settings, LayerShares shares,
             TensorPool pool) {
@@ -30,6 +32,16 @@ final class MicrobatchTapes {
         this.recompute = settings.recompute();
         this.shares = shares;
         this.pool = pool;
+    }
+
+    /** Tells all that follows to a watch. */
+    void watchedBy(StageWatch other) {
+        watch = other;
+    }
+
+    /** The next backward for the weights is the step's last. */
+    void lastBackwardFollows() {
+        endsStep = true;
     }
 
     int liveCount() {
@@ -50,6 +62,7 @@ final class MicrobatchTapes {
             throw misplaced("forward", microbatch, "activations of an earlier forward are still kept");
         }
         StageTape tape = spare.isEmpty() ? layers.newTape(recompute, shares) : spare.pop();
+        tape.begin(microbatch, watch);
         live[microbatch] = tape;
         liveCount = liveCount + 1;
         return tape;
@@ -79,6 +92,7 @@ final class MicrobatchTapes {
         spare.push(live[microbatch]);
         live[microbatch] = null;
         liveCount = liveCount - 1;
+        endsStep = false;
     }
 
     void recordLoss(int microbatch, double loss) {
@@ -97,6 +111,7 @@ final class MicrobatchTapes {
         if (microbatch < 0 || microbatch >= live.length || live[microbatch] == null) {
             throw misplaced(what, microbatch, "there are no activations of a forward");
         }
+        live[microbatch].endsStep(endsStep);
         return live[microbatch];
     }
 

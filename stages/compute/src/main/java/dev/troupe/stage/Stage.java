@@ -115,6 +115,11 @@ public final class Stage implements AutoCloseable {
         return new Stage(engine, partition, index, settings, share, data, source);
     }
 
+    /** Tells all that the layers put out from now on to a watch. */
+    public void watchedBy(StageWatch watch) {
+        tapes.watchedBy(watch);
+    }
+
     /** This stage's place in the pipeline, 0 .. {@link #stageCount} - 1. */
     public int index() {
         return index;
@@ -216,7 +221,7 @@ public final class Stage implements AutoCloseable {
         DropoutKey key = settings.dropoutOf(step, firstMicrobatch + microbatch, length);
         Tensor output = tape.forward(border.input(microbatch, length, input, rows),
                 border.enter(tape, rows, length, key));
-        recordLoss(microbatch, tape);
+        tape.recordLoss(tapes);
         return output;
     }
 
@@ -229,7 +234,7 @@ public final class Stage implements AutoCloseable {
         int length = border.lengthOf(input, rows);
         Tensor output = tape.forwardOnly(border.input(microbatch, length, input, rows),
                 border.enter(tape, rows, length, DropoutKey.NONE));
-        recordLoss(microbatch, tape);
+        tape.recordLoss(tapes);
         tapes.end(microbatch);
         return output;
     }
@@ -276,6 +281,7 @@ public final class Stage implements AutoCloseable {
      */
     public void lastBackwardFollows() {
         buffers.lastBackwardFollows();
+        tapes.lastBackwardFollows();
     }
 
     /** The backward of one microbatch for the weights: adds to the gradients and lets its activations go. */
@@ -390,11 +396,5 @@ public final class Stage implements AutoCloseable {
         pool.close();
         buffers.close();
         border.close();
-    }
-
-    private void recordLoss(int microbatch, StageTape tape) {
-        if (hasHead()) {
-            tapes.recordLoss(microbatch, tape.head().loss());
-        }
     }
 }

@@ -25,29 +25,34 @@ import java.util.List;
 /** The layers of a stage in order, with the ends of the model where they are here. */
 public final class StageLayers {
     private final List<Layer> layers;
+    private final List<LayerRange> ranges;
     private final List<SumPlace> sumPlaces;
     private final EmbeddingLayer embedding;
     private final HeadLayer head;
     private final TiedEnd tiedEnd;
     private final StageParameters parameters;
+    private final List<List<Parameter>> trained;
 
     /** Where a layer's squared sums belong: a block of the model, and how many parameters of it other stages have before. */
     private record SumPlace(int block, int part) {
     }
 
-    private StageLayers(List<Layer> layers, List<SumPlace> sumPlaces, ModelSpec model) {
+    private StageLayers(List<Layer> layers, List<LayerRange> ranges, List<SumPlace> sumPlaces, ModelSpec model) {
         this.layers = layers;
+        this.ranges = ranges;
         this.sumPlaces = sumPlaces;
         this.embedding = layers.getFirst() instanceof EmbeddingLayer first ? first : null;
         this.head = layers.getLast() instanceof HeadLayer last ? last : null;
         this.tiedEnd = tiedEnd(model);
         this.parameters = new StageParameters(layers,
                 model.sharedInTraining().stream().map(SharedParameter::parameter).toList());
+        this.trained = parameters.used();
     }
 
     /** Builds these layers of the model, the halves of a block as one; their parameters are still to be placed. */
     public static StageLayers of(LayerContext context, ModelSpec model, LayerRange range) {
         List<Layer> layers = new ArrayList<>();
+        List<LayerRange> ranges = new ArrayList<>();
         List<SumPlace> sumPlaces = new ArrayList<>();
         for (int number = range.first(); number <= range.last(); number++) {
             LayerSpec spec = model.layers().get(number);
@@ -57,12 +62,14 @@ public final class StageLayers {
                     && model.blockNumber(number - 1) == block
                     && layers.getLast() instanceof ResidualLayer before) {
                 layers.set(layers.size() - 1, before.then(half));
+                ranges.set(ranges.size() - 1, new LayerRange(ranges.getLast().first(), number));
             } else {
                 layers.add(layer);
+                ranges.add(new LayerRange(number, number));
                 sumPlaces.add(new SumPlace(block, parametersBefore(model, number)));
             }
         }
-        return new StageLayers(List.copyOf(layers), List.copyOf(sumPlaces), model);
+        return new StageLayers(List.copyOf(layers), List.copyOf(ranges), List.copyOf(sumPlaces), model);
     }
 
     /** Parameters of the same block in layers before one. */
@@ -100,6 +107,16 @@ public final class StageLayers {
 
     TiedEnd tiedEnd() {
         return tiedEnd;
+    }
+
+    /** The layers of the model that are one here, both halves of a block; counted from the stage's first. */
+    LayerRange range(int layer) {
+        return ranges.get(layer);
+    }
+
+    /** What a layer is trained by, a second use of another layer's parameters too; counted from the stage's first. */
+    List<Parameter> trained(int layer) {
+        return trained.get(layer);
     }
 
     /** What the layers use and own. */
@@ -165,6 +182,6 @@ public final class StageLayers {
     }
 
     StageTape newTape(Recompute recompute, LayerShares shares) {
-        return new StageTape(layers.stream().map(Layer::newTape).toList(), recompute, shares);
+        return new StageTape(this, layers.stream().map(Layer::newTape).toList(), recompute, shares);
     }
 }

@@ -10,6 +10,7 @@ import java.util.List;
 
 /** The way of one microbatch through all layers of a stage. */
 final class StageTape {
+    private final StageLayers layers;
     private final List<Tape> tapes;
     private final Recompute recompute;
     private final LayerShares shares;
@@ -17,9 +18,13 @@ final class StageTape {
     /** Of the microbatch under way; null where none separates documents. */
     private Tensor starts;
     private int length;
+    private int number;
+    private StageWatch watch;
+    private boolean endsStep;
     private boolean inputGradientDone;
 
-    StageTape(List<Tape> tapes, Recompute recompute, LayerShares shares) {
+    StageTape(StageLayers layers, List<Tape> tapes, Recompute recompute, LayerShares shares) {
+        this.layers = layers;
         this.tapes = tapes;
         this.recompute = recompute;
         this.shares = shares;
@@ -29,6 +34,25 @@ final class StageTape {
     /** Null where another stage has the head. */
     HeadLayer.Pass head() {
         return head;
+    }
+
+    /** A microbatch is under way. */
+    void begin(int microbatch, StageWatch watchedBy) {
+        number = microbatch;
+        watch = watchedBy;
+    }
+
+    /** Says whether the backward for the weights that follows is the step's last. */
+    void endsStep(boolean isLast) {
+        endsStep = isLast;
+    }
+
+    /** Keeps the loss that the head has measured, where it is here. */
+    void recordLoss(MicrobatchTapes losses) {
+        if (head != null) {
+            losses.recordLoss(number, head.loss());
+            watch.loss(layers.range(tapes.size() - 1).last(), number, head.loss());
+        }
     }
 
     /** Tokens of each sequence of the microbatch that is under way. */
@@ -46,6 +70,9 @@ final class StageTape {
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);
             x = tapes.get(layer).forward(x, microbatch);
+            if (x != null) {
+                watch.activation(layers.range(layer).last(), number, x);
+            }
             recompute.afterForward(tapes.get(layer));
             shares.endForward(layer);
         }
@@ -57,9 +84,10 @@ final class StageTape {
         length = microbatch.length();
     }
 
-    /** Lets go of each layer's activations before the next layer runs. */
+    /** Lets go of each layer's activations before the next layer runs, and tells nothing to the watch. */
     Tensor forwardOnly(Tensor input, MicrobatchContext microbatch) {
         begin(microbatch);
+        watch = StageWatch.NONE;
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);
@@ -79,7 +107,7 @@ final class StageTape {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
             shares.beginBackward(layer);
-            dy = backwardInput(tapes.get(layer), dy);
+            dy = backwardInput(layer, dy);
             shares.endBackward(layer);
         }
         inputGradientDone = true;
@@ -91,17 +119,29 @@ final class StageTape {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
             shares.beginBackward(layer);
-            dy = backwardInput(tapes.get(layer), dy);
-            tapes.get(layer).backwardWeight();
+            dy = backwardInput(layer, dy);
+            backwardWeight(layer);
             shares.endBackward(layer);
             shares.addUp(layer);
         }
         return dy;
     }
 
-    private Tensor backwardInput(Tape tape, Tensor dy) {
+    private Tensor backwardInput(int layer, Tensor dy) {
+        Tape tape = tapes.get(layer);
         recompute.beforeBackward(tape);
-        return tape.backwardInput(dy);
+        Tensor dx = tape.backwardInput(dy);
+        if (dx != null) {
+            watch.inputGradient(layers.range(layer).first(), number, dx);
+        }
+        return dx;
+    }
+
+    private void backwardWeight(int layer) {
+        tapes.get(layer).backwardWeight();
+        if (endsStep) {
+            watch.gradients(layers.range(layer), layers.trained(layer));
+        }
     }
 
     void backwardWeight() {
@@ -110,7 +150,7 @@ final class StageTape {
             if (readsWeights) {
                 shares.beginBackward(layer);
             }
-            tapes.get(layer).backwardWeight();
+            backwardWeight(layer);
             if (readsWeights) {
                 shares.endBackward(layer);
             }

@@ -1,0 +1,7 @@
+/**
+ * Commands that ask which bit went wrong first.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.bisect}, {@code dev.troupe.bits}, {@code dev.troupe.cli.stop},
+ * {@code com.fasterxml.jackson} and {@code picocli}.
+ */
+package dev.troupe.cli.bits;

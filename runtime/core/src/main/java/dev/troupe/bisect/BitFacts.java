@@ -1,0 +1,46 @@
+package dev.troupe.bisect;
+
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.stage.StageSettings;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.zip.CRC32C;
+
+/** What two runs must have in common for their bits to be the same ({@code docs/determinism.md}), in words. */
+final class BitFacts {
+    private BitFacts() {
+    }
+
+    /** Returns the facts of a run, the most telling first. */
+    static Map<String, String> of(PreparedRun run) {
+        TrainingSpec training = run.spec().training();
+        Map<String, String> facts = new LinkedHashMap<>();
+        facts.put("model", run.model().toString());
+        facts.put("data", run.data().trainingAmount() + ", the first microbatch " + firstMicrobatch(run));
+        facts.put("data.order", run.spec().data().order().word());
+        facts.put("data.seed", Long.toString(run.spec().data().seed()));
+        facts.put("training.seed", Long.toString(training.seed()));
+        facts.put("training.precision", training.precision().word());
+        facts.put("training.global-batch-size", Integer.toString(training.globalBatchSize()));
+        facts.put("training.microbatch-size", Integer.toString(training.microbatchSize()));
+        facts.put("training.dropout", Double.toString(training.dropout()));
+        facts.put("sequence length", Integer.toString(run.plan().stageSettings().sequenceLength()));
+        facts.put("parallel.data", Integer.toString(run.spec().parallel().data()));
+        facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
+        facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
+        facts.put("engine.kind", run.engine().provider().kind());
+        return facts;
+    }
+
+    private static String firstMicrobatch(PreparedRun run) {
+        StageSettings settings = run.plan().stageSettings();
+        MicrobatchRows rows = new MicrobatchRows(settings.rows(), settings.separatesDocuments());
+        run.batches().fillMicrobatch(0, 0, settings.microbatchSize(), rows);
+        CRC32C sum = new CRC32C();
+        sum.update(rows.toString().getBytes(StandardCharsets.UTF_8));
+        return Long.toHexString(sum.getValue());
+    }
+}

@@ -1,0 +1,55 @@
+package dev.troupe.bits;
+
+/**
+ * What a digest is of, in words that do not depend on the pipeline: two runs that agree to the bit have the same digests
+ * for the keys that both have, whatever their stages and schedules are.
+ *
+ * @param what
+ *            the kind of output
+ * @param microbatch
+ *            its number in the step over all pipelines; {@link #NONE} for what comes once in a step
+ * @param layer
+ *            the layer of the model, by its number
+ * @param tensor
+ *            the parameter's name; empty for an activation or its gradient
+ * @param data
+ *            the data rank for what comes once in a step; {@link #NONE} for a microbatch, which one pipeline alone has
+ * @param tensorRank
+ *            the place in the tensor-parallel group
+ */
+public record BitKey(What what, int microbatch, int layer, String tensor, int data, int tensorRank) {
+    /** The value for no microbatch, and for no data rank. */
+    public static final int NONE = -1;
+
+    /** The kinds of output, in their order in a step. */
+    public enum What {
+        /** The activation that a rank has received for its first layer. */
+        RECEIVED_ACTIVATION("RECV_F"),
+        /** The activation behind a layer; of the head the loss. */
+        ACTIVATION("F"),
+        /** The gradient that a rank has received for the output of its last layer. */
+        RECEIVED_GRADIENT("RECV_B"),
+        /** The gradient for the input of a layer. */
+        GRADIENT("I"),
+        /** The gradient of a parameter, before the ranks with the same weights add theirs up where they do so once. */
+        WEIGHT_GRADIENT("W"),
+        /** A parameter after the update. */
+        WEIGHT("UPDATE");
+
+        private final String action;
+
+        What(String action) {
+            this.action = action;
+        }
+
+        /** The action that makes it, in the plan's words. */
+        public String action() {
+            return action;
+        }
+
+        /** Whether a step has one for each microbatch. */
+        public boolean isPerMicrobatch() {
+            return this != WEIGHT_GRADIENT && this != WEIGHT;
+        }
+    }
+}

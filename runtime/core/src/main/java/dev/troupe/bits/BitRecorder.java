@@ -1,0 +1,142 @@
+package dev.troupe.bits;
+
+import dev.troupe.bits.BitKey.What;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.Parameter;
+import dev.troupe.partition.LayerRange;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.shard.StateTensor;
+import dev.troupe.stage.Stage;
+import dev.troupe.stage.StageWatch;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The digests of one incarnation of a rank in the training step under way. Nothing is allocated while a step runs.
+ *
+ * <p>Thread rule: the rank's thread, but {@link #takeFirst} and {@link #takeWeights} on that of the rank's actor, while the
+ * rank does nothing.
+ */
+public final class BitRecorder implements AutoCloseable {
+    private final int rank;
+    private final BitLayout.Rank layout;
+    /** Whether gradients are added up over ranks after each microbatch, so that a rank has none of its own. */
+    private final boolean sharesGradients;
+    private final TensorDigest digest;
+    private final long[] values;
+    /** The tensors of each stage; the same always. */
+    private final Map<Stage, List<StateTensor>> weights = new IdentityHashMap<>();
+
+    /**
+     * Creates the recorder of an incarnation of a rank.
+     *
+     * @param engine
+     *            the rank's engine; where it computes nothing there are no digests
+     */
+    public BitRecorder(int rank, TrainingPlan plan, Engine engine) {
+        this.rank = rank;
+        this.layout = new BitLayout.Rank(plan, rank);
+        this.sharesGradients = BitLayout.sharesGradients(plan);
+        this.digest = engine.holdsValues() ? new TensorDigest(engine) : null;
+        this.values = new long[digest == null ? 0 : layout.count()];
+    }
+
+    /** Has a stage's layers recorded. */
+    public void watch(Stage stage) {
+        if (digest != null) {
+            stage.watchedBy(new Watch());
+            weights.put(stage, stage.weights());
+        }
+    }
+
+    private final class Watch implements StageWatch {
+        @Override
+        public void activation(int layer, int microbatch, Tensor output) {
+            values[layout.place(What.ACTIVATION, layer, microbatch)] = digest.of(output);
+        }
+
+        @Override
+        public void loss(int layer, int microbatch, double loss) {
+            values[layout.place(What.ACTIVATION, layer, microbatch)] = BitHash.of(loss);
+        }
+
+        @Override
+        public void inputGradient(int layer, int microbatch, Tensor gradient) {
+            values[layout.place(What.GRADIENT, layer, microbatch)] = digest.of(gradient);
+        }
+
+        @Override
+        public void gradients(LayerRange layers, List<Parameter> parameters) {
+            if (!sharesGradients) {
+                for (int i = 0; i < parameters.size(); i++) {
+                    Parameter parameter = parameters.get(i);
+                    values[layout.place(What.WEIGHT_GRADIENT, layers, parameter.name())] = digest
+                            .of(parameter.gradient());
+                }
+            }
+        }
+    }
+
+    /** A stage has received the activation for its first layer from another rank. */
+    public void receivedActivation(Stage stage, int microbatch, Tensor activation) {
+        if (digest != null) {
+            values[layout.place(What.RECEIVED_ACTIVATION, stage.layers().first(), microbatch)] = digest
+                    .of(activation);
+        }
+    }
+
+    /** A stage has received the gradient for the output of its last layer from another rank. */
+    public void receivedGradient(Stage stage, int microbatch, Tensor gradient) {
+        if (digest != null) {
+            values[layout.place(What.RECEIVED_GRADIENT, stage.layers().last(), microbatch)] = digest.of(gradient);
+        }
+    }
+
+    /** The gradients of a stage are final. */
+    public void finalGradients(Stage stage) {
+        if (digest != null && sharesGradients) {
+            add(What.WEIGHT_GRADIENT, stage, stage.gradients());
+        }
+    }
+
+    /** A stage has the weights of the step after. */
+    public void weights(Stage stage) {
+        if (digest != null) {
+            add(What.WEIGHT, stage, weights.get(stage));
+        }
+    }
+
+    private void add(What what, Stage stage, List<StateTensor> tensors) {
+        for (int i = 0; i < tensors.size(); i++) {
+            StateTensor named = tensors.get(i);
+            values[layout.place(what, stage.layers(), named.name())] = digest.of(named.tensor());
+        }
+    }
+
+    /** Returns what is known before the update, and forgets it. */
+    public RankBits takeFirst() {
+        return take(0, Math.min(values.length, layout.firstOfWeights()));
+    }
+
+    /** Returns the digests of the weights after the update, and forgets them. */
+    public RankBits takeWeights() {
+        return take(Math.min(values.length, layout.firstOfWeights()), values.length);
+    }
+
+    private RankBits take(int from, int to) {
+        RankBits taken = new RankBits(rank, from, Arrays.copyOfRange(values, from, to));
+        Arrays.fill(values, from, to, RankBits.NONE);
+        return taken;
+    }
+
+    /** The rank's thread has ended. */
+    @Override
+    public void close() {
+        if (digest != null) {
+            digest.close();
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package dev.troupe.bits;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The digests of all ranks in a step.
+ *
+ * @param step
+ *            the optimizer step
+ * @param layout
+ *            what each of them is of
+ * @param values
+ *            the digests by the layout's places; {@link RankBits#NONE} where nothing was recorded
+ */
+public record StepBits(long step, BitLayout layout, long[] values) {
+    /** The first output, in the order of dependence, that has a number that is not finite. */
+    public Optional<BitKey> firstNotFinite() {
+        List<BitKey> keys = layout.keys();
+        BitKey first = null;
+        for (int place = 0; place < values.length; place++) {
+            if (!BitHash.isFinite(values[place]) && (first == null
+                    || StepOrder.BY_DEPENDENCE.compare(keys.get(place), first) < 0)) {
+                first = keys.get(place);
+            }
+        }
+        return Optional.ofNullable(first);
+    }
+}

@@ -1,0 +1,115 @@
+package dev.troupe.bits;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.Bfloat16;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.reference.ReferenceEngine;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Tag("plan")
+class BitHashTest {
+    private final BitHash hash = new BitHash();
+    private final Arena arena = Arena.ofAuto();
+
+    private long digest(DataType type, MemorySegment bytes) {
+        hash.begin(type);
+        hash.add(bytes);
+        return hash.digest();
+    }
+
+    private MemorySegment random(int bytes) {
+        byte[] content = new byte[bytes];
+        new Random(bytes).nextBytes(content);
+        MemorySegment segment = arena.allocate(Math.max(1, bytes), 64).asSlice(0, bytes);
+        segment.copyFrom(MemorySegment.ofArray(content));
+        return segment;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 4, 36, 64, 66, 260})
+    void shouldSeeEachBitThatFlips(int bytes) {
+        MemorySegment content = random(bytes);
+        Set<Long> seen = new HashSet<>(Set.of(digest(DataType.INT32, content)));
+        for (int bit = 0; bit < Byte.SIZE * bytes; bit++) {
+            byte whole = content.get(ValueLayout.JAVA_BYTE, bit / Byte.SIZE);
+            content.set(ValueLayout.JAVA_BYTE, bit / Byte.SIZE, (byte) (whole ^ 1 << bit % Byte.SIZE));
+            assertTrue(seen.add(digest(DataType.INT32, content)), "bit " + bit);
+            content.set(ValueLayout.JAVA_BYTE, bit / Byte.SIZE, whole);
+        }
+    }
+
+    @Test
+    void shouldSeeTwoNumbersThatChangePlacesOrTheirSigns() {
+        MemorySegment content = arena.allocateFrom(ValueLayout.JAVA_FLOAT, 1, 2, 3, 4);
+        Set<Long> digests = new HashSet<>(Set.of(digest(DataType.FLOAT32, content)));
+        assertTrue(digests.add(digest(DataType.FLOAT32, arena.allocateFrom(ValueLayout.JAVA_FLOAT, 2, 1, 3, 4))));
+        assertTrue(digests.add(digest(DataType.FLOAT32, arena.allocateFrom(ValueLayout.JAVA_FLOAT, -1, -2, 3, 4))));
+        assertTrue(digests.add(digest(DataType.FLOAT32, arena.allocateFrom(ValueLayout.JAVA_FLOAT, -1, 2, -3, 4))));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FLOAT32", "FLOAT64", "BFLOAT16"})
+    void shouldFindEachNumberThatIsNotFinite(DataType type) {
+        int count = 75;
+        MemorySegment content = arena.allocate((long) count * type.elementBytes(), 64);
+        for (double other : new double[]{Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
+            for (int place = 0; place < count; place++) {
+                fill(type, content, count);
+                assertTrue(BitHash.isFinite(digest(type, content)), type + " of finite numbers");
+                set(type, content, place, other);
+                assertFalse(BitHash.isFinite(digest(type, content)), other + " at " + place);
+            }
+        }
+    }
+
+    private static void fill(DataType type, MemorySegment content, int count) {
+        for (int place = 0; place < count; place++) {
+            set(type, content, place, place % 2 == 0 ? -3e38 / (place + 1) : place);
+        }
+    }
+
+    private static void set(DataType type, MemorySegment content, int place, double number) {
+        switch (type) {
+            case FLOAT32 -> content.setAtIndex(ValueLayout.JAVA_FLOAT, place, (float) number);
+            case FLOAT64 -> content.setAtIndex(ValueLayout.JAVA_DOUBLE, place, number);
+            default -> content.setAtIndex(ValueLayout.JAVA_SHORT, place, Bfloat16.of((float) number));
+        }
+    }
+
+    /** An engine whose tensors lie elsewhere hands them over in pieces. */
+    @Test
+    void shouldDigestATensorAsItsBytes() {
+        int count = 100_003;
+        MemorySegment content = arena.allocate((long) Float.BYTES * count, 64);
+        fill(DataType.FLOAT32, content, count);
+        try (ReferenceEngine engine = new ReferenceEngine(DataType.FLOAT32);
+                TensorDigest tensors = new TensorDigest(engine)) {
+            Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.row(count));
+            engine.copyFromHost(content, tensor, 0);
+            assertEquals(digest(DataType.FLOAT32, content), tensors.of(tensor));
+        }
+    }
+
+    @Test
+    void shouldDigestALoss() {
+        assertNotEquals(BitHash.of(1.25), BitHash.of(Math.nextUp(1.25)));
+        assertTrue(BitHash.isFinite(BitHash.of(0)) && BitHash.of(0) != RankBits.NONE);
+        assertFalse(BitHash.isFinite(BitHash.of(Double.NaN)));
+    }
+}

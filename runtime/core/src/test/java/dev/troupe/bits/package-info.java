@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.bits}. */
+package dev.troupe.bits;
