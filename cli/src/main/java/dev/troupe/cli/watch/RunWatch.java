@@ -30,7 +30,7 @@ public final class RunWatch {
     /** A log of plain lines should not grow faster than a person looks at it. */
     private static final int PLAIN_EVERY = 5;
     private static final Set<String> GOOD_ENDS = Set.of("done", "stopped");
-    private static final Set<String> BAD_ENDS = Set.of("failed", "gone");
+    private static final Set<String> BAD_ENDS = Set.of("failed", "lost");
     private static final String HOME = "\033[H";
     private static final String CLEAR_LINE = "\033[K\n";
     private static final String CLEAR_REST = "\033[J";

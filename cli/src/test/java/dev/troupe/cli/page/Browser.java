@@ -35,8 +35,8 @@ final class Browser implements AutoCloseable {
         this.driver = driver;
     }
 
-    /** Opens a page and waits until it is drawn; the test is left out, with a sentence, where there is no browser. */
-    static Browser open(URI address) {
+    /** Starts a browser; the test is left out, with a sentence, where there is none. */
+    static Browser start() {
         assumeTrue(Files.isExecutable(PROGRAM) && Files.isExecutable(DRIVER),
                 "there is no " + PROGRAM + " or no " + DRIVER + ": apt-get install chromium chromium-driver");
         ChromeOptions options = new ChromeOptions();
@@ -48,9 +48,13 @@ final class Browser implements AutoCloseable {
         Browser browser = new Browser(new ChromeDriver(
                 new ChromeDriverService.Builder().usingDriverExecutable(new File(DRIVER.toString())).build(), options));
         browser.size(1280, 1000);
-        browser.driver.get(address.toString());
-        browser.await("return document.body.dataset.ready === 'true'");
         return browser;
+    }
+
+    /** Opens a page and waits until it is drawn. */
+    void open(URI address) {
+        driver.get(address.toString());
+        await("return document.body.dataset.ready === 'true'");
     }
 
     void size(int width, int height) {

@@ -51,7 +51,8 @@ class PageBrowserTest {
     void shouldShowEverySectionOfARunThatIsOver() {
         Path run = directory.resolve("run");
         Execution.train(run, settings("training.steps=9")).requireDone();
-        try (PageServer server = serve(run, Optional.of(run)); Browser browser = Browser.open(server.address())) {
+        try (PageServer server = serve(run, Optional.of(run)); Browser browser = Browser.start()) {
+            browser.open(server.address());
             assertEquals("first-run", browser.text("name"));
             assertEquals("DONE", browser.text("health"));
             assertTrue(browser.text("plan").startsWith("1f1b P4 V1 M4"), browser.text("plan"));
@@ -83,9 +84,10 @@ class PageBrowserTest {
     @Test
     @Tag("long")
     void shouldNameTheStragglerOfARunUnderWay() throws Exception {
-        try (Live live = new Live(directory.resolve("run"), settings("training.steps=150",
-                "faults=[\"slow stage=2 at=B factor=4 times=0\"]"));
-                Browser browser = Browser.open(live.address())) {
+        try (Browser browser = Browser.start();
+                Live live = new Live(directory.resolve("run"), settings("training.steps=150",
+                        "faults=[\"slow stage=2 at=B factor=4 times=0\"]"))) {
+            browser.open(live.address());
             assertEquals("TRAINING", browser.text("health"));
             Object first = browser.script("return document.body.dataset.step");
             browser.await("return document.body.dataset.step !== '" + first + "'"); // it is drawn again without being asked
@@ -99,13 +101,15 @@ class PageBrowserTest {
     @Test
     @Tag("long")
     void shouldShowAHangAndWhatFollows() throws Exception {
-        try (Live live = new Live(directory.resolve("run"), List.of("engine.kind=reference", "training.steps=600",
-                "parallel.pipeline=2", "model.layers=2", "model.hidden=16", "model.heads=2", "model.sequence-length=16",
-                "training.global-batch-size=4", "recovery.hang-timeout=12s",
-                "faults=[\"hang stage=1 step=30 microbatch=1 at=F\"]"));
-                Browser browser = Browser.open(live.address())) {
-            browser.awaitText("health", "STANDING");
-            assertTrue(browser.text("sentences").contains("the run stands still"), browser.text("sentences"));
+        try (Browser browser = Browser.start();
+                Live live = new Live(directory.resolve("run"), List.of("engine.kind=reference", "training.steps=1200",
+                        "parallel.pipeline=2", "model.layers=2", "model.hidden=16", "model.heads=2",
+                        "model.sequence-length=16",
+                        "training.global-batch-size=4", "recovery.hang-timeout=12s",
+                        "faults=[\"hang stage=1 step=30 microbatch=1 at=F\"]"))) {
+            browser.open(live.address());
+            browser.awaitText("health", "STALLED");
+            assertTrue(browser.text("sentences").contains("the run is stalled"), browser.text("sentences"));
             browser.awaitText("events", "recovery-begins");
             browser.awaitText("health", "TRAINING epoch 1");
             browser.awaitText("events", "caught up");
@@ -127,7 +131,8 @@ class PageBrowserTest {
                 StandardOpenOption.APPEND);
         try (RunDirectory _ = RunDirectory.open(run);
                 PageServer server = serve(run, Optional.empty());
-                Browser browser = Browser.open(server.address())) {
+                Browser browser = Browser.start()) {
+            browser.open(server.address());
             assertEquals("RECOVERING epoch 1", browser.text("health"));
             assertTrue(browser.text("sentences").contains("rank 2 <b>failed</b>"), browser.text("sentences"));
             Files.writeString(events, "{\"event\":\"recovery\",\"time_ms\":" + System.currentTimeMillis()
@@ -148,7 +153,8 @@ class PageBrowserTest {
                 "training.global-batch-size=32", "training.microbatch-size=1", "engine.emulated.forward=1ms",
                 "engine.emulated.backward-input=1ms", "engine.emulated.backward-weight=1ms", "training.steps=4"))
                 .requireDone();
-        try (PageServer server = serve(run, Optional.empty()); Browser browser = Browser.open(server.address())) {
+        try (PageServer server = serve(run, Optional.empty()); Browser browser = Browser.start()) {
+            browser.open(server.address());
             browser.script("window.times = []; (async () => { for (let i = 0; i < 20; i++) {"
                     + " const t = performance.now(); await show(page.shown); times.push(performance.now() - t); } })()");
             browser.await("return times.length === 20");

@@ -89,6 +89,9 @@ class RunPageTest {
             // Four activations and the sum of a table's gradient there, four gradients and the same back.
             assertEquals(List.of(100, 100), List.of(edges.path("edges").path(0).path("messages").intValue(),
                     edges.path("edges").path(1).path("messages").intValue()));
+            JsonNode joined = require(page, "/troupe/v1/steps/29?parts=causes", "step.json");
+            assertEquals(List.of(gaps(step), step.path("idle_ns")), List.of(gaps(joined), joined.path("idle_ns")));
+            assertTrue(joined.toString().length() < step.toString().length());
             requireWhatIf(page);
             RunPage twice = new RunPage(run, Optional.of(run));
             JsonNode same = require(twice, "/troupe/v1/compare", "compare.json");
@@ -97,10 +100,19 @@ class RunPageTest {
                     "[" + same.path("ratio").path("low") + "," + same.path("ratio").path("high") + "]");
             assertFalse(same.has("first_different_step"));
             problem(page, 404, "/troupe/v1/compare", "troupe page RUN OTHER");
+            Path other = Files.createDirectory(directory.resolve("other"));
+            Files.writeString(other.resolve("run.json"), "{\"schema\":1,\"name\":\"other\",\"tokens_per_step\":7}");
+            problem(new RunPage(run, Optional.of(other)), 409, "/troupe/v1/compare", "tokens_per_step is 1024");
             JsonNode memory = require(page, "/troupe/v1/memory", "memory.json");
             assertEquals(2, memory.path("ranks").size());
             assertTrue(memory.path("process").path("resident_bytes").longValue() > 1 << 20);
         }
+    }
+
+    /** The nanoseconds of all parts of all gaps. */
+    private static long gaps(JsonNode step) {
+        return step.findValues("parts").stream().flatMap(JsonNode::valueStream)
+                .mapToLong(part -> part.path("ns").longValue()).sum();
     }
 
     private static void requireWhatIf(RunPage page) throws IOException {

@@ -17,6 +17,8 @@ import dev.troupe.schedule.simulator.Simulation;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +32,11 @@ public final class StepJson {
     /** The version of the schema; a field is never removed within one. */
     public static final int SCHEMA = 1;
 
+    private static final int MOST_ROOTS = 10;
     private static final JsonMapper JSON = new JsonMapper();
+
+    private record Root(Cause cause, int rank, long nanos) {
+    }
 
     private final MeasuredStep step;
     private final StepTimes times;
@@ -73,19 +79,41 @@ public final class StepJson {
             json.writeString(tag);
         }
         json.writeEndArray();
+        // What sums the step up is in front of its ranks, so that a reader of that need not read on.
         write("idle_ns", step.idle().byCause());
-        json.writeArrayFieldStart("ranks");
-        for (RankTimes rank : times.ranks()) {
-            write(rank);
-        }
-        json.writeEndArray();
+        writeRoots();
+        write(step.usual().costs(plan), plan);
         json.writeArrayFieldStart("messages");
         for (Message message : Message.all(times)) {
             write(message);
         }
         json.writeEndArray();
-        write(step.usual().costs(plan), plan);
+        json.writeArrayFieldStart("ranks");
+        for (RankTimes rank : times.ranks()) {
+            write(rank);
+        }
+        json.writeEndArray();
         json.writeEndObject();
+    }
+
+    /** The causes beyond the plan that cost the most, each with the rank at its root. */
+    private void writeRoots() throws IOException {
+        List<Root> roots = new ArrayList<>();
+        for (Cause cause : step.idle().byCause().keySet()) {
+            if (cause != Cause.PLAN) {
+                step.idle().byRoot(cause).forEach((rank, nanos) -> roots.add(new Root(cause, rank, nanos)));
+            }
+        }
+        roots.sort(Comparator.comparingLong(Root::nanos).reversed());
+        json.writeArrayFieldStart("roots");
+        for (Root root : roots.subList(0, Math.min(MOST_ROOTS, roots.size()))) {
+            json.writeStartObject();
+            json.writeStringField("cause", root.cause().code());
+            json.writeNumberField("rank", root.rank());
+            json.writeNumberField("ns", root.nanos());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
     }
 
     private long since(long nanos) {

@@ -18,7 +18,7 @@ public record Answer(int status, String type, byte[] body) {
     /** The media type of an object. */
     public static final String JSON = "application/json";
 
-    private static final int OK = 200;
+    static final int OK = 200;
     private static final int BAD_REQUEST = 400;
     private static final int FORBIDDEN = 403;
     private static final int NOT_FOUND = 404;

@@ -3,6 +3,7 @@ package dev.troupe.page;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -27,8 +28,18 @@ final class EdgeTimes {
         }
     }
 
-    /** The messages of a step on an edge. */
-    private record Messages(long[] nanos, long creditNanos) {
+    /** Messages on an edge. */
+    private record Messages(long[] nanos, long creditNanos, long bytes) {
+        static Messages of(JsonNode message) {
+            return new Messages(
+                    new long[]{message.path("landed_ns").asLong() - message.path("sent_ns").asLong()},
+                    message.path("without_credit_ns").asLong(), message.path("bytes").asLong());
+        }
+
+        Messages and(Messages others) {
+            return new Messages(LongStream.concat(Arrays.stream(nanos), Arrays.stream(others.nanos)).toArray(),
+                    creditNanos + others.creditNanos, bytes + others.bytes);
+        }
     }
 
     private final Map<Long, Map<Edge, Messages>> bySteps = new HashMap<>();
@@ -39,21 +50,20 @@ final class EdgeTimes {
         bySteps.keySet().retainAll(newest);
         for (Long number : newest) {
             if (!bySteps.containsKey(number)) {
-                steps.read(number).ifPresent(step -> bySteps.put(number, messages(step)));
+                steps.read(number, "messages").ifPresent(all -> bySteps.put(number, messages(all)));
             }
         }
         Map<Edge, Messages> together = new TreeMap<>();
-        bySteps.values().forEach(step -> step.forEach((edge, messages) -> together.merge(edge, messages,
-                (one, other) -> new Messages(
-                        LongStream.concat(Arrays.stream(one.nanos()), Arrays.stream(other.nanos())).toArray(),
-                        one.creditNanos() + other.creditNanos()))));
+        bySteps.values().forEach(
+                step -> step.forEach((edge, messages) -> together.merge(edge, messages, Messages::and)));
         ArrayNode edges = JSON.createArrayNode();
         together.forEach((edge, messages) -> {
             long[] sorted = messages.nanos().clone();
             Arrays.sort(sorted);
             edges.addObject().put("from", edge.from()).put("to", edge.to()).put("messages", sorted.length)
                     .put("p50_us", percentile(sorted, 50)).put("p99_us", percentile(sorted, 99))
-                    .put("longest_us", percentile(sorted, 100)).put("without_credit_ns", messages.creditNanos());
+                    .put("longest_us", percentile(sorted, 100)).put("without_credit_ns", messages.creditNanos())
+                    .put("bytes", messages.bytes());
         });
         return edges;
     }
@@ -63,17 +73,14 @@ final class EdgeTimes {
         return bySteps.size();
     }
 
-    private static Map<Edge, Messages> messages(JsonNode step) {
-        Map<Edge, LongStream.Builder> nanos = new HashMap<>();
-        Map<Edge, Long> credit = new HashMap<>();
-        for (JsonNode message : step.path("messages")) {
-            Edge edge = new Edge(message.path("from").asInt(), message.path("to").asInt());
-            nanos.computeIfAbsent(edge, _ -> LongStream.builder())
-                    .add(message.path("landed_ns").asLong() - message.path("sent_ns").asLong());
-            credit.merge(edge, message.path("without_credit_ns").asLong(), Long::sum);
+    private static Map<Edge, Messages> messages(JsonNode all) {
+        Map<Edge, List<Messages>> byEdge = new HashMap<>();
+        for (JsonNode message : all) {
+            byEdge.computeIfAbsent(new Edge(message.path("from").asInt(), message.path("to").asInt()),
+                    _ -> new ArrayList<>()).add(Messages.of(message));
         }
         Map<Edge, Messages> messages = new HashMap<>();
-        nanos.forEach((edge, all) -> messages.put(edge, new Messages(all.build().toArray(), credit.get(edge))));
+        byEdge.forEach((edge, each) -> messages.put(edge, each.stream().reduce(Messages::and).orElseThrow()));
         return messages;
     }
 

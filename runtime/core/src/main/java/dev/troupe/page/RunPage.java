@@ -50,6 +50,9 @@ public final class RunPage {
     private final EdgeTimes edges = new EdgeTimes();
     private final RunState state;
     private long lookedNanos;
+    /** The newest step that was asked for with joined parts: all who look at the page ask for the same one. */
+    private Answer joined;
+    private long joinedStep;
 
     /**
      * Creates what answers for a run.
@@ -112,7 +115,8 @@ public final class RunPage {
     /** Returns the state of the run. */
     synchronized ObjectNode now() {
         look();
-        return state.now(RunDirectory.isHeld(directory), System.currentTimeMillis());
+        boolean hasBegun = Files.exists(directory.resolve(RunDirectory.CONFIG));
+        return state.now(!hasBegun || RunDirectory.isHeld(directory), System.currentTimeMillis());
     }
 
     private synchronized Answer steps(Routes.Question question) {
@@ -162,10 +166,27 @@ public final class RunPage {
 
     private synchronized Answer step(Routes.Question question) {
         look();
-        return question.restAsNumber().isEmpty()
-                ? Answer.wrong("/troupe/v1/steps/ is followed by the number of a step, but is by " + question.rest())
-                : files.answer(question.restAsNumber().getAsLong(),
-                        history.lastStep().map(last -> last.path("step").asLong() + 1).orElse(0L));
+        if (question.restAsNumber().isEmpty()) {
+            return Answer
+                    .wrong("/troupe/v1/steps/ is followed by the number of a step, but is by " + question.rest());
+        }
+        long number = question.restAsNumber().getAsLong();
+        boolean isJoined = question.text("parts", "").equals("causes");
+        if (isJoined && joined != null && joinedStep == number) {
+            return joined;
+        }
+        Answer answer = files.answer(number,
+                history.lastStep().map(last -> last.path("step").asLong() + 1).orElse(0L));
+        if (!isJoined || answer.status() != Answer.OK) {
+            return answer;
+        }
+        try {
+            joinedStep = number;
+            joined = new Answer(Answer.OK, Answer.JSON, CauseParts.joined(answer.body()));
+            return joined;
+        } catch (IOException malformed) {
+            return Answer.unreadable("the file of step " + number + " is no JSON: " + malformed.getMessage());
+        }
     }
 
     private synchronized Answer memory() {
@@ -190,7 +211,7 @@ public final class RunPage {
 
     private synchronized Answer whatIf(Routes.Question question) {
         look();
-        Optional<JsonNode> newest = files.newest().flatMap(head -> files.read(head.number()));
+        Optional<JsonNode> newest = files.newest().flatMap(head -> files.read(head.number(), "costs"));
         return newest.isEmpty()
                 ? Answer.notYet("no step has a file yet, so that nothing is known of what actions take")
                 : fromFile(RunFile.FILE, run -> new WhatIf(run, newest.get()).answer(question, object()));

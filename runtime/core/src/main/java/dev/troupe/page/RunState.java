@@ -18,19 +18,17 @@ import java.util.stream.Stream;
  */
 final class RunState {
     private static final JsonMapper JSON = new JsonMapper();
-    /** A run is said to stand still after this time without a step, and ten steps' time. */
-    private static final double STANDS_AFTER_SECONDS = 5;
-    private static final int STEPS_OF_STANDSTILL = 10;
+    /** A run counts as stalled after this time without a step, and ten steps' time. */
+    private static final double STALLED_AFTER_SECONDS = 5;
+    private static final int STEPS_OF_STALL = 10;
     private static final int RECENT_STEPS = 100;
 
     private final RunHistory history;
     private final StepFiles steps;
-    private final Blame blame;
 
     RunState(RunHistory history, StepFiles steps) {
         this.history = history;
         this.steps = steps;
-        this.blame = new Blame(steps);
     }
 
     /** What the events say: the last thing that befell the run as a whole, and what still holds of its speed. */
@@ -94,10 +92,10 @@ final class RunState {
         double idleSeconds = Math.max(0, nowMillis - Math.max(lastMillis, told.sinceMillis)) / 1e3;
         boolean isOver = List.of("failed", "stopped", "done").contains(told.state);
         if (!isOver && !isHeld) {
-            told.state = "gone";
+            told.state = "lost";
         } else if (told.state.equals("training") && lastMillis > 0
-                && idleSeconds > Math.max(STANDS_AFTER_SECONDS, STEPS_OF_STANDSTILL * (last.isEmpty() ? 6 : median))) {
-            told.state = "standing";
+                && idleSeconds > Math.max(STALLED_AFTER_SECONDS, STEPS_OF_STALL * (last.isEmpty() ? 6 : median))) {
+            told.state = "stalled";
         }
         ObjectNode now = JSON.createObjectNode().put("time_ms", nowMillis).put("state", told.state)
                 .put("epoch", told.epoch)
@@ -121,23 +119,25 @@ final class RunState {
     }
 
     private static boolean isBad(String state) {
-        return List.of("failed", "gone", "standing", "recovering").contains(state);
+        return List.of("failed", "lost", "stalled", "recovering").contains(state);
     }
 
     private List<String> sentences(Told told, double idleSeconds, double median, long nowMillis) {
         return switch (told.state) {
             case "failed" -> List.of("The run failed: " + told.sentence);
-            case "gone" ->
+            case "lost" ->
                 List.of("No process writes to this run any more, and none has said why: it was killed, or its"
                         + " machine was.");
             case "recovering" -> List.of(String.format(Locale.ROOT, "The run recovers, since %.1f s: %s",
                     (nowMillis - told.sinceMillis) / 1e3, told.sentence));
-            case "standing" -> List.of(Double.isNaN(median)
+            case "stalled" -> List.of(Double.isNaN(median)
                     ? String.format(Locale.ROOT, "No step is done yet, after %.0f s.", idleSeconds)
                     : String.format(Locale.ROOT,
-                            "No step for %.0f s, though a step takes %.3g s: the run stands still.",
+                            "No step for %.0f s, though a step takes %.3g s: the run is stalled.",
                             idleSeconds, median));
-            case "training" -> Stream.concat(told.lasting.values().stream(), blame.sentence().stream()).toList();
+            case "training" ->
+                Stream.concat(told.lasting.values().stream(), steps.newest().map(Blame::of).orElse(List.of()).stream())
+                        .toList();
             default -> List.of();
         };
     }

@@ -39,10 +39,17 @@ final class StepFiles {
      *            the time that the step accounts for
      * @param plannedNanos
      *            the time that was planned
+     * @param ranks
+     *            the number of ranks
      * @param tags
      *            of the step
+     * @param roots
+     *            what cost the most beyond the plan, the greatest first
      */
-    record Head(long number, long nanos, long plannedNanos, List<String> tags) {
+    record Head(long number, long nanos, long plannedNanos, int ranks, List<String> tags, List<Root> roots) {
+        /** A cause and the rank at its root. */
+        record Root(String cause, int rank, long nanos) {
+        }
     }
 
     private final Path directory;
@@ -95,7 +102,9 @@ final class StepFiles {
         long number = -1;
         long nanos = 0;
         long planned = 0;
+        int ranks = 1;
         List<String> tags = new ArrayList<>();
+        List<Head.Root> roots = new ArrayList<>();
         try (JsonParser json = JSON.createParser(file.toFile())) {
             json.nextToken();
             while (json.nextToken() == JsonToken.FIELD_NAME) {
@@ -108,6 +117,7 @@ final class StepFiles {
                         }
                     }
                     case "step" -> number = json.getLongValue();
+                    case "pipeline_ranks", "ranks_per_place" -> ranks *= json.getIntValue();
                     case "end_ns" -> nanos = json.getLongValue();
                     case "planned_ns" -> planned = json.getLongValue();
                     case "tags" -> {
@@ -115,8 +125,15 @@ final class StepFiles {
                             tags.add(json.getText());
                         }
                     }
-                    case "ranks" -> {
-                        return Optional.of(new Head(number, nanos, planned, tags));
+                    case "roots" -> {
+                        while (json.nextToken() == JsonToken.START_OBJECT) {
+                            JsonNode root = JSON.readTree(json);
+                            roots.add(new Head.Root(root.path("cause").asText(), root.path("rank").asInt(),
+                                    root.path("ns").asLong()));
+                        }
+                    }
+                    case "costs" -> {
+                        return Optional.of(new Head(number, nanos, planned, ranks, tags, roots));
                     }
                     default -> json.skipChildren();
                 }
@@ -163,7 +180,7 @@ final class StepFiles {
             byte[] text = Files.readAllBytes(file);
             int schema = schema(text);
             return schema == StepJson.SCHEMA
-                    ? new Answer(200, Answer.JSON, text)
+                    ? new Answer(Answer.OK, Answer.JSON, text)
                     : Answer.unreadable("the file of step " + number + " is of version " + schema
                             + ", and this Troupe reads version " + StepJson.SCHEMA
                             + ": serve the page with the Troupe that trained");
@@ -205,13 +222,21 @@ final class StepFiles {
         }
     }
 
-    /** Reads a step; empty where its file is gone or of another version. */
-    Optional<JsonNode> read(long number) {
-        Answer answer = answer(number, Long.MAX_VALUE);
-        try {
-            return answer.status() == 200 ? Optional.of(JSON.readTree(answer.body())) : Optional.empty();
+    /** Reads a part of a step that is in front of its ranks; empty where its file is gone or of another version. */
+    Optional<JsonNode> read(long number, String part) {
+        try (JsonParser json = JSON.createParser(directory.resolve(StepRecords.fileName(number)).toFile())) {
+            json.nextToken();
+            while (json.nextToken() == JsonToken.FIELD_NAME) {
+                boolean isWanted = json.currentName().equals(part);
+                json.nextToken();
+                if (isWanted) {
+                    return Optional.of(JSON.readTree(json));
+                }
+                json.skipChildren();
+            }
         } catch (IOException _) {
-            return Optional.empty();
+            // it was deleted meanwhile
         }
+        return Optional.empty();
     }
 }

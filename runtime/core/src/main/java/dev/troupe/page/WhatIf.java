@@ -40,12 +40,12 @@ final class WhatIf {
      *
      * @param run
      *            the object of {@code run.json}
-     * @param step
-     *            the object of a step's file
+     * @param costs
+     *            those of a step
      */
-    WhatIf(JsonNode run, JsonNode step) {
+    WhatIf(JsonNode run, JsonNode costs) {
         this.run = run;
-        this.costs = step.path("costs");
+        this.costs = costs;
     }
 
     /** Returns the answer; an answer of status 400 where a parameter makes no sense. */

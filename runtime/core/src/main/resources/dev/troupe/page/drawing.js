@@ -116,10 +116,15 @@ const Drawing = (() => {
       }
       for (const gap of rank.gaps) {
         let from = gap.start_ns;
+        const half = gap.inside ? size.measured / 2 : 0;
+        context.fillStyle = colours['--idle'];
+        context.fillRect(at(from), below + half, at(from + gap.ns) - at(from), size.measured - half);
         for (const part of gap.parts) {
-          context.fillStyle = pattern(context, part.cause);
-          const half = gap.inside ? size.measured / 2 : 0;
-          context.fillRect(at(from), below + half, Math.max(0.3, at(from + part.ns) - at(from)), size.measured - half);
+          const wide = at(from + part.ns) - at(from);
+          if (wide >= 0.5 && part.cause !== 'plan') { // what is narrower cannot be told from the ground
+            context.fillStyle = pattern(context, part.cause);
+            context.fillRect(at(from), below + half, wide, size.measured - half);
+          }
           from += part.ns;
         }
         if (!gap.inside) {
@@ -195,7 +200,7 @@ const Drawing = (() => {
     const last = Math.max(known[known.length - 1].x, first + 1);
     const sorted = known.map(point => point.y).sort((a, b) => a - b);
     const low = sorted[0];
-    const high = Math.max(sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.995))], low + Math.abs(low) * 1e-6 + 1e-12);
+    const high = Math.max(sorted[Math.min(sorted.length - 1, Math.floor((sorted.length - 1) * 0.98))], low + Math.abs(low) * 1e-6 + 1e-12);
     const x = step => 2 + (width - 4) * (step - first) / (last - first);
     const y = value => height - 14 - (height - 22) * (Math.min(value, high) - low) / (high - low);
     for (const mark of marks.filter(each => each.step >= first && each.step <= last)) {

@@ -3,7 +3,7 @@
 const $ = id => document.getElementById(id);
 const page = { run: null, now: null, steps: [], validations: [], events: [], shown: null, step: null, frozen: false,
   chosen: null, marked: null, drawn: null, ahead: 0, heard: 0 };
-const FAULTS = new Set(['recovery-begins', 'failed', 'checkpoint-failed', 'standby-lost', 'gone']);
+const FAULTS = new Set(['recovery-begins', 'failed', 'checkpoint-failed', 'standby-lost']);
 const CLASSES = ['weights', 'gradients', 'optimizer', 'activations', 'boundary', 'snapshots', 'copies'].map((name, index) => [name, '--m' + (index + 1)]);
 
 async function ask(path) {
@@ -95,7 +95,7 @@ function freshness() {
   if (!now) {
     return;
   }
-  const isLive = !['done', 'stopped', 'failed', 'gone'].includes(now.state);
+  const isLive = !['done', 'stopped', 'failed', 'lost'].includes(now.state);
   const silent = (performance.now() - page.heard) / 1e3;
   const age = (Date.now() + page.ahead - (now.last_step_ms || now.time_ms)) / 1e3;
   text($('fresh'), silent > 5
@@ -105,7 +105,7 @@ function freshness() {
 
 async function show(number) {
   try {
-    page.step = await ask('steps/' + number);
+    page.step = await ask(`steps/${number}?parts=causes`);
     page.shown = number;
     page.chosen = page.marked = null;
     drawStep();
@@ -215,7 +215,7 @@ function causes() {
 const end = rank => rank.actions.length ? rank.actions[rank.actions.length - 1].end_ns : 0;
 
 function describe(item) {
-  const { step, run } = page;
+  const { step } = page;
   if (item.gap) {
     return `rank ${item.rank.rank} waits ${Drawing.milliseconds(item.gap.ns)} ${item.gap.action ? 'for ' + item.gap.action : 'for the end'}: `
       + item.gap.parts.map(part => `${Drawing.milliseconds(part.ns)} ${part.cause}${part.cause === 'plan' ? '' : ` (rank ${part.rank}${part.action ? ', ' + part.action : ''})`}`).join(', ');
@@ -227,7 +227,7 @@ function describe(item) {
     .sort((one, other) => other.landed_ns - one.landed_ns)[0];
   return `rank ${item.rank.rank} ${action.action}: starts at ${Drawing.milliseconds(action.start_ns)}, takes ${Drawing.milliseconds(action.end_ns - action.start_ns)}`
     + `; planned at ${Drawing.milliseconds(step.begin_ns + action.planned_start_ns)} for ${Drawing.milliseconds(action.planned_end_ns - action.planned_start_ns)}`
-    + (input ? `; input ${input.message} of rank ${input.from} landed at ${Drawing.milliseconds(input.landed_ns)}, ${Drawing.milliseconds(input.landed_ns - input.sent_ns)} after it was sent, ${size(run.message_bytes)}`
+    + (input ? `; input ${input.message} of rank ${input.from} landed at ${Drawing.milliseconds(input.landed_ns)}, ${Drawing.milliseconds(input.landed_ns - input.sent_ns)} after it was sent, ${size(input.bytes)}`
       + (input.without_credit_ns ? `, ${Drawing.milliseconds(input.without_credit_ns)} without credit` : '') : '');
 }
 
@@ -321,7 +321,7 @@ async function drawHops() {
   const of = new Map(hops.edges.map(edge => [edge.from + '>' + edge.to, edge]));
   const most = Math.max(...hops.edges.map(edge => edge.p50_us), 1);
   const cell = edge => {
-    const td = make('td', edge ? { class: 'edge', title: `${edge.messages} messages of ${size(hops.message_bytes)}; 99 in 100 within ${microseconds(edge.p99_us)}; `
+    const td = make('td', edge ? { class: 'edge', title: `${edge.messages} messages, ${size(edge.bytes)}, ${(edge.bytes / edge.messages / Math.max(1, edge.p50_us) / 1e3).toPrecision(3)} GB/s at the median; 99 in 100 within ${microseconds(edge.p99_us)}; `
       + `the longest ${microseconds(edge.longest_us)}; without credit ${Drawing.milliseconds(edge.without_credit_ns)} in all` } : {},
       edge ? `${microseconds(edge.p50_us)} / ${microseconds(edge.p99_us)}` + (edge.without_credit_ns > 0 ? ' ·c' : '') : '');
     if (edge) {
