@@ -18,7 +18,7 @@ final class RunScreen {
     private static final int MOST_RANKS = 16;
     private static final int MOST_EVENTS = 5;
     private static final char BUSY = '#';
-    /** A letter for each cause; those of time that is everybody's are dots and such. */
+    /** A character for each cause; a dot for the plan, whose idle time is no one's fault. */
     private static final Map<Cause, Character> LETTERS = Map.ofEntries(Map.entry(Cause.PLAN, '.'),
             Map.entry(Cause.PRODUCER, 'p'), Map.entry(Cause.WIRE, 'w'), Map.entry(Cause.CREDIT, 'k'),
             Map.entry(Cause.CONTROL, 'c'), Map.entry(Cause.GROUP, 'g'), Map.entry(Cause.PAUSE, 'z'),

@@ -9,6 +9,7 @@ import dev.troupe.cluster.status.StatusQuery;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.page.Answer;
 import dev.troupe.page.RunPage;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -20,6 +21,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -65,7 +67,12 @@ class StatusQueryTest {
         RunPage page = new RunPage(directory);
         try (HttpClient client = HttpClient.newHttpClient()) {
             assertEquals(404, get(client, node, "/page.js").statusCode());
-            PageRoutes.serve(system.classicSystem(), cluster, node, page, page.routes());
+            String text = "text/plain; version=0.0.4; charset=utf-8";
+            PageRoutes.serve(system.classicSystem(), cluster, node, page,
+                    page.routes().with("/metrics", _ -> Answer.text(text, "a 1\n")));
+            HttpResponse<String> meters = get(client, node, "/metrics");
+            assertEquals("a 1\n", meters.body());
+            assertEquals(text, meters.headers().firstValue("Content-Type").orElseThrow().toLowerCase(Locale.ROOT));
             HttpResponse<String> script = get(client, node, "/page.js");
             assertEquals(200, script.statusCode());
             assertTrue(script.headers().firstValue("Content-Security-Policy").isPresent());
