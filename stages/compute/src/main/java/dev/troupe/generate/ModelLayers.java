@@ -8,6 +8,7 @@ import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
+import dev.troupe.shard.Overlap;
 import dev.troupe.shard.StageBuffers;
 import dev.troupe.stage.StageLayers;
 import dev.troupe.weights.WeightSource;
@@ -39,7 +40,8 @@ final class ModelLayers implements AutoCloseable {
                 TensorShare.ALL);
         longest = new SequenceForward(context, model);
         StageLayers layers = longest.layers();
-        buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, context.pool());
+        buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, context.pool(),
+                Overlap.NONE);
         buffers.load(layers.parameters(), source);
     }
 

@@ -21,7 +21,8 @@ public final class OptimizerState {
     // Both null for an optimizer that remembers nothing.
     private final FlatBuffer firstMoments;
     private final FlatBuffer secondMoments;
-    private final List<Part> parts;
+    /** By the sum of gradients that an update uses. */
+    private final List<List<Part>> parts;
 
     /** Neighbouring parameters that are updated alike; the moments are null where there are none. */
     private record Part(boolean decays, Tensor weights, Tensor gradients, Tensor firstMoments, Tensor secondMoments) {
@@ -34,18 +35,20 @@ public final class OptimizerState {
         boolean moments = optimizer.momentCount() > 0;
         this.firstMoments = moments ? buffers.allocateMoments() : null;
         this.secondMoments = moments ? buffers.allocateMoments() : null;
-        this.parts = buffers.runs().stream().map(this::part).toList();
+        this.parts = buffers.gradientSums().stream()
+                .map(gradients -> buffers.runs().stream().map(run -> part(run, gradients)).toList()).toList();
     }
 
-    private Part part(Run run) {
-        return new Part(run.decays(), buffers.weights().part(run.piece()), buffers.gradients().part(run.piece()),
+    private Part part(Run run, FlatBuffer gradients) {
+        return new Part(run.decays(), buffers.weights().part(run.piece()), gradients.part(run.piece()),
                 firstMoments == null ? null : firstMoments.part(run.piece()),
                 secondMoments == null ? null : secondMoments.part(run.piece()));
     }
 
-    /** Updates the weights that are this rank's to update; their gradients are zero afterwards. */
+    /** Updates the weights that are this rank's to update by the gradients in use, which are zero afterwards. */
     public void step(double learningRate, double gradientScale, long updateNumber) {
-        for (Part part : parts) {
+        buffers.beginUpdate();
+        for (Part part : parts.get(buffers.sumIndex())) {
             switch (optimizer) {
                 case Optimizer.AdamW(double beta1, double beta2, double epsilon, double weightDecay) ->
                     engine.adamW(part.weights, part.gradients, part.firstMoments, part.secondMoments,

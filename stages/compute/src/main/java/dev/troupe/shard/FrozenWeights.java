@@ -47,8 +47,8 @@ final class FrozenWeights implements AutoCloseable {
         if (weights == null) {
             return;
         }
-        parameters.forEach(parameter -> StageBuffers.load(engine, source, parameter.name(), parameter.slice(),
-                parameter.weights()));
+        parameters.forEach(parameter -> new StateTensor(parameter.name(), parameter.weights(), parameter.slice(), false)
+                .load(engine, source));
         if (operands != weights) {
             engine.cast(weights, operands);
         }

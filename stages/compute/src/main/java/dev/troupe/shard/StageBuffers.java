@@ -9,40 +9,38 @@ import dev.troupe.layer.TensorPool;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.IndexRange;
 import dev.troupe.parallel.TensorGroup;
-import dev.troupe.parallel.TensorSlice;
 import dev.troupe.parallel.Zero;
 import dev.troupe.shard.BufferLayout.Piece;
 import dev.troupe.shard.FlatBuffer.Extent;
 import dev.troupe.weights.WeightSource;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
  * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
  * one more, all under one {@link BufferLayout}; weights that no step changes lie apart. In mixed precision there is one
- * more of weights, rounded for the products. What sees parameters one by one has ranges of them; what treats all numbers
- * alike (optimizer, snapshot, reduction) has a whole buffer, or a few large ranges.
+ * more of weights, rounded for the products. Where steps overlap, there may be one more of the weights before the last
+ * update, and one more of gradients ({@link Overlap}). What sees parameters one by one has ranges of them; what treats all
+ * numbers alike (optimizer, snapshot, reduction) has a whole buffer, or a few large ranges.
  */
 public final class StageBuffers implements AutoCloseable {
     private final Engine engine;
     private final DataShare data;
     private final BufferLayout layout;
-    private final FlatBuffer weights;
+    private final StageParameters layers;
     private final FrozenWeights frozen;
-    /** The weights in the type that products read; null where that is theirs. */
-    private final Tensor operands;
-    /** Null where the stage is not for training. */
-    private final FlatBuffer gradients;
-    /** The gradient of a second use lies apart: it is summed into the first before anything else is done with it. */
-    private final Tensor secondGradient;
+    private final WeightVersion newest;
+    /** The weights before the last update; null where steps do not overlap. */
+    private final WeightVersion older;
+    /** Empty where the stage is not for training. */
+    private final List<GradientSum> sums = new ArrayList<>();
+    // The index of the sum that backwards add to.
+    private int sumInUse;
     private final List<Tensor> owned = new ArrayList<>();
-    // What this rank has of each parameter's gradient; made once, since every step asks for it.
-    private final Map<Parameter, Tensor> gradientShares = new IdentityHashMap<>();
     private final List<Exchanged> exchangedWeights;
     private final OwnShareGradients ownShares;
     /** Null where every gradient is its sum already. */
@@ -57,7 +55,8 @@ public final class StageBuffers implements AutoCloseable {
     }
 
     /**
-     * Allocates the buffers of all parameters of some layers; weights and gradients are zero.
+     * Allocates the buffers of all parameters of some layers; weights and gradients are zero. Layers read the newest weights
+     * and add to the first sum of gradients until {@link #use}.
      *
      * @param trained
      *            whether there are gradients
@@ -67,51 +66,90 @@ public final class StageBuffers implements AutoCloseable {
      *            the ranks that share the stage
      * @param pool
      *            for what a step takes and gives back
+     * @param overlap
+     *            how many copies there are
+     * @throws IllegalArgumentException
+     *             where several ranks hold the same weights and steps overlap
      */
     public StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,
-            TensorPool pool) {
+            TensorPool pool, Overlap overlap) {
+        if (data.group().size() > 1 && !overlap.equals(Overlap.NONE)) {
+            throw new IllegalArgumentException(
+                    "steps of " + data.group().size() + " data-parallel ranks cannot overlap yet:"
+                            + " take one, or a schedule of one step after the other");
+        }
         this.engine = engine;
         this.data = data;
+        this.layers = layers;
         List<Parameter> parameters = layers.all();
         this.frozen = new FrozenWeights(engine, layers.frozen());
         boolean sharesGradients = data.shares(Zero.GRADIENTS);
         this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters),
                 data.group().size());
-        this.weights = allocate(data.shares(Zero.WEIGHTS) ? Extent.SHARE : Extent.ALL);
-        this.operands = engine.computeType() != engine.parameterType() && weights.extent() == Extent.ALL
-                ? own(engine.computeType(), weights.tensor().shape())
-                : null;
-        this.gradients = trained ? allocate(gradientExtent(data)) : null;
-        this.secondGradient = trained && !sharesGradients && layers.secondUse() != null
-                ? own(engine.parameterType(), layers.secondUse().shape())
-                : null;
-        if (secondGradient != null) {
-            layers.secondUse().placeGradient(secondGradient);
+        Extent weightExtent = data.shares(Zero.WEIGHTS) ? Extent.SHARE : Extent.ALL;
+        this.newest = version(weightExtent, parameters);
+        this.older = overlap.weightVersions() > 1 ? version(weightExtent, parameters) : null;
+        newest.place();
+        for (int index = 0; trained && index < overlap.gradientSums(); index++) {
+            sums.add(gradientSum(parameters));
         }
-        for (Parameter parameter : parameters) {
-            if (weights.extent() == Extent.ALL) {
-                Tensor own = rangeOf(parameter, weights);
-                parameter.placeWeights(own, operands == null
-                        ? own
-                        : engine.range(operands, layout.start(parameter), parameter.shape()));
-            }
-            if (trained) {
-                if (!sharesGradients) {
-                    parameter.placeGradient(rangeOf(parameter, gradients));
-                }
-                layout.shareOf(parameter, data.group().rank()).ifPresent(piece -> gradientShares.put(parameter,
-                        gradients.part(piece, shapeOf(piece, parameter))));
-            }
+        if (trained) {
+            sum().place(layers);
         }
-        this.exchangedWeights = data.shares(Zero.OPTIMIZER) && weights.extent() == Extent.ALL
-                ? exchanged(weights)
+        this.exchangedWeights = data.shares(Zero.OPTIMIZER) && weightExtent == Extent.ALL
+                ? exchanged(weights())
                 : List.of();
         this.ownShares = new OwnShareGradients(engine, group, pool, parameters,
                 parameter -> sharesGradients ? gradientShare(parameter) : Optional.of(parameter.gradient()));
         this.buckets = trained && !sharesGradients && data.group().size() > 1
-                ? new GradientBuckets(layout, data, gradients, layers.finalWithLayers(), ownShares)
+                ? new GradientBuckets(layout, data, gradients(), layers.finalWithLayers(), ownShares)
                 : null;
         this.layerShares = layerShares(layers);
+    }
+
+    private WeightVersion version(Extent extent, List<Parameter> parameters) {
+        FlatBuffer weights = allocate(extent);
+        boolean isWhole = extent == Extent.ALL;
+        Tensor operands = engine.computeType() != engine.parameterType() && isWhole
+                ? own(engine.computeType(), weights.tensor().shape())
+                : null;
+        return new WeightVersion(engine, layout, weights, operands, isWhole ? parameters : List.of());
+    }
+
+    private GradientSum gradientSum(List<Parameter> parameters) {
+        boolean sharesGradients = data.shares(Zero.GRADIENTS);
+        FlatBuffer buffer = allocate(gradientExtent(data));
+        Tensor secondUse = !sharesGradients && layers.secondUse() != null
+                ? own(engine.parameterType(), layers.secondUse().shape())
+                : null;
+        Map<Parameter, Tensor> ranges = new IdentityHashMap<>();
+        Map<Parameter, Tensor> shares = new IdentityHashMap<>();
+        for (Parameter parameter : parameters) {
+            if (!sharesGradients) {
+                ranges.put(parameter, rangeOf(parameter, buffer));
+            }
+            layout.shareOf(parameter, data.group().rank())
+                    .ifPresent(piece -> shares.put(parameter, buffer.part(piece, shapeOf(piece, parameter))));
+        }
+        return new GradientSum(buffer, secondUse, ranges, shares);
+    }
+
+    /** From now on layers read the weights 0 or 1 updates behind the newest, and all means the sum of gradients 0 or 1. */
+    public void use(int updatesBehind, int sumIndex) {
+        (updatesBehind == 0 ? newest : Objects.requireNonNull(older, "the weights before the last update")).place();
+        sumInUse = sumIndex;
+        sum().place(layers);
+    }
+
+    private GradientSum sum() {
+        return sums.get(sumInUse);
+    }
+
+    /** Makes the older of two versions a copy of the newest, which an update follows. */
+    public void beginUpdate() {
+        if (older != null) {
+            older.copyOf(newest);
+        }
     }
 
     private static Extent gradientExtent(DataShare data) {
@@ -131,7 +169,7 @@ public final class StageBuffers implements AutoCloseable {
         Tensor working = own(engine.parameterType(), largest);
         workingGradientBytes = working.byteCount();
         return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights(rooms, largest) : null,
-                new LayerGradients(engine, layout, data.group(), gradients, rooms, working), null,
+                new LayerGradients(engine, layout, data.group(), gradients(), rooms, working), null,
                 layers.firstReadsBackwards());
     }
 
@@ -144,7 +182,7 @@ public final class StageBuffers implements AutoCloseable {
             rounded.add(roundsWeights ? own(engine.computeType(), largest) : gathered.getLast());
         }
         workingWeightBytes = gathered.stream().mapToLong(Tensor::byteCount).sum();
-        return new LayerWeights(engine, layout, data, weights, rooms, gathered, rounded);
+        return new LayerWeights(engine, layout, data, weights(), rooms, gathered, rounded);
     }
 
     private List<Exchanged> exchanged(FlatBuffer buffer) {
@@ -159,25 +197,39 @@ public final class StageBuffers implements AutoCloseable {
         return layerShares;
     }
 
-    /** The weights that are here at rest. */
+    /** The newest weights that are here at rest. */
     public FlatBuffer weights() {
-        return weights;
+        return newest.weights();
     }
 
-    /** The gradients that add up here, all but that of a second use. */
+    /** The weights before the last update; empty where there is one version. */
+    public Optional<FlatBuffer> olderWeights() {
+        return Optional.ofNullable(older).map(WeightVersion::weights);
+    }
+
+    /** The gradients that add up here, all but that of a second use: the sum in use. */
     public FlatBuffer gradients() {
-        return gradients;
+        return sum().buffer();
     }
 
-    /** Bytes of all weights, with what of them is gathered for the layers that use them. */
+    /** The buffers of all sums of gradients, by index. */
+    public List<FlatBuffer> gradientSums() {
+        return sums.stream().map(GradientSum::buffer).toList();
+    }
+
+    /** The index of the sum of gradients in use. */
+    public int sumIndex() {
+        return sumInUse;
+    }
+
+    /** Bytes of all weights, of both versions, with what of them is gathered for the layers that use them. */
     public long weightBytes() {
-        return frozen.weightBytes() + weights.tensor().byteCount() + workingWeightBytes;
+        return frozen.weightBytes() + newest.bytes() + (older == null ? 0 : older.bytes()) + workingWeightBytes;
     }
 
     /** Bytes of all gradients, that of a second use or those of the layer that computes too; there are some. */
     public long gradientBytes() {
-        return gradients.tensor().byteCount() + workingGradientBytes
-                + (secondGradient == null ? 0 : secondGradient.byteCount());
+        return sums.stream().mapToLong(GradientSum::bytes).sum() + workingGradientBytes;
     }
 
     /** A buffer for what an optimizer remembers of each weight that it updates here, filled with zeros. */
@@ -232,7 +284,7 @@ public final class StageBuffers implements AutoCloseable {
 
     /** This rank's share of a parameter's gradient, for what the ranks measure together; empty where that is nothing. */
     public Optional<Tensor> gradientShare(Parameter parameter) {
-        return Optional.ofNullable(gradientShares.get(parameter));
+        return Optional.ofNullable(sum().shares().get(parameter));
     }
 
     /** The backward for the weights that follows is the step's last. */
@@ -259,20 +311,20 @@ public final class StageBuffers implements AutoCloseable {
      * of the bucket that the table is alone in.
      */
     public Tensor exchangedGradient(Parameter table) {
-        return gradients.extent() == Extent.SHARE
-                ? gradients.part(layout.shareOf(layout.bucketOf(table), data.group().rank()))
+        return gradients().extent() == Extent.SHARE
+                ? gradients().part(layout.shareOf(layout.bucketOf(table), data.group().rank()))
                 : table.gradient();
     }
 
     /** Whether the gradient of a second use is still to be added to that of the first. */
     public boolean hasSecondGradient() {
-        return secondGradient != null;
+        return sum().secondUse() != null;
     }
 
     /** After an update of what this rank updates. */
     public void weightsUpdated() {
         if (exchangedWeights.isEmpty()) {
-            weightsChanged();
+            newest.changed();
         }
     }
 
@@ -280,7 +332,7 @@ public final class StageBuffers implements AutoCloseable {
     public void unshard() {
         if (!exchangedWeights.isEmpty()) {
             exchangedWeights.forEach(bucket -> data.group().allGather(bucket.share, bucket.whole));
-            weightsChanged();
+            newest.changed();
         }
         layerShares.beginStep();
     }
@@ -293,53 +345,37 @@ public final class StageBuffers implements AutoCloseable {
     /** Fills the weights with what the source has, in the order of the layers. */
     public void load(List<Parameter> parameters, WeightSource source) {
         frozen.load(source);
-        parameters.stream().flatMap(parameter -> held(parameter.name(), parameter, weights, false).stream())
-                .forEach(held -> load(engine, source, held.name(), held.slice(), held.tensor()));
-        weightsChanged();
+        parameters.stream().flatMap(parameter -> held(parameter.name(), parameter, weights(), false).stream())
+                .forEach(held -> held.load(engine, source));
+        newest.changed();
+        beginUpdate();
     }
 
-    /** After every change of weights: rounds them for the products, in one kernel call. */
-    public void weightsChanged() {
-        if (operands != null) {
-            engine.cast(weights.tensor(), operands);
+    /** After a change of all versions of the weights: rounds them for the products, in one kernel call each. */
+    public void versionsChanged() {
+        newest.changed();
+        if (older != null) {
+            older.changed();
         }
     }
 
-    /** Makes all gradients zero, that of a second use too. */
+    /** Makes all gradients of the sum in use zero, that of a second use too. */
     public void zeroGradients() {
-        engine.fill(gradients.tensor(), 0);
+        engine.fill(gradients().tensor(), 0);
         zeroSecondGradient();
     }
 
     /** Makes zero what an update left of the gradients, which are those of {@link #runs} and hold zeros already. */
     public void zeroOtherGradients() {
-        if (gradients.extent() == Extent.SHARE_IN_PLACE) {
-            engine.fill(gradients.tensor(), 0);
+        if (gradients().extent() == Extent.SHARE_IN_PLACE) {
+            engine.fill(gradients().tensor(), 0);
         }
         zeroSecondGradient();
     }
 
     private void zeroSecondGradient() {
-        if (secondGradient != null) {
-            engine.fill(secondGradient, 0);
-        }
-    }
-
-    /** Fills a tensor with its slice of what the source has under this name. */
-    public static void load(Engine engine, WeightSource source, String name, TensorSlice slice, Tensor target) {
-        if (!engine.holdsValues()) {
-            return; // its tensors hold no values
-        }
-        int elementBytes = target.dataType().elementBytes();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment values = arena.allocate(slice.whole().elementCount() * elementBytes, elementBytes);
-            source.read(name, slice.whole(), target.dataType(), values);
-            if (!slice.isWhole()) {
-                MemorySegment whole = values;
-                values = arena.allocate(target.byteCount(), elementBytes);
-                slice.cut(whole, values, elementBytes);
-            }
-            engine.copyFromHost(values, target, 0);
+        if (sum().secondUse() != null) {
+            engine.fill(sum().secondUse(), 0);
         }
     }
 

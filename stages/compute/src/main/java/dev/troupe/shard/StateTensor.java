@@ -1,7 +1,11 @@
 package dev.troupe.shard;
 
+import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.TensorSlice;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /**
  * A tensor of a stage's state under the name that files have for it. The tensor stays the stage's.
@@ -17,4 +21,30 @@ import dev.troupe.parallel.TensorSlice;
  *            table the stage of the embedding, of what a group of ranks does not share out its first rank
  */
 public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
+    /** Fills the tensor with its slice of the whole one that the source has under this name. */
+    public void load(Engine engine, WeightSource source) {
+        load(engine, source, slice);
+    }
+
+    /** Fills the tensor from a source that has this slice alone. */
+    public void loadOwn(Engine engine, WeightSource source) {
+        load(engine, source, TensorSlice.whole(tensor.shape()));
+    }
+
+    private void load(Engine engine, WeightSource source, TensorSlice part) {
+        if (!engine.holdsValues()) {
+            return; // its tensors hold no values
+        }
+        int elementBytes = tensor.dataType().elementBytes();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment values = arena.allocate(part.whole().elementCount() * elementBytes, elementBytes);
+            source.read(name, part.whole(), tensor.dataType(), values);
+            if (!part.isWhole()) {
+                MemorySegment whole = values;
+                values = arena.allocate(tensor.byteCount(), elementBytes);
+                part.cut(whole, values, elementBytes);
+            }
+            engine.copyFromHost(values, tensor, 0);
+        }
+    }
 }

@@ -71,7 +71,7 @@ public final class Stage implements AutoCloseable {
         this.group = share.group();
         this.holders = data.group();
         this.stack = StageLayers.of(context, model, layers);
-        this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool);
+        this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool, settings.overlap());
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.state = new StageState(engine, stack, buffers, optimizer, group);
@@ -81,22 +81,15 @@ public final class Stage implements AutoCloseable {
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool);
     }
 
-    /**
-     * Builds one whole stage with the weights of a source, gradients of zero and fresh optimizer state. The engine stays the
-     * caller's, and serves no other stage on another thread.
-     *
-     * @throws IllegalArgumentException
-     *             where the sequence is longer than the model's
-     * @throws dev.troupe.weights.WeightException
-     *             where the source lacks a tensor
-     */
+    /** As the other {@code create}, for a rank that has the whole stage. */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
             WeightSource source) {
         return create(engine, partition, index, settings, TensorShare.ALL, DataShare.ALL, source);
     }
 
     /**
-     * Builds one rank's share of a stage; the ranks of its group call everything in the same order.
+     * Builds one rank's share of a stage with fresh optimizer state. The ranks of its group call everything in the same
+     * order. The engine stays the caller's, and serves no other stage on another thread.
      *
      * @param share
      *            what of the stage is this rank's
@@ -200,6 +193,14 @@ public final class Stage implements AutoCloseable {
     public void enterStep(long number, int firstOfPipeline) {
         step = number;
         firstMicrobatch = firstOfPipeline;
+    }
+
+    /**
+     * Says which weights and sum of gradients calls from now on mean, where steps overlap ({@link StageSettings#overlap}):
+     * those 0 or 1 updates behind the newest, and the sum 0 or 1. A backward means the weights of its forward.
+     */
+    public void use(int updatesBehind, int gradientSum) {
+        buffers.use(updatesBehind, gradientSum);
     }
 
     /**
@@ -325,8 +326,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Updates the weights that are this rank's to update, and makes all gradients zero for the next step; {@link #unshard}
-     * follows.
+     * Updates the weights that are this rank's to update, and makes the gradients zero; {@link #unshard} follows. Of two
+     * versions of the weights, those before the update become the older one.
      *
      * @param learningRate
      *            the rate of this step
@@ -366,8 +367,7 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * What this rank has of weights and optimizer state: what a checkpoint or a snapshot keeps, beside the number of updates
-     * so far.
+     * The weights and optimizer state of this rank, which a checkpoint or a snapshot has beside the number of updates.
      */
     public List<StateTensor> state() {
         return state.all();
@@ -381,13 +381,13 @@ public final class Stage implements AutoCloseable {
      */
     public void load(WeightSource source) {
         state.load(source);
-        buffers.weightsChanged();
+        buffers.versionsChanged();
     }
 
     /** As {@link #load}, but from a source that has this rank's slices alone, as {@link #state} gave them. */
     public void loadOwn(WeightSource source) {
         state.loadOwn(source);
-        buffers.weightsChanged();
+        buffers.versionsChanged();
     }
 
     /** Gives all tensors back to the engine, boundary tensors that are outside too. */

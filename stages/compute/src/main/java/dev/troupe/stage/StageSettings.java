@@ -7,6 +7,7 @@ import dev.troupe.model.spec.Axis;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.TensorSharing;
+import dev.troupe.shard.Overlap;
 
 /**
  * What all stages of a run have in common beside the model.
@@ -25,9 +26,11 @@ import dev.troupe.partition.TensorSharing;
  *            what drops out of a forward in training
  * @param separatesDocuments
  *            whether a sequence may hold several documents, each of which sees itself alone
+ * @param overlap
+ *            the versions of weights and sums of gradients that a stage holds so that steps may overlap
  */
 public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
-        Recompute recompute, DropoutSettings dropout, boolean separatesDocuments) {
+        Recompute recompute, DropoutSettings dropout, boolean separatesDocuments, Overlap overlap) {
     public StageSettings {
         if (microbatchSize < 1 || sequenceLength < 1 || microbatchesPerStep < 1) {
             throw new IllegalArgumentException(
@@ -35,6 +38,13 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
                             + " at least 1, but found " + microbatchSize + ", " + sequenceLength + " and "
                             + microbatchesPerStep);
         }
+    }
+
+    /** Settings of a stage whose steps do not overlap. */
+    public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
+            Recompute recompute, DropoutSettings dropout, boolean separatesDocuments) {
+        this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, separatesDocuments,
+                Overlap.NONE);
     }
 
     /** Settings of a stage that keeps everything and drops nothing out. */

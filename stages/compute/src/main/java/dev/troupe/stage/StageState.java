@@ -4,7 +4,6 @@ import dev.troupe.engine.Engine;
 import dev.troupe.layer.Parameter;
 import dev.troupe.optimizer.OptimizerState;
 import dev.troupe.parallel.TensorGroup;
-import dev.troupe.parallel.TensorSlice;
 import dev.troupe.shard.FlatBuffer;
 import dev.troupe.shard.StageBuffers;
 import dev.troupe.shard.StateTensor;
@@ -14,6 +13,9 @@ import java.util.List;
 
 /** What one rank has of a stage's weights, gradients and optimizer state, by name. */
 final class StageState {
+    /** In front of the name of a parameter in the version before the last update. */
+    private static final String OLDER = "before.";
+
     private final Engine engine;
     private final StageLayers layers;
     private final StageBuffers buffers;
@@ -39,31 +41,38 @@ final class StageState {
     }
 
     private List<StateTensor> named(FlatBuffer buffer) {
-        return layers.parameters().stream()
-                .flatMap(parameter -> buffers.held(parameter.name(), parameter, buffer, isCopy(parameter)).stream())
+        return named("", buffer);
+    }
+
+    private List<StateTensor> named(String prefix, FlatBuffer buffer) {
+        return layers.parameters().stream().flatMap(
+                parameter -> buffers.held(prefix + parameter.name(), parameter, buffer, isCopy(parameter)).stream())
                 .toList();
     }
 
-    /** Weights and optimizer state: the same tensors always, so that a snapshot after each update asks for no new list. */
+    /**
+     * Weights, those before the last update too where there are two versions, and optimizer state: the same tensors always,
+     * so that a snapshot after each update asks for no new list.
+     */
     List<StateTensor> all() {
         return all;
     }
 
     private List<StateTensor> withOptimizer(List<StateTensor> weights) {
         List<StateTensor> all = new ArrayList<>(weights);
+        buffers.olderWeights().ifPresent(older -> all.addAll(named(OLDER, older)));
         layers.parameters().forEach(parameter -> optimizer.addTo(all, parameter, isCopy(parameter)));
         return List.copyOf(all);
     }
 
     /** Restores {@link #all} from whole tensors. */
     void load(WeightSource source) {
-        all().forEach(named -> StageBuffers.load(engine, source, named.name(), named.slice(), named.tensor()));
+        all().forEach(named -> named.load(engine, source));
     }
 
     /** Restores {@link #all} from a source that has this rank's slices alone. */
     void loadOwn(WeightSource source) {
-        all().forEach(named -> StageBuffers.load(engine, source, named.name(),
-                TensorSlice.whole(named.tensor().shape()), named.tensor()));
+        all().forEach(named -> named.loadOwn(engine, source));
     }
 
     private boolean isCopy(Parameter parameter) {

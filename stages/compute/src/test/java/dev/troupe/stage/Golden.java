@@ -19,6 +19,8 @@ public final class Golden implements AutoCloseable {
     static final String TIED = "gpt2-tied-adamw";
     static final String UNTIED = "gpt2-untied-sgd";
     static final String UNEVEN = "gpt2-uneven";
+    /** AdamW on gradients at the weights before the last update. */
+    static final String DELAYED = "gpt2-2bw";
 
     final HuggingFaceModel initial;
     final SafeTensors firstGradients;

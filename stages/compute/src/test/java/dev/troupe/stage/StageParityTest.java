@@ -171,7 +171,7 @@ class StageParityTest {
      * Each tensor within a billionth of its largest value and the rounding of the file, which stores float32 of what
      * PyTorch had in float64; nothing missing, nothing more.
      */
-    private static void assertClose(SafeTensors expected, Map<String, double[]> actual) {
+    static void assertClose(SafeTensors expected, Map<String, double[]> actual) {
         assertEquals(expected.tensors().keySet(), actual.keySet());
         actual.forEach((name, values) -> {
             double[] wanted = read(expected, name, values.length);

@@ -1,0 +1,60 @@
+package dev.troupe.shard;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.Parameter;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One version of a stage's weights, with the copy that products read where that is of another type. */
+final class WeightVersion {
+    private final Engine engine;
+    private final FlatBuffer weights;
+    /** Null where products read the weights themselves. */
+    private final Tensor operands;
+    private final List<Ranges> ranges = new ArrayList<>();
+
+    private record Ranges(Parameter parameter, Tensor weights, Tensor operand) {
+    }
+
+    /** @param parameters those of the buffer; none where a rank has a share of the weights alone */
+    WeightVersion(Engine engine, BufferLayout layout, FlatBuffer weights, Tensor operands, List<Parameter> parameters) {
+        this.engine = engine;
+        this.weights = weights;
+        this.operands = operands;
+        for (Parameter parameter : parameters) {
+            Tensor own = engine.range(weights.tensor(), layout.start(parameter), parameter.shape());
+            ranges.add(new Ranges(parameter, own, operands == null
+                    ? own
+                    : engine.range(operands, layout.start(parameter), parameter.shape())));
+        }
+    }
+
+    FlatBuffer weights() {
+        return weights;
+    }
+
+    long bytes() {
+        return weights.tensor().byteCount();
+    }
+
+    /** From now on layers read this version. */
+    void place() {
+        ranges.forEach(range -> range.parameter.placeWeights(range.weights, range.operand));
+    }
+
+    /** After a change: rounds the weights for the products, in one kernel call. */
+    void changed() {
+        if (operands != null) {
+            engine.cast(weights.tensor(), operands);
+        }
+    }
+
+    /** Becomes a copy of another version. */
+    void copyOf(WeightVersion other) {
+        engine.copy(other.weights.tensor(), weights.tensor());
+        if (operands != null) {
+            engine.copy(other.operands, operands);
+        }
+    }
+}

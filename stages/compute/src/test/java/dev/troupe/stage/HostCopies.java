@@ -1,0 +1,58 @@
+package dev.troupe.stage;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.shard.StateTensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Tensors by way of host memory. */
+final class HostCopies {
+    private HostCopies() {
+    }
+
+    static void copy(Engine from, Tensor tensor, Engine to, Tensor target) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = arena.allocate(tensor.byteCount(), Double.BYTES);
+            from.copyToHost(tensor, 0, bytes);
+            to.copyFromHost(bytes, target, 0);
+        }
+    }
+
+    /** Copies tensors to those of another stage that has the same ones. */
+    static void copyAll(Engine from, List<StateTensor> tensors, Engine to, List<StateTensor> targets) {
+        for (int index = 0; index < tensors.size(); index++) {
+            copy(from, tensors.get(index).tensor(), to, targets.get(index).tensor());
+        }
+    }
+
+    /** The values of tensors by name; of a tied table the stage with the embedding comes first. */
+    static Map<String, double[]> values(List<Engine> engines, List<List<StateTensor>> tensors) {
+        Map<String, double[]> values = new TreeMap<>();
+        for (int stage = 0; stage < engines.size(); stage++) {
+            for (StateTensor named : tensors.get(stage)) {
+                values.putIfAbsent(named.name(), read(engines.get(stage), named.tensor()));
+            }
+        }
+        return values;
+    }
+
+    private static double[] read(Engine engine, Tensor tensor) {
+        double[] values = new double[(int) tensor.shape().elementCount()];
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = arena.allocate(tensor.byteCount(), Double.BYTES);
+            engine.copyToHost(tensor, 0, bytes);
+            for (int i = 0; i < values.length; i++) {
+                values[i] = tensor.dataType() == DataType.FLOAT32
+                        ? bytes.getAtIndex(ValueLayout.JAVA_FLOAT, i)
+                        : bytes.getAtIndex(ValueLayout.JAVA_DOUBLE, i);
+            }
+        }
+        return values;
+    }
+}
