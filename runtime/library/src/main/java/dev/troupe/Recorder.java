@@ -1,5 +1,6 @@
 package dev.troupe;
 
+import dev.troupe.bits.BitKey;
 import dev.troupe.bits.StepBits;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunListener;
@@ -51,6 +52,11 @@ final class Recorder implements RunListener {
     @Override
     public void onBits(StepBits bits) {
         journal.onBits(bits);
+    }
+
+    @Override
+    public String wordsOf(long step, BitKey output) {
+        return journal.wordsOf(step, output);
     }
 
     @Override

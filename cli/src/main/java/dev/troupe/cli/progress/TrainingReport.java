@@ -1,5 +1,6 @@
 package dev.troupe.cli.progress;
 
+import dev.troupe.bits.BitKey;
 import dev.troupe.bits.StepBits;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.config.spec.DataSpec;
@@ -116,6 +117,11 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     @Override
     public void onBits(StepBits bits) {
         journal.onBits(bits);
+    }
+
+    @Override
+    public String wordsOf(long step, BitKey output) {
+        return journal.wordsOf(step, output);
     }
 
     @Override

@@ -167,7 +167,7 @@ final class LedRun implements CoordinatedRun {
             case RunCommand.ReportCheckpointFailed(long stepsDone, String why) ->
                 checkpoints.reportFailed(stepsDone, why);
             case RunCommand.Finish _ -> coordinator.end(Optional.empty());
-            case RunCommand.Fail(String reason) -> coordinator.end(Optional.of(reason));
+            case RunCommand.Fail(String reason) -> coordinator.end(Optional.of(reports.explained(reason)));
         }
     }
 

@@ -11,11 +11,15 @@ import java.util.Optional;
  * <p>Thread rule: the coordinator's thread.
  */
 public final class StepsOfBits {
+    private static final long NONE = -1;
+
     private final TrainingPlan plan;
     /** Both made with the first digests; engines that compute nothing have none. */
     private BitLayout layout;
     private long[] values = {};
-    private long step = -1;
+    private long step = NONE;
+    /** Of the steps committed so far; null while there is none. */
+    private NotFinite earliest;
 
     /** The steps of a run. */
     public StepsOfBits(TrainingPlan plan) {
@@ -36,6 +40,35 @@ public final class StepsOfBits {
             Arrays.fill(values, RankBits.NONE);
         }
         System.arraycopy(bits.values(), 0, values, layout.start(bits.rank()) + bits.first(), bits.values().length);
+    }
+
+    /**
+     * The first output with a number that is not finite, of a step or of the one under way after it; empty where all are
+     * finite.
+     */
+    public Optional<NotFinite> firstNotFinite() {
+        return earliest == null
+                ? of(step).flatMap(bits -> bits.firstNotFinite().map(key -> new NotFinite(bits.step(), key)))
+                : Optional.of(earliest);
+    }
+
+    /** A step is committed; where it was skipped, its gradients overflowed as they may. */
+    public void committed(long ofStep, boolean isSkipped) {
+        if (!isSkipped && earliest == null) {
+            earliest = firstNotFinite().orElse(null);
+        }
+        step = ofStep == step ? NONE : step;
+    }
+
+    /**
+     * An output with a number that is not finite.
+     *
+     * @param step
+     *            its step
+     * @param output
+     *            what it is
+     */
+    public record NotFinite(long step, BitKey output) {
     }
 
     /** The digests of a step so far; empty where no rank has told any. */

@@ -1,5 +1,6 @@
 package dev.troupe.observe;
 
+import dev.troupe.bits.BitKey;
 import dev.troupe.bits.StepBits;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.watch.Notice;
@@ -33,6 +34,11 @@ public interface RunListener {
 
     /** The digests of the step that is told next; not told of an engine that computes nothing. */
     default void onBits(StepBits bits) {
+    }
+
+    /** Returns an output of a step in words: its place in the model and in the data. */
+    default String wordsOf(long step, BitKey output) {
+        return output.toString();
     }
 
     /** A step is committed; {@code seconds} is its wall time. */

@@ -129,6 +129,7 @@ public final class RunReports {
         traces.committed(lastStep, hosts).ifPresent(listener::onTimes);
         FlightEvents.step(lastStep, epoch, result.loss(), seconds);
         bits.of(lastStep).ifPresent(listener::onBits);
+        bits.committed(lastStep, result.skipped());
         listener.onStep(result, seconds);
         pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::tell);
         if (!isDisturbed && timedStep == lastStep) {
@@ -198,6 +199,12 @@ public final class RunReports {
                     : "ranks " + recovery.ranks() + " have caught up");
             listener.onRecovery(recovery);
         }
+    }
+
+    /** Returns why a run fails, with the first output that has a number that is not finite, if there is one. */
+    public String explained(String reason) {
+        return bits.firstNotFinite().map(found -> reason + "; the first number that is not finite is in step "
+                + found.step() + " in " + listener.wordsOf(found.step(), found.output())).orElse(reason);
     }
 
     /** The run ends. */

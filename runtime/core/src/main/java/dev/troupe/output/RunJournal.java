@@ -1,6 +1,8 @@
 package dev.troupe.output;
 
 import dev.troupe.bisect.BitsFile;
+import dev.troupe.bisect.OutputPlace;
+import dev.troupe.bits.BitKey;
 import dev.troupe.bits.StepBits;
 import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.checkpoint.Checkpoint;
@@ -261,6 +263,11 @@ public final class RunJournal implements RunListener, AutoCloseable {
     @Override
     public void onBits(StepBits ofStep) {
         bits.add(ofStep);
+    }
+
+    @Override
+    public String wordsOf(long step, BitKey output) {
+        return OutputPlace.words(run, step, output);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.troupe.run;
 
+import dev.troupe.bits.BitKey;
 import dev.troupe.bits.StepBits;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.observe.Recovery;
@@ -57,6 +58,11 @@ public final class LateListener implements RunListener {
     @Override
     public void onBits(StepBits bits) {
         listener.onBits(bits);
+    }
+
+    @Override
+    public String wordsOf(long step, BitKey output) {
+        return listener.wordsOf(step, output);
     }
 
     @Override
