@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -135,6 +136,23 @@ public final class FaultInjector implements AutoCloseable {
         return due(OF_MESSAGES, new Place(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)));
     }
 
+    /** Returns the faults that flip bits of a rank. */
+    public BitFlips bitsOf(int rank) {
+        return new BitFlips(this, rank);
+    }
+
+    /** Whether a fault of the run flips bits. */
+    boolean flipsBits() {
+        return faults.stream().anyMatch(fault -> fault.kind().reach() == FaultKind.Reach.BITS
+                || fault.kind().reach() == FaultKind.Reach.NORMS);
+    }
+
+    /** Returns the fault that flips a bit at a place, if one does and it is meant for this result of the action. */
+    Optional<FaultSpec> flip(FaultKind kind, Place place, Predicate<FaultSpec> isMeant) {
+        return faults.stream().filter(fault -> fault.kind() == kind && place.matches(fault)).findFirst()
+                .filter(isMeant).flatMap(_ -> due(EnumSet.of(kind), place));
+    }
+
     /** Whether the snapshot of a stage after a step is to be lost; called once, when it is taken. */
     public boolean losesSnapshot(int rank, int stage, long step) {
         return strikes(FaultKind.LOSE_SNAPSHOT, FaultPoint.COMMIT, rank, stage, step);
@@ -202,7 +220,8 @@ public final class FaultInjector implements AutoCloseable {
                             + words(fault) + ")",
                     new IOException("No space left on device"));
             case CLOCK_JUMP -> clockAheadNanos.addAndGet(length.toNanos());
-            case SLOW, DROP, DUPLICATE, REORDER, DELAY, CORRUPT, CORRUPT_CHECKPOINT, LOSE_SNAPSHOT ->
+            case SLOW, DROP, DUPLICATE, REORDER, DELAY, CORRUPT, CORRUPT_CHECKPOINT, LOSE_SNAPSHOT, FLIP_BIT,
+                    FLIP_NORM_BIT ->
                 throw new IllegalStateException(fault + " does not strike by itself");
         }
     }

@@ -162,7 +162,8 @@ public final class FaultChecks {
     private boolean isMeant(FaultSpec fault, int rank, Action action) {
         int microbatch = action.kind().isPerMicrobatch() ? action.microbatch() : 0;
         return isOf(fault.rank(), rank) && isOf(fault.stage(), action.stage())
-                && isOf(fault.microbatch(), microbatch) && !(isOfMessages(fault) && isHandedOver(action));
+                && isOf(fault.microbatch(), microbatch)
+                && !((isOfMessages(fault) || fault.kind().reach() == Reach.BITS) && isHandedOver(action));
     }
 
     /** Between stages of one rank nothing is sent. */

@@ -18,6 +18,8 @@ import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.RankMachine;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.stage.Stage;
+import dev.troupe.fault.BitFlips;
+import dev.troupe.fault.FlippingEngine;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.pulse.Pulse;
@@ -59,6 +61,7 @@ public final class RankResources {
     private final NodeContext node;
     private final TrainingPlan plan;
     private final Pulse pulse = new Pulse();
+    private final BitFlips flips;
     private final Engine engine;
     private final WorkClock clock;
     private final RankTensors tensors;
@@ -85,7 +88,10 @@ public final class RankResources {
         this.stepsDone = stepsDone;
         this.node = node;
         this.plan = node.plan();
-        this.engine = new WatchedEngine(node.engines().get(), pulse);
+        this.flips = node.faults().bitsOf(rank);
+        this.engine = new WatchedEngine(flips.areAsked()
+                ? new FlippingEngine(node.engines().get(), flips)
+                : node.engines().get(), pulse);
         this.clock = node.clocks().get();
         this.tensorGroup = join(GroupKind.TENSOR);
         this.dataGroup = join(GroupKind.DATA);
@@ -143,6 +149,11 @@ public final class RankResources {
     /** What it does in a step, and when. */
     public RankTrace trace() {
         return trace;
+    }
+
+    /** What of its bits flips on purpose. */
+    BitFlips flips() {
+        return flips;
     }
 
     /** The digests of what it computes in a step. */

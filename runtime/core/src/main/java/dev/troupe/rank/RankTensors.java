@@ -3,6 +3,7 @@ package dev.troupe.rank;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.engine.Tensor;
+import dev.troupe.fault.Carried;
 import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.RankEvent;
@@ -39,7 +40,7 @@ public final class RankTensors implements RankSide {
         this.node = node;
         this.plan = node.plan();
         this.data = data;
-        this.points = new StepPoints(node.faults(), rank.rank());
+        this.points = new StepPoints(node.faults(), rank.flips(), rank.rank());
     }
 
     /** The points at which faults may strike the rank. */
@@ -130,6 +131,8 @@ public final class RankTensors implements RankSide {
         Tensor tensor = take(send, pass.number());
         if (pass.kind() == Pass.Kind.TRAINING) {
             rank.trace().handed(send, tensor.byteCount());
+            rank.flips().send(rank.engine(), send.stage(), pass.step(), send.microbatch(), Carried.by(send.kind()),
+                    tensor);
         }
         rank.outbox().send(plan.keyOf(rank(), send), tensor);
     }

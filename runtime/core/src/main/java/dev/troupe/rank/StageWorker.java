@@ -6,6 +6,7 @@ import dev.troupe.protocol.Pass;
 import dev.troupe.stage.Stage;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.step.StageOps;
 import dev.troupe.trace.RankTrace;
@@ -44,8 +45,13 @@ public final class StageWorker {
         if (isTraced) {
             trace.begins(request.action());
         }
-        ActionResult result = points.around(request,
-                () -> ops.perform(request.action(), request.pass(), request.update()));
+        ActionResult result = points.around(request, () -> {
+            ActionResult done = ops.perform(request.action(), request.pass(), request.update());
+            if (request.action().kind() == Kind.UPDATE && rank.flips().areAsked()) {
+                rank.flips().updated(engine, stage.weights().stream().map(StateTensor::tensor).toList());
+            }
+            return done;
+        });
         if (isTraced) {
             trace.ended(rank.waitedNanos() - waited);
         }

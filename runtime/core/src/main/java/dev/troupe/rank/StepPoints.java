@@ -1,6 +1,7 @@
 package dev.troupe.rank;
 
 import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.fault.BitFlips;
 import dev.troupe.fault.Carried;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultPoints;
@@ -11,7 +12,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /** The points of a training step at which faults may strike a rank, in the words of its actions. */
-record StepPoints(FaultInjector faults, int rank) {
+record StepPoints(FaultInjector faults, BitFlips flips, int rank) {
     /** Does an action, with what is due at its point, if it has one. */
     ActionResult around(ActionRequest request, Supplier<ActionResult> work) {
         Action action = request.action();
@@ -20,7 +21,12 @@ record StepPoints(FaultInjector faults, int rank) {
                 || point.get() == FaultPoint.COMMIT) { // where a snapshot is kept a fault strikes by itself
             return work.get();
         }
-        return faults.around(point.get(), rank, action.stage(), request.pass().step(), action.microbatch(), work);
+        return faults.around(point.get(), rank, action.stage(), request.pass().step(), action.microbatch(), () -> {
+            flips.begin(point.get(), action.stage(), request.pass().step(), action.microbatch());
+            ActionResult result = work.get();
+            flips.end();
+            return result;
+        });
     }
 
     /** A stage is about to hand over or take a message. */

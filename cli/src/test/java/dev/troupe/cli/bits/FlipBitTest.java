@@ -1,0 +1,96 @@
+package dev.troupe.cli.bits;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.troupe.cli.Execution;
+import dev.troupe.cli.Golden;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Flips at places that are drawn: each is named by the first output in which the run parts from an undisturbed one. */
+@Tag("real")
+@Timeout(300)
+class FlipBitTest {
+    private static final int STEPS = 2;
+    private static final int STAGES = 2;
+    private static final int MICROBATCHES = 4;
+
+    @TempDir
+    private Path directory;
+
+    /** A fault and the words for where it is to be found. */
+    private record Flip(String fault, String found) {
+    }
+
+    private static Flip draw(Random random) {
+        int step = random.nextInt(STEPS);
+        int stage = random.nextInt(STAGES);
+        int microbatch = random.nextInt(MICROBATCHES);
+        String where = " stage=" + stage + " step=" + step + " seed=" + random.nextInt(1_000_000);
+        String ofMicrobatch = where + " microbatch=" + microbatch;
+        String place = " " + step + " stage " + stage;
+        String perMicrobatch = place + " microbatch " + microbatch;
+        return switch (random.nextInt(7)) {
+            case 0 -> new Flip("flip-bit at=F" + ofMicrobatch, "F" + perMicrobatch);
+            case 1 -> new Flip("flip-bit at=I" + ofMicrobatch, "I" + perMicrobatch);
+            case 2 -> new Flip("flip-bit at=W" + ofMicrobatch, "W" + place);
+            case 3 -> new Flip("flip-norm-bit at=F" + ofMicrobatch, "F" + perMicrobatch);
+            case 4 -> new Flip("flip-norm-bit at=I" + ofMicrobatch, "I" + perMicrobatch);
+            case 5 -> new Flip("flip-bit at=send" + ofMicrobatch,
+                    (stage == 0 ? "RECV_F " : "RECV_B ") + step + " stage " + (1 - stage) + " microbatch "
+                            + microbatch);
+            default -> new Flip("flip-bit at=optimizer" + where, "UPDATE" + place);
+        };
+    }
+
+    private Path train(String name, String... more) {
+        List<String> settings = new ArrayList<>(Golden.named(Golden.TIED).settings("engine.kind=reference",
+                "parallel.pipeline=" + STAGES, "parallel.schedule=zb-h1", "training.microbatch-size=2",
+                "training.steps=" + STEPS));
+        settings.addAll(List.of(more));
+        Path run = directory.resolve(name);
+        Execution.train(run, settings).requireDone();
+        return run;
+    }
+
+    private void assertFound(int flips, long seed) throws IOException {
+        Random random = new Random(seed);
+        Path clean = train("clean");
+        List<String> wrong = new ArrayList<>();
+        for (int number = 0; number < flips; number++) {
+            Flip flip = draw(random);
+            Path struck = train("flip-" + number, "faults=[\"" + flip.fault() + "\"]");
+            assertEquals(1, Files.readAllLines(struck.resolve("faults.jsonl")).size(), flip.fault());
+            Execution bisected = Execution.command("bisect", "--json", clean.toString(), struck.toString());
+            JsonNode parting = new ObjectMapper().readTree(bisected.output()).path("parting");
+            String found = parting.path("action").asText() + " " + parting.path("step").asText() + " stage "
+                    + parting.path("stage").asText()
+                    + (parting.has("microbatch") ? " microbatch " + parting.path("microbatch").asText() : "");
+            if (!found.equals(flip.found())) {
+                wrong.add(flip.fault() + " was found as " + found);
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
+    @Test
+    void shouldNameTheActionInWhichABitFlipped() throws IOException {
+        assertFound(8, 3);
+    }
+
+    @Tag("long")
+    @Test
+    void shouldNameTheActionOfEachOfAHundredFlips() throws IOException {
+        assertFound(100, 5);
+    }
+}
