@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.cli.bits.BisectCommand;
+import dev.troupe.cli.bits.ReplayCommand;
 import dev.troupe.cli.model.EvalCommand;
 import dev.troupe.cli.model.GenerateCommand;
 import dev.troupe.cli.launch.MediaDriverCommand;
@@ -23,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
-        PageCommand.class, BisectCommand.class,
+        PageCommand.class, BisectCommand.class, ReplayCommand.class,
         TokenizeCommand.class, EvalCommand.class, GenerateCommand.class, ExportCommand.class, MediaDriverCommand.class,
         DoctorCommand.class,
         KeysCommand.class,
