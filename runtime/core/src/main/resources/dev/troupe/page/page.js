@@ -347,7 +347,7 @@ function drawEvents() {
     const item = make('li', { class: FAULTS.has(event.event) ? 'fault' : cause ? 'chain' : '' },
       make('span', { class: 'number' }, new Date(event.time_ms).toLocaleTimeString('en-GB')), make('span', { class: 'number' }, 'step ' + event.step),
       make('span', { class: 'number' }, 'ep ' + event.epoch), make('span', { class: 'kind' }, event.event),
-      make('span', { class: 'text' }, cause ? `ranks ${event.ranks ? event.ranks.join(', ') : 'none'} have caught up, ${duration((event.time_ms - cause.time_ms) / 1e3)} after: ${cause.sentence}` : event.sentence));
+      make('span', { class: 'text' }, cause ? `${!event.ranks ? 'no rank had to start again' : event.ranks.length === 1 ? `rank ${event.ranks[0]} has caught up` : `ranks ${event.ranks.join(', ')} have caught up`}, ${duration((event.time_ms - cause.time_ms) / 1e3)} after: ${cause.sentence}` : event.sentence));
     if (hang) {
       const button = make('button', { type: 'button' }, 'stack of rank ' + event.ranks[0]);
       button.addEventListener('click', () => stack(event.ranks[0]));
