@@ -46,6 +46,7 @@ class TidyTest {
             Map.entry("engines/emulated", List.of("dev.troupe.engine")),
             Map.entry("engines/nd4j", List.of("dev.troupe.engine", "org.nd4j", "org.bytedeco")),
             Map.entry("engines/cpu", List.of("dev.troupe.engine", "org.bytedeco")),
+            Map.entry("engines/cuda", List.of("dev.troupe.engine")),
             Map.entry("stages/tokenizers",
                     List.of("dev.troupe.tokenizer", "com.fasterxml.jackson", "com.knuddels.jtokkit")),
             Map.entry("stages/chat",

@@ -1,0 +1,6 @@
+// All kernels of the engine, as one module.
+#include "elementwise.cuh"
+#include "rows.cuh"
+#include "tokens.cuh"
+#include "attention.cuh"
+#include "products.cuh"

@@ -1,0 +1,46 @@
+package dev.troupe.engine.cuda;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.cuda.device.DeviceStream;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The tensors of one engine that are allocated and not closed. Any thread may call it. */
+final class CudaMemory {
+    private final DeviceStream stream;
+    private final Set<CudaTensor> open = ConcurrentHashMap.newKeySet();
+    private final AtomicLong allocatedBytes = new AtomicLong();
+
+    CudaMemory(DeviceStream stream) {
+        this.stream = stream;
+    }
+
+    /** A tensor of zeros. */
+    CudaTensor allocate(DataType dataType, Shape shape) {
+        long bytes = Math.multiplyExact(shape.elementCount(), (long) dataType.elementBytes());
+        CudaTensor tensor = new CudaTensor(this, dataType, shape, stream.allocate(bytes));
+        stream.clear(tensor.address(), bytes);
+        open.add(tensor);
+        allocatedBytes.addAndGet(bytes);
+        return tensor;
+    }
+
+    /** Called by the tensor, once. */
+    void release(CudaTensor tensor) {
+        if (open.remove(tensor)) {
+            allocatedBytes.addAndGet(-tensor.byteCount());
+            stream.free(tensor.address());
+        }
+    }
+
+    long allocatedBytes() {
+        return allocatedBytes.get();
+    }
+
+    void close() {
+        List.copyOf(open).forEach(CudaTensor::close);
+    }
+}

@@ -1,0 +1,186 @@
+package dev.troupe.engine.cuda;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Dropout;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cuda.device.Device;
+import dev.troupe.engine.cuda.device.DeviceStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The half of the engine to which a tensor is a row of elements, whatever its shape: memory, and the kernels that take
+ * elements one by one.
+ */
+abstract class FlatKernels implements Engine {
+    private static final int SUM_THREADS = 256;
+    private static final int ELEMENTS_OF_PART = 4096;
+    private static final int MOST_PARTS = 1024;
+    private static final int DROPOUT_THREADS = 128;
+
+    final Launch launch;
+    private final DeviceStream stream;
+    private final CudaMemory memory;
+    private final DataType computeType;
+    private boolean isClosed;
+
+    /** With no tensors, on a stream of its own. */
+    FlatKernels(Device device, DataType computeType) {
+        this.computeType = computeType;
+        stream = device.openStream();
+        memory = new CudaMemory(stream);
+        launch = new Launch(stream, computeType == DataType.BFLOAT16 ? "bf16" : "f32");
+    }
+
+    @Override
+    public final DataType parameterType() {
+        return DataType.FLOAT32;
+    }
+
+    @Override
+    public final DataType computeType() {
+        return computeType;
+    }
+
+    @Override
+    public Tensor allocate(DataType dataType, Shape shape) {
+        return memory.allocate(dataType, shape);
+    }
+
+    @Override
+    public Tensor range(Tensor buffer, long first, Shape shape) {
+        return new CudaTensor(CudaTensor.of(buffer), first, shape);
+    }
+
+    @Override
+    public long allocatedBytes() {
+        return memory.allocatedBytes();
+    }
+
+    @Override
+    public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
+        stream.toHost(CudaTensor.of(source).address() + byteOffset, target);
+    }
+
+    @Override
+    public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
+        stream.fromHost(source, CudaTensor.of(target).address() + byteOffset);
+    }
+
+    @Override
+    public void fill(Tensor tensor, double value) {
+        CudaTensor own = CudaTensor.of(tensor);
+        stream.fill(own.address(), Float.floatToRawIntBits((float) value), own.elementCount());
+    }
+
+    @Override
+    public void copy(Tensor source, Tensor target) {
+        stream.copy(CudaTensor.of(source).address(), CudaTensor.of(target).address(), source.byteCount());
+    }
+
+    @Override
+    public void cast(Tensor source, Tensor target) {
+        if (source.dataType() == target.dataType()) {
+            copy(source, target);
+        } else {
+            launch.of(target.dataType() == DataType.BFLOAT16 ? "narrow" : "widen").with(source).with(target)
+                    .runFlat(source.shape().elementCount());
+        }
+    }
+
+    @Override
+    public void add(Tensor left, Tensor right, Tensor sum) {
+        launch.of(sum.dataType() == DataType.BFLOAT16 ? "add_bf16" : "add_f32").with(left).with(right).with(sum)
+                .runFlat(sum.shape().elementCount());
+    }
+
+    @Override
+    public void scale(Tensor tensor, double factor) {
+        launch.of("scale").with(tensor).real(factor).runFlat(tensor.shape().elementCount());
+    }
+
+    @Override
+    public double sum(Tensor tensor) {
+        return sum(tensor, false);
+    }
+
+    @Override
+    public double squaredSum(Tensor tensor) {
+        return sum(tensor, true);
+    }
+
+    /** Parts of the sum by as many blocks as the count asks for, and their total by one; the host waits for it. */
+    private double sum(Tensor tensor, boolean squares) {
+        long count = tensor.shape().elementCount();
+        int parts = (int) Math.min(MOST_PARTS, Math.ceilDiv(count, ELEMENTS_OF_PART));
+        long partial = launch.scratch((MOST_PARTS + 1L) * Double.BYTES);
+        long total = partial + (long) MOST_PARTS * Double.BYTES;
+        launch.of("partial_sums").with(tensor).flag(squares).wide(partial).wide(count).run(parts, SUM_THREADS);
+        launch.of("total").wide(partial).integer(parts).wide(total).run(1, SUM_THREADS);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment result = arena.allocate(ValueLayout.JAVA_DOUBLE);
+            stream.toHost(total, result);
+            return result.get(ValueLayout.JAVA_DOUBLE, 0);
+        }
+    }
+
+    @Override
+    public void gelu(Tensor preActivation, Tensor y) {
+        launch.ofType("gelu").with(preActivation).with(y).runFlat(y.shape().elementCount());
+    }
+
+    @Override
+    public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
+        launch.ofType("gelu_backward").with(preActivation).with(dy).with(dx).runFlat(dx.shape().elementCount());
+    }
+
+    @Override
+    public void swiGlu(Tensor gate, Tensor up, Tensor y) {
+        launch.ofType("swiglu").with(gate).with(up).with(y).runFlat(y.shape().elementCount());
+    }
+
+    @Override
+    public void swiGluBackward(Tensor gate, Tensor up, Tensor dy, Tensor dGate, Tensor dUp) {
+        launch.ofType("swiglu_backward").with(gate).with(up).with(dy).with(dGate).with(dUp)
+                .runFlat(dy.shape().elementCount());
+    }
+
+    @Override
+    public void dropout(Tensor x, Dropout dropout, Tensor y) {
+        Shape shape = x.shape();
+        launch.ofType("dropout").with(x).with(y).wide(shape.size(1)).wide(dropout.firstRow()).wide(dropout.length())
+                .wide(dropout.wholeLength()).wide(dropout.wholeColumns()).wide(dropout.firstColumn()).with(dropout)
+                .run(shape.size(0), DROPOUT_THREADS);
+    }
+
+    @Override
+    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+        double firstCorrection = 1 - StrictMath.pow(update.beta1(), update.step());
+        double secondCorrection = 1 - StrictMath.pow(update.beta2(), update.step());
+        launch.of("adamw").with(weights).with(gradients).with(firstMoment).with(secondMoment)
+                .real(update.gradientScale()).real(1 - update.beta1()).real(update.beta2()).real(1 - update.beta2())
+                .real(Math.sqrt(secondCorrection)).real(update.epsilon())
+                .real(1 - update.learningRate() * update.weightDecay()).real(update.learningRate() / firstCorrection)
+                .runFlat(weights.shape().elementCount());
+    }
+
+    @Override
+    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
+        launch.of("sgd").with(weights).with(gradients).real(learningRate).real(weightDecay).real(gradientScale)
+                .runFlat(weights.shape().elementCount());
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+        if (!isClosed) {
+            isClosed = true;
+            launch.close();
+            stream.close();
+        }
+    }
+}

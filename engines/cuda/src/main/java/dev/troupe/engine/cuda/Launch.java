@@ -1,0 +1,121 @@
+package dev.troupe.engine.cuda;
+
+import dev.troupe.engine.Dropout;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cuda.device.Arguments;
+import dev.troupe.engine.cuda.device.DeviceStream;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The launch that is prepared now: a kernel and its arguments, in the order of its parameters in {@code src/main/cuda}. It
+ * also has the scratch memory of kernels that need some, which grows to the most that any took and stays.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class Launch implements AutoCloseable {
+    /** Threads of a block, and elements of each, of kernels that take elements one by one. */
+    private static final int FLAT_THREADS = 256;
+    private static final int FLAT_ELEMENTS = 4;
+
+    private final DeviceStream stream;
+    private final String suffix;
+    private final Map<String, String> names = new HashMap<>();
+    private final Arguments arguments = new Arguments();
+    private String kernel;
+    private long scratch;
+    private long scratchBytes;
+
+    /** Launches on a stream; kernels that there are of each type are taken of the type with this suffix. */
+    Launch(DeviceStream stream, String suffix) {
+        this.stream = stream;
+        this.suffix = suffix;
+    }
+
+    /** Begins a launch of a kernel that there is one of. */
+    Launch of(String name) {
+        kernel = name;
+        arguments.clear();
+        return this;
+    }
+
+    /** Begins a launch of a kernel that there is one of for each type of products. */
+    Launch ofType(String name) {
+        return of(names.computeIfAbsent(name, any -> any + "_" + suffix));
+    }
+
+    /** Adds the address of a tensor; 0 for null. */
+    Launch with(Tensor tensor) {
+        return wide(tensor == null ? 0 : CudaTensor.of(tensor).address());
+    }
+
+    /** Adds the address of an element of a tensor. */
+    Launch with(Tensor tensor, long element) {
+        CudaTensor own = CudaTensor.of(tensor);
+        return wide(own.address() + element * own.dataType().elementBytes());
+    }
+
+    /** Adds a number or an address of 64 bits. */
+    Launch wide(long value) {
+        arguments.addWide(value);
+        return this;
+    }
+
+    Launch integer(int value) {
+        arguments.addInteger(value);
+        return this;
+    }
+
+    Launch flag(boolean value) {
+        return integer(value ? 1 : 0);
+    }
+
+    Launch real(double value) {
+        arguments.addReal((float) value);
+        return this;
+    }
+
+    /** Adds what a kernel needs to tell which elements drop out: {@code MASK_PARAMETERS} of the prelude. */
+    Launch with(Dropout dropout) {
+        return flag(dropout.drops()).integer((int) dropout.threshold()).real(dropout.raise()).wide(dropout.seed())
+                .integer(dropout.site()).integer((int) dropout.microbatch()).integer((int) dropout.step());
+    }
+
+    /** Runs it on so many blocks of so many threads. */
+    void run(long blocks, int threads) {
+        run(blocks, 1, threads);
+    }
+
+    /** Runs it on a grid of blocks of so many threads. */
+    void run(long columns, int rows, int threads) {
+        stream.launch(kernel, Math.toIntExact(columns), rows, threads, arguments);
+    }
+
+    /** Adds the count and runs a kernel that takes so many elements one by one. */
+    void runFlat(long count) {
+        wide(count).run(Math.ceilDiv(count, FLAT_THREADS * FLAT_ELEMENTS), FLAT_THREADS);
+    }
+
+    /** The address of so much scratch memory, the same until more is asked for. */
+    long scratch(long bytes) {
+        if (bytes > scratchBytes) {
+            if (scratchBytes > 0) {
+                stream.free(scratch);
+            }
+            scratchBytes = 0; // in case there is not so much
+            scratch = stream.allocate(bytes);
+            scratchBytes = bytes;
+        }
+        return scratch;
+    }
+
+    /** Gives scratch memory back. */
+    @Override
+    public void close() {
+        if (scratchBytes > 0) {
+            stream.free(scratch);
+            scratchBytes = 0;
+        }
+        arguments.close();
+    }
+}

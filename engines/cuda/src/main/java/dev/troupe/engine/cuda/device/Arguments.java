@@ -1,0 +1,69 @@
+package dev.troupe.engine.cuda.device;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The arguments of a launch, in the order of the kernel's parameters: each in a slot of eight bytes of native memory, and a
+ * pointer to each slot, as {@code cuLaunchKernel} takes them. Used again for every launch.
+ *
+ * <p>Thread rule: one thread.
+ */
+public final class Arguments implements AutoCloseable {
+    private static final int MOST = 40;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment slots = arena.allocate(ValueLayout.JAVA_LONG, MOST);
+    private final MemorySegment pointers = arena.allocate(ValueLayout.JAVA_LONG, MOST);
+    private int count;
+
+    /** No arguments yet. */
+    public Arguments() {
+        for (int i = 0; i < MOST; i++) {
+            pointers.setAtIndex(ValueLayout.JAVA_LONG, i, slots.address() + (long) i * Long.BYTES);
+        }
+    }
+
+    /** Forgets all arguments. */
+    public void clear() {
+        count = 0;
+    }
+
+    /** Adds a number or an address of 64 bits. */
+    public void addWide(long value) {
+        slots.setAtIndex(ValueLayout.JAVA_LONG, count++, value);
+    }
+
+    /** Adds an integer of 32 bits. */
+    public void addInteger(int value) {
+        slots.set(ValueLayout.JAVA_INT, (long) count++ * Long.BYTES, value);
+    }
+
+    /** Adds a float. */
+    public void addReal(float value) {
+        slots.set(ValueLayout.JAVA_FLOAT, (long) count++ * Long.BYTES, value);
+    }
+
+    /** How many there are. */
+    public int count() {
+        return count;
+    }
+
+    /** The bits of an argument; of one of 32 bits in the lower half. */
+    public long bits(int index) {
+        return slots.getAtIndex(ValueLayout.JAVA_LONG, index);
+    }
+
+    /** The address of the pointers to the slots. */
+    public long pointers() {
+        return pointers.address();
+    }
+
+    @Override
+    public void close() {
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package dev.troupe.engine.cuda.device;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A queue of work on a device: what is asked of it is done in that order, and mostly after the call has returned. Memory is
+ * allocated and freed in the same order, so that what is freed may still be read by what was asked before.
+ *
+ * <p>Thread rule: any thread; {@link #launch} with arguments of the calling thread's own.
+ *
+ * <p>Errors: what fails on the device raises {@link DeviceException}, from the call or from a later one of any stream; none
+ * of the device's memory can be relied on then.
+ */
+public interface DeviceStream extends AutoCloseable {
+    /** Memory on the device, of which nothing is known, at a multiple of 256 bytes. */
+    long allocate(long bytes);
+
+    /** Gives back what was allocated at this address. */
+    void free(long address);
+
+    /** Writes this word so many times. The address is a multiple of 4. */
+    void fill(long address, int word, long words);
+
+    /** Writes zeros. */
+    void clear(long address, long bytes);
+
+    /** Copies bytes from one place on the device to another; the two do not overlap. */
+    void copy(long source, long target, long bytes);
+
+    /** Copies bytes of the device to host memory, native or on the heap, and returns when they are there. */
+    void toHost(long source, MemorySegment target);
+
+    /** Copies bytes of host memory, native or on the heap, to the device, and returns when they have been read. */
+    void fromHost(MemorySegment source, long target);
+
+    /** Runs a kernel of the engine's module on a grid of so many columns and rows of blocks, all of so many threads. */
+    void launch(String kernel, int columns, int rows, int threads, Arguments arguments);
+
+    /** Waits for what was asked, and frees the queue. Closing twice has no effect. */
+    @Override
+    void close();
+}

@@ -1,0 +1,138 @@
+package dev.troupe.engine.cuda.driver;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.troupe.engine.cuda.device.DeviceException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+
+/**
+ * NVIDIA's driver, {@code libcuda.so.1}, called by the foreign function API (CUDA Driver API, cuda.h of CUDA 12). Functions
+ * have the names that the library has them under: those of cuda.h are macros for the later of two versions, and the earlier
+ * take sizes of 32 bits.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class Driver {
+    static final String LIBRARY = "libcuda.so.1";
+    /** The version of the API that functions are asked for: 12.0. */
+    private static final int API_VERSION = 12000;
+    private static final int DONE = 0;
+    private static final long MOST_CHARACTERS = 4096;
+
+    private final SymbolLookup library;
+    /** Finds functions of a version; empty in drivers before 12.0, which have them by their names alone. */
+    private final Optional<MethodHandle> procAddress;
+    private final MethodHandle errorString;
+
+    private Driver(SymbolLookup library) {
+        this.library = library;
+        this.procAddress = library.find("cuGetProcAddress_v2")
+                .map(symbol -> handle(symbol, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG, ADDRESS));
+        this.errorString = function("cuGetErrorString", JAVA_INT, ADDRESS);
+    }
+
+    /** A call of the driver. */
+    @FunctionalInterface
+    interface Call {
+        int invoke() throws Throwable;
+    }
+
+    /** A call of the driver that writes a result of up to eight bytes. */
+    @FunctionalInterface
+    interface Query {
+        int invoke(MemorySegment result) throws Throwable;
+    }
+
+    /** The driver of this machine; empty where the loader finds none. It stays loaded. */
+    @SuppressWarnings("restricted")
+    static Optional<Driver> find() {
+        SymbolLookup library;
+        try {
+            library = SymbolLookup.libraryLookup(LIBRARY, Arena.global());
+        } catch (IllegalArgumentException missing) {
+            return Optional.empty();
+        }
+        return Optional.of(new Driver(library));
+    }
+
+    /**
+     * A function that returns a status.
+     *
+     * @throws DeviceException
+     *             where the driver has none of that name
+     */
+    MethodHandle function(String name, MemoryLayout... parameters) {
+        MemorySegment symbol = versioned(name).or(() -> library.find(name)).orElseThrow(
+                () -> new DeviceException("NVIDIA's driver has no function " + name
+                        + ", which the cuda engine needs; install one of 2021 (CUDA 11.2) or later"));
+        return handle(symbol, parameters);
+    }
+
+    /** What the driver itself says a function of this version is. */
+    private Optional<MemorySegment> versioned(String name) {
+        if (procAddress.isEmpty()) {
+            return Optional.empty();
+        }
+        try (Arena local = Arena.ofConfined()) {
+            MemorySegment found = local.allocate(ADDRESS);
+            int status = (int) procAddress.get().invokeExact(local.allocateFrom(name.replaceFirst("_v\\d+$", "")),
+                    found,
+                    API_VERSION, 0L, MemorySegment.NULL);
+            MemorySegment function = found.get(ADDRESS, 0);
+            return status == DONE && function.address() != 0 ? Optional.of(function) : Optional.empty();
+        } catch (Throwable failure) {
+            throw new DeviceException("NVIDIA's driver could not be asked for " + name + ": " + failure, failure);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle handle(MemorySegment symbol, MemoryLayout... parameters) {
+        return Linker.nativeLinker().downcallHandle(symbol, FunctionDescriptor.of(JAVA_INT, parameters));
+    }
+
+    /** Calls a function; what it was to do is for the sentence of a failure. */
+    void call(String what, Call call) {
+        int status;
+        try {
+            status = call.invoke();
+        } catch (Throwable failure) {
+            throw new DeviceException("NVIDIA's driver could not be called to " + what + ": " + failure, failure);
+        }
+        if (status != DONE) {
+            throw new DeviceException("NVIDIA's driver could not %s: %s (error %d)".formatted(what, sentence(status),
+                    status));
+        }
+    }
+
+    /** Calls a function that writes a number. */
+    long ask(String what, Query query) {
+        try (Arena local = Arena.ofConfined()) {
+            MemorySegment result = local.allocate(JAVA_LONG);
+            call(what, () -> query.invoke(result));
+            return result.get(JAVA_LONG, 0);
+        }
+    }
+
+    /** What the driver says of a status. */
+    @SuppressWarnings("restricted")
+    private String sentence(int status) {
+        try (Arena local = Arena.ofConfined()) {
+            MemorySegment found = local.allocate(ADDRESS);
+            int known = (int) errorString.invokeExact(status, found);
+            return known == DONE
+                    ? found.get(ADDRESS, 0).reinterpret(MOST_CHARACTERS).getString(0)
+                    : "an error that it has no words for";
+        } catch (Throwable failure) {
+            return "an error whose words could not be read";
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package dev.troupe.engine.cuda.driver;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.troupe.engine.cuda.device.Device;
+import dev.troupe.engine.cuda.device.DeviceStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A GPU behind NVIDIA's driver, in the primary context of this process, with the engine's kernels loaded. It stays open as
+ * long as the process; all engines of a GPU share it.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class DriverDevice implements Device {
+    /** {@code CU_MEMPOOL_ATTR_RELEASE_THRESHOLD} */
+    private static final int RELEASE_THRESHOLD = 4;
+
+    private final Driver driver;
+    private final Gpus.Gpu gpu;
+    private final long context;
+    private final long module;
+    private final MethodHandle setCurrent;
+    private final MethodHandle getFunction;
+    private final Map<String, Long> functions = new ConcurrentHashMap<>();
+
+    DriverDevice(Driver driver, Gpus.Gpu gpu, String ptx) {
+        this.driver = driver;
+        this.gpu = gpu;
+        setCurrent = driver.function("cuCtxSetCurrent", JAVA_LONG);
+        getFunction = driver.function("cuModuleGetFunction", ADDRESS, JAVA_LONG, ADDRESS);
+        MethodHandle retain = driver.function("cuDevicePrimaryCtxRetain", ADDRESS, JAVA_INT);
+        MethodHandle load = driver.function("cuModuleLoadData", ADDRESS, ADDRESS);
+        MethodHandle pool = driver.function("cuDeviceGetDefaultMemPool", ADDRESS, JAVA_INT);
+        MethodHandle setAttribute = driver.function("cuMemPoolSetAttribute", JAVA_LONG, JAVA_INT, ADDRESS);
+        context = driver.ask("open " + gpu, result -> (int) retain.invokeExact(result, gpu.ordinal()));
+        makeCurrent();
+        try (Arena local = Arena.ofConfined()) {
+            MemorySegment text = local.allocateFrom(ptx);
+            module = driver.ask("compile the kernels for " + gpu, result -> (int) load.invokeExact(result, text));
+            // What is freed stays with the process, since a step takes what the one before has freed.
+            MemorySegment all = local.allocateFrom(JAVA_LONG, -1L);
+            long ofGpu = driver.ask("find the memory pool of " + gpu,
+                    result -> (int) pool.invokeExact(result, gpu.ordinal()));
+            driver.call("set the memory pool of " + gpu,
+                    () -> (int) setAttribute.invokeExact(ofGpu, RELEASE_THRESHOLD, all));
+        }
+    }
+
+    @Override
+    public String name() {
+        return gpu.name();
+    }
+
+    @Override
+    public DeviceStream openStream() {
+        makeCurrent();
+        return new DriverStream(driver, this);
+    }
+
+    /** The driver's calls of this thread are for this GPU from now on. */
+    void makeCurrent() {
+        driver.call("turn to " + gpu, () -> (int) setCurrent.invokeExact(context));
+    }
+
+    /** The driver's handle of a kernel. */
+    long function(String kernel) {
+        Long known = functions.get(kernel);
+        if (known != null) {
+            return known;
+        }
+        return functions.computeIfAbsent(kernel, name -> {
+            try (Arena local = Arena.ofConfined()) {
+                MemorySegment text = local.allocateFrom(name);
+                return driver.ask("find the kernel " + name,
+                        result -> (int) getFunction.invokeExact(result, module, text));
+            }
+        });
+    }
+
+    @Override
+    public String toString() {
+        return gpu.toString();
+    }
+}

@@ -1,0 +1,129 @@
+package dev.troupe.engine.cuda.driver;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.troupe.engine.cuda.device.DeviceException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The GPUs that NVIDIA's driver lists, in its order, which CUDA_VISIBLE_DEVICES limits. Any thread. */
+public final class Gpus {
+    private static final int CAPABILITY_MAJOR = 75;
+    private static final int CAPABILITY_MINOR = 76;
+    private static final int MOST_CHARACTERS = 256;
+    /** The driver's version 13000 is 13.0, and 12080 is 12.8. */
+    private static final int MAJOR = 1000;
+    private static final int MINOR = 10;
+
+    private static final Gpus HERE = look();
+
+    private final Driver driver;
+    private final String version;
+    private final List<Gpu> gpus;
+    private final String obstacle;
+
+    /** One GPU; a compute capability of 8.0 is 80. */
+    public record Gpu(int ordinal, String name, long memoryBytes, int capability) {
+        @Override
+        public String toString() {
+            return "GPU %d (%s, %.1f GiB, compute capability %d.%d)".formatted(ordinal, name,
+                    memoryBytes / (double) (1L << 30), capability / 10, capability % 10);
+        }
+    }
+
+    private Gpus(Driver driver, String version, List<Gpu> gpus, String obstacle) {
+        this.driver = driver;
+        this.version = version;
+        this.gpus = List.copyOf(gpus);
+        this.obstacle = obstacle;
+    }
+
+    /** Those of this machine; asked once a process. */
+    public static Gpus here() {
+        return HERE;
+    }
+
+    /** Why the driver lists none, in one sentence; empty where it lists some. */
+    public Optional<String> obstacle() {
+        return Optional.ofNullable(obstacle);
+    }
+
+    /** Returns the GPUs in the driver's order; none where there is an {@link #obstacle}. */
+    public List<Gpu> list() {
+        return gpus;
+    }
+
+    /** The version of CUDA that the driver is of, as in {@code 13.0}. */
+    public String version() {
+        return version;
+    }
+
+    /**
+     * Opens a GPU of the list for kernels of this PTX.
+     *
+     * @throws DeviceException
+     *             where the driver refuses it or them
+     */
+    public DriverDevice open(int ordinal, String ptx) {
+        return new DriverDevice(driver, gpus.get(ordinal), ptx);
+    }
+
+    private static Gpus look() {
+        try {
+            Optional<Driver> found = Driver.find();
+            if (found.isEmpty()) {
+                return none("the cuda engine needs NVIDIA's driver, but the loader finds no " + Driver.LIBRARY
+                        + " (in LD_LIBRARY_PATH or the system's folders); install the driver, or take the engine cpu");
+            }
+            Gpus gpus = ask(found.get());
+            return gpus.gpus.isEmpty()
+                    ? none("the cuda engine needs an NVIDIA GPU, but the driver lists none; check CUDA_VISIBLE_DEVICES, or"
+                            + " take the engine cpu")
+                    : gpus;
+        } catch (DeviceException failure) {
+            return none("the cuda engine needs a working driver and GPU, but: " + failure.getMessage()
+                    + "; see nvidia-smi, or take the engine cpu");
+        }
+    }
+
+    private static Gpus none(String obstacle) {
+        return new Gpus(null, "", List.of(), obstacle);
+    }
+
+    private static Gpus ask(Driver driver) {
+        MethodHandle init = driver.function("cuInit", JAVA_INT);
+        MethodHandle driverVersion = driver.function("cuDriverGetVersion", ADDRESS);
+        MethodHandle deviceCount = driver.function("cuDeviceGetCount", ADDRESS);
+        MethodHandle deviceName = driver.function("cuDeviceGetName", ADDRESS, JAVA_INT, JAVA_INT);
+        MethodHandle totalMemory = driver.function("cuDeviceTotalMem_v2", ADDRESS, JAVA_INT);
+        MethodHandle attribute = driver.function("cuDeviceGetAttribute", ADDRESS, JAVA_INT, JAVA_INT);
+        driver.call("begin", () -> (int) init.invokeExact(0));
+        long version = driver.ask("say its version", result -> (int) driverVersion.invokeExact(result));
+        long count = driver.ask("count GPUs", result -> (int) deviceCount.invokeExact(result));
+        List<Gpu> gpus = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int ordinal = i;
+            long memory = driver.ask("say how much memory GPU " + i + " has",
+                    result -> (int) totalMemory.invokeExact(result, ordinal));
+            long major = driver.ask("say what GPU " + i + " can do",
+                    result -> (int) attribute.invokeExact(result, CAPABILITY_MAJOR, ordinal));
+            long minor = driver.ask("say what GPU " + i + " can do",
+                    result -> (int) attribute.invokeExact(result, CAPABILITY_MINOR, ordinal));
+            gpus.add(new Gpu(i, name(driver, deviceName, i), memory, (int) (10 * major + minor)));
+        }
+        return new Gpus(driver, version / MAJOR + "." + version % MAJOR / MINOR, gpus, null);
+    }
+
+    private static String name(Driver driver, MethodHandle deviceName, int ordinal) {
+        try (Arena local = Arena.ofConfined()) {
+            MemorySegment name = local.allocate(MOST_CHARACTERS);
+            driver.call("name GPU " + ordinal, () -> (int) deviceName.invokeExact(name, MOST_CHARACTERS, ordinal));
+            return name.getString(0);
+        }
+    }
+}

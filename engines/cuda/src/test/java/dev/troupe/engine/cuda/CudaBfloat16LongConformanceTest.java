@@ -1,0 +1,15 @@
+package dev.troupe.engine.cuda;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.conformance.EngineConformance;
+import org.junit.jupiter.api.Tag;
+
+/** The engine with products of bfloat16 on the interpreter: all cases, and the same bytes in 30 drawn orders. */
+@Tag("long")
+class CudaBfloat16LongConformanceTest extends EngineConformance {
+    @Override
+    protected Engine open(int threads) {
+        return Interpreted.engine(DataType.BFLOAT16);
+    }
+}

@@ -1,0 +1,34 @@
+package dev.troupe.engine.cuda;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.engine.cuda.ptx.InterpretedDevice;
+import dev.troupe.engine.cuda.ptx.PtxModule;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Engines on the interpreter, each with orders of its own. */
+final class Interpreted {
+    static final PtxModule MODULE = new PtxModule(Ptx.text());
+    /** The interpreter is no GPU: each time draws other orders, so that a few show what thousands would there. */
+    static final int REPEATS = 2;
+    private static final AtomicLong SEEDS = new AtomicLong();
+
+    private Interpreted() {
+    }
+
+    /** Whether a case is among those of every build: attention of up to 17 places, and some of the many products. */
+    static boolean isQuick(String kernelCase) {
+        boolean isLong = kernelCase.contains("T 700") || kernelCase.contains("ttention") && kernelCase.contains("T 97");
+        boolean isOneOfMany = kernelCase.startsWith("matmul") && !kernelCase.endsWith("accumulate");
+        return !isLong && (!isOneOfMany || kernelCase.hashCode() % 3 == 0);
+    }
+
+    static InterpretedDevice device() {
+        return new InterpretedDevice(MODULE, SEEDS.incrementAndGet());
+    }
+
+    static Engine engine(DataType computeType) {
+        return new CheckedEngine(new CudaEngine(device(), computeType));
+    }
+}

@@ -1,0 +1,123 @@
+package dev.troupe.engine.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.cuda.device.Arguments;
+import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.cuda.ptx.InterpretedDevice;
+import dev.troupe.engine.cuda.ptx.PtxFault;
+import dev.troupe.engine.cuda.ptx.PtxModule;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** That the interpreter finds defects that are planted in the kernels or in their arguments. */
+@Tag("parity")
+class PlantedDefectTest {
+    private static final int ROWS = 17;
+    private static final int COLUMNS = 33;
+    private static final int THREADS = 256;
+
+    /** Memory for the sums of columns of one matrix of ones. */
+    private static final class Sums implements AutoCloseable {
+        private final DeviceStream stream;
+        private final Arguments arguments = new Arguments();
+        private final long matrix;
+        private final long partial;
+
+        Sums(PtxModule module) {
+            stream = new InterpretedDevice(module, 7).openStream();
+            matrix = stream.allocate(ROWS * COLUMNS * Float.BYTES);
+            partial = stream.allocate(COLUMNS * Float.BYTES);
+            stream.fill(matrix, Float.floatToRawIntBits(1), ROWS * COLUMNS);
+        }
+
+        float[] of(long address, int rows) {
+            arguments.clear();
+            arguments.addWide(address);
+            arguments.addWide(partial);
+            arguments.addInteger(rows);
+            arguments.addInteger(COLUMNS);
+            stream.launch("bias_chunks_f32", 2, 1, THREADS, arguments);
+            float[] sums = new float[COLUMNS];
+            stream.toHost(partial, MemorySegment.ofArray(sums));
+            return sums;
+        }
+
+        @Override
+        public void close() {
+            arguments.close();
+            stream.close();
+        }
+    }
+
+    @Test
+    void shouldRunTheKernelAsItIs() {
+        try (Sums sums = new Sums(Interpreted.MODULE)) {
+            for (float sum : sums.of(sums.matrix, ROWS)) {
+                assertEquals(ROWS, sum);
+            }
+        }
+    }
+
+    @Test
+    void shouldFindAReadBeyondTheEnd() {
+        try (Sums sums = new Sums(Interpreted.MODULE)) {
+            fails("lie outside all memory, at \"ld.global.f32", () -> sums.of(sums.matrix, ROWS + 1));
+        }
+    }
+
+    @Test
+    void shouldFindAMisalignedPointer() {
+        try (Sums sums = new Sums(Interpreted.MODULE)) {
+            fails("is no multiple of 4, at \"ld.global.f32", () -> sums.of(sums.matrix + 2, ROWS - 1));
+        }
+    }
+
+    @Test
+    void shouldFindALeftOutBarrier() {
+        try (Sums sums = new Sums(without("bias_chunks_f32", "bar.sync 0;"))) {
+            fails("a race: thread ", () -> sums.of(sums.matrix, ROWS));
+        }
+    }
+
+    @Test
+    void shouldFindACopyThatNobodyWaitsFor() {
+        assertThrows(AssertionError.class, () -> AlignedProductsTest.agrees(
+                without("product_bf16_nn", "cp.async.wait_group 0;"), 128, 64, 128, false, false));
+    }
+
+    @Test
+    void shouldHaveWhatNobodyWroteAsNoNumber() {
+        try (Sums sums = new Sums(Interpreted.MODULE)) {
+            long unwritten = sums.stream.allocate(ROWS * COLUMNS * Float.BYTES);
+            assertTrue(Float.isNaN(sums.of(unwritten, ROWS)[0]));
+        }
+    }
+
+    @Test
+    void shouldFindAnArgumentThatIsMissing() {
+        try (Sums sums = new Sums(Interpreted.MODULE)) {
+            sums.arguments.clear();
+            fails("bias_chunks_f32 has 4 parameters, but found 0 arguments",
+                    () -> sums.stream.launch("bias_chunks_f32", 1, 1, THREADS, sums.arguments));
+        }
+    }
+
+    /** The module, but for all instructions of this text in one kernel. */
+    private static PtxModule without(String kernel, String instruction) {
+        String text = Ptx.text();
+        int begin = text.indexOf(".entry " + kernel + "(");
+        int end = text.indexOf(".entry ", begin + 1);
+        String body = text.substring(begin, end);
+        assertTrue(body.contains(instruction), kernel + " has no " + instruction);
+        return new PtxModule(text.substring(0, begin) + body.replace(instruction, "") + text.substring(end));
+    }
+
+    private static void fails(String part, Runnable call) {
+        String message = assertThrows(PtxFault.class, call::run).getMessage();
+        assertTrue(message.contains(part), message);
+    }
+}

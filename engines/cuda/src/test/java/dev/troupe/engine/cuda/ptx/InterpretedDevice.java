@@ -1,0 +1,143 @@
+package dev.troupe.engine.cuda.ptx;
+
+import dev.troupe.engine.cuda.device.Arguments;
+import dev.troupe.engine.cuda.device.Device;
+import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.cuda.ptx.DeviceMemory.Allocation;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * A GPU that interprets the PTX of a module: the very text that a driver would be given. Its streams do all they are asked
+ * at once. Blocks run one after another, in an order that is drawn anew for each launch.
+ *
+ * <p>Thread rule: any thread; launches run one at a time.
+ */
+public final class InterpretedDevice implements Device {
+    private static final int LARGEST_SHARED_MEMORY = 48 << 10;
+
+    private final PtxModule module;
+    private final Random random;
+    private final DeviceMemory memory = new DeviceMemory();
+
+    /** A GPU with nothing in its memory, whose orders are drawn from a seed. */
+    public InterpretedDevice(PtxModule module, long seed) {
+        this.module = module;
+        this.random = new Random(seed);
+    }
+
+    @Override
+    public String name() {
+        return "interpreter of PTX";
+    }
+
+    /** Allocations that are not freed. */
+    public int openAllocations() {
+        return memory.openAllocations();
+    }
+
+    @Override
+    public DeviceStream openStream() {
+        return new Stream();
+    }
+
+    private void launch(String name, int columns, int rows, int threads, Arguments arguments) {
+        synchronized (module) {
+            PtxKernel kernel = module.kernel(name);
+            if (arguments.count() != kernel.parameterBytes().length) {
+                throw new PtxFault("%s has %d parameters, but found %d arguments".formatted(name,
+                        kernel.parameterBytes().length, arguments.count()));
+            }
+            if (kernel.sharedBytes() > LARGEST_SHARED_MEMORY) {
+                throw new PtxFault(name + " needs " + kernel.sharedBytes() + " bytes of shared memory, above 48 KiB");
+            }
+            if (threads % Warp.LANES != 0 || threads < 1 || columns < 1 || rows < 1 || rows > 65535) {
+                throw new PtxFault(
+                        "%s: no grid is %d x %d blocks of %d threads".formatted(name, columns, rows, threads));
+            }
+            Block block = new Block(kernel, memory, bytes(kernel, arguments), threads, columns);
+            List<Integer> places = new ArrayList<>();
+            for (int i = 0; i < columns * rows; i++) {
+                places.add(i);
+            }
+            Collections.shuffle(places, random);
+            places.forEach(place -> block.run(place % columns, place / columns, random));
+        }
+    }
+
+    private static byte[] bytes(PtxKernel kernel, Arguments arguments) {
+        byte[] bytes = new byte[8 * arguments.count()];
+        int at = 0;
+        for (int i = 0; i < arguments.count(); i++) {
+            int size = kernel.parameterBytes()[i];
+            at = Math.ceilDiv(at, size) * size;
+            for (int part = 0; part < size; part++) {
+                bytes[at + part] = (byte) (arguments.bits(i) >>> 8 * part);
+            }
+            at += size;
+        }
+        return bytes;
+    }
+
+    private MemorySegment segment(long address, long bytes) {
+        Allocation found = memory.find(address, bytes);
+        if (found == null) {
+            throw new PtxFault("a copy of %d bytes at %#x lies outside all memory".formatted(bytes, address));
+        }
+        return MemorySegment.ofArray(found.bytes()).asSlice(address - found.address(), bytes);
+    }
+
+    private final class Stream implements DeviceStream {
+        @Override
+        public long allocate(long bytes) {
+            return memory.allocate(bytes);
+        }
+
+        @Override
+        public void free(long address) {
+            memory.free(address);
+        }
+
+        @Override
+        public void fill(long address, int word, long words) {
+            MemorySegment target = segment(address, words * Integer.BYTES);
+            for (long i = 0; i < words; i++) {
+                target.set(ValueLayout.JAVA_INT_UNALIGNED, i * Integer.BYTES, word);
+            }
+        }
+
+        @Override
+        public void clear(long address, long bytes) {
+            segment(address, bytes).fill((byte) 0);
+        }
+
+        @Override
+        public void copy(long source, long target, long bytes) {
+            segment(target, bytes).copyFrom(segment(source, bytes));
+        }
+
+        @Override
+        public void toHost(long source, MemorySegment target) {
+            target.copyFrom(segment(source, target.byteSize()));
+        }
+
+        @Override
+        public void fromHost(MemorySegment source, long target) {
+            segment(target, source.byteSize()).copyFrom(source);
+        }
+
+        @Override
+        public void launch(String kernel, int columns, int rows, int threads, Arguments arguments) {
+            InterpretedDevice.this.launch(kernel, columns, rows, threads, arguments);
+        }
+
+        @Override
+        public void close() {
+            // It holds nothing.
+        }
+    }
+}
