@@ -30,8 +30,8 @@ import java.util.stream.Collectors;
  */
 public record EngineChoice(EngineProvider provider, EngineSettings settings, Optional<String> passedOver) {
     private static final Set<String> GPU_WORDS = Set.of("cuda", "gpu", "nvidia", "nd4j-cuda");
-    private static final String GPU_ADVICE = "; an NVIDIA GPU is computed on by nd4j, built with"
-            + " TROUPE_MAVEN_FLAGS=-Pnd4j-cuda (README, \"On an NVIDIA GPU\")";
+    private static final String GPU_ADVICE = "; an NVIDIA GPU is computed on by cuda from compute capability 8.0 on, and below"
+            + " by nd4j, built with TROUPE_MAVEN_FLAGS=-Pnd4j-cuda (README, \"On an NVIDIA GPU\")";
 
     /** The engines on the class path, the preferred one first. */
     public static List<EngineProvider> installed() {
