@@ -95,7 +95,7 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
     /** Returns the reports of the run to its listener. */
     RunReports reports() {
         return new RunReports(listener, clock, new StragglerWatch(expectation), roster.hosts(),
-                new StepTraces(StepTimes.Rows.of(plan.training().plan(), plan.ranksPerPlace())),
+                new StepTraces(StepTimes.Rows.of(plan.training().plan(), plan.ranks().data(), plan.ranks().tensor())),
                 new StepsOfBits(plan));
     }
 

@@ -74,6 +74,7 @@ final class LedRun implements CoordinatedRun {
             case TrainingCoordinator.RankHosted(Incarnation rank, var schedule) -> {
                 if (rank.equals(machine.incarnation(rank.rank()))) { // or it was given up since
                     ranks.put(rank.rank(), schedule);
+                    schedule.tell(new ScheduleActor.TellStatus(self, System.nanoTime())); // for its clock
                 }
             }
             case TrainingCoordinator.Happened(RunEvent event) -> {

@@ -38,12 +38,12 @@ public record PairedRatio(double median, double low, double high, double confide
                 .sorted().toList();
         int count = sorted.size();
         int left = 0; // ratios left out at either end
-        double outside = 2 * Math.pow(0.5, count);
+        double logTerm = Math.log(2) - count * Math.log(2); // a term itself is too small for many pairs
+        double outside = Math.exp(logTerm);
         double next = outside;
-        double term = outside;
         while (2 * (left + 1) < count) {
-            term *= (double) (count - left) / (left + 1);
-            next += term;
+            logTerm += Math.log((double) (count - left) / (left + 1));
+            next += Math.exp(logTerm);
             if (1 - next < ASKED) {
                 break;
             }

@@ -86,6 +86,9 @@ final class SideBySide {
             } catch (RuntimeException failure) {
                 turns.fail(failure);
                 throw failure;
+            } catch (Error failure) { // memory that ran out, say: the others must not wait for this run
+                turns.fail(new ComparisonException(specs.get(index).parallel().schedule() + " failed: " + failure));
+                throw failure;
             }
         };
     }

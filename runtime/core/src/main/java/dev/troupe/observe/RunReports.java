@@ -83,6 +83,9 @@ public final class RunReports {
         if (pass.kind() == Pass.Kind.TRAINING && isForAll) {
             stepStartNanos = clock.getAsLong();
         }
+        if (pass.kind() == Pass.Kind.TRAINING) {
+            traces.begins(pass.step(), System.nanoTime());
+        }
     }
 
     /** A rank has computed its row of a step. */
@@ -96,7 +99,7 @@ public final class RunReports {
 
     /** A rank has done its row of a step. */
     public void traced(long step, RankTimes ofRank) {
-        traces.traced(step, ofRank);
+        traces.traced(step, ofRank, System.nanoTime());
     }
 
     /** A rank has told digests of a step. */

@@ -300,6 +300,9 @@ public final class RunDirectory implements AutoCloseable {
      * taken; a process of this machine that was killed is known to be gone, one of another machine is not.
      */
     public static boolean isHeld(Path path) {
+        if (isLockedHere(path)) {
+            return true;
+        }
         Path lock = path.resolve(LOCK);
         return Files.exists(lock) && !LockHolder.read(lock).map(LockHolder::isGone).orElse(false);
     }

@@ -58,8 +58,8 @@ final class MicrobatchReader implements AutoCloseable {
         };
     }
 
-    /** Reads a microbatch of the rank's pipeline. */
-    MicrobatchRows read(Pass pass, int microbatch) {
+    /** Reads a microbatch of the rank's pipeline, where this rank is the one of its tensor group that does. */
+    void read(Pass pass, int microbatch) {
         if (isRoot) {
             switch (pass.kind()) {
                 case TRAINING ->
@@ -68,6 +68,10 @@ final class MicrobatchReader implements AutoCloseable {
                 case VALIDATION -> node.validation().orElseThrow().fill(microbatch, rows);
             }
         }
+    }
+
+    /** Returns the microbatch that the tensor group's reader has read; waits for it. */
+    MicrobatchRows share(Pass pass, int microbatch) {
         rows.setTokenCount(
                 node.plan().stageSettings().microbatchSize() * lengthOf(pass.kind(), pass.step(), microbatch));
         tensorGroup.ifPresent(this::spread);

@@ -216,6 +216,11 @@ public final class RankResources {
                 .orElse(DataShare.ALL);
     }
 
+    /** The rank has waited for others inside an action, in nanoseconds. */
+    void waited(long nanos) {
+        exchanges.waited(nanos);
+    }
+
     /** How long the stages have waited for other ranks inside actions, in nanoseconds. */
     long waitedNanos() {
         return exchanges.waitedNanos();

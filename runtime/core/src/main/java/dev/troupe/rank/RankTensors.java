@@ -86,7 +86,11 @@ public final class RankTensors implements RankSide {
 
     @Override
     public MicrobatchRows read(Pass pass, int microbatch) {
-        return rank.trace().reads(() -> data.read(pass, microbatch));
+        rank.trace().reads(() -> data.read(pass, microbatch));
+        long start = System.nanoTime();
+        MicrobatchRows rows = data.share(pass, microbatch);
+        rank.waited(System.nanoTime() - start);
+        return rows;
     }
 
     @Override

@@ -2,10 +2,12 @@ package dev.troupe.trace;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * How far the clocks of the ranks' processes are ahead of the coordinator's: from the round trip that was the shortest, half
- * of which is the error (Cristian 1989).
+ * of which is the error (Cristian 1989). Two clocks drift apart, so the error grows with the age of the round trip, and a
+ * longer one that is younger replaces it in time.
  *
  * <p>Thread rule: the coordinator's thread.
  */
@@ -16,12 +18,19 @@ public final class NodeClocks {
      * @param aheadNanos
      *            the nanoseconds by which it is ahead
      * @param errorNanos
-     *            the most by which this may be wrong
+     *            the most by which this may have been wrong when it was measured
+     * @param measuredNanos
+     *            the coordinator's clock then
      */
-    public record Offset(long aheadNanos, long errorNanos) {
-        /** The coordinator's own clock. */
-        public static final Offset NONE = new Offset(0, 0);
+    public record Offset(long aheadNanos, long errorNanos, long measuredNanos) {
+        /** The most by which it may be wrong at an instant of the coordinator's clock. */
+        long errorNanos(long now) {
+            return errorNanos + Math.max(0, now - measuredNanos) / NANOS_PER_DRIFT;
+        }
     }
+
+    /** Oscillators of computers are within 50 millionths of their frequency; two of them drift apart by twice that. */
+    private static final long NANOS_PER_DRIFT = 10_000;
 
     private final Map<Integer, Offset> offsets = new HashMap<>();
 
@@ -39,8 +48,9 @@ public final class NodeClocks {
         long error = (answeredNanos - askedNanos + 1) / 2; // rounded up
         long ahead = thereNanos - (askedNanos + (answeredNanos - askedNanos) / 2);
         // Processes of one machine have one clock: what is within the error is nothing.
-        Offset heard = Math.abs(ahead) <= error ? new Offset(0, error) : new Offset(ahead, error);
-        offsets.merge(rank, heard, (known, fresh) -> fresh.errorNanos() <= known.errorNanos() ? fresh : known);
+        Offset heard = new Offset(Math.abs(ahead) <= error ? 0 : ahead, error, answeredNanos);
+        offsets.merge(rank, heard,
+                (known, fresh) -> fresh.errorNanos() <= known.errorNanos(answeredNanos) ? fresh : known);
     }
 
     /** The process of a rank is another one from now on. */
@@ -48,8 +58,8 @@ public final class NodeClocks {
         offsets.remove(rank);
     }
 
-    /** Returns the clock of a rank; the coordinator's own before an answer has come. */
-    public Offset of(int rank) {
-        return offsets.getOrDefault(rank, Offset.NONE);
+    /** Returns the clock of a rank; empty before an answer has come. */
+    public Optional<Offset> of(int rank) {
+        return Optional.ofNullable(offsets.get(rank));
     }
 }

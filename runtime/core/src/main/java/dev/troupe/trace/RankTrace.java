@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Supplier;
 
 /**
  * What one incarnation of a rank does in the training step under way, and when. Recording allocates nothing.
@@ -35,6 +34,7 @@ public final class RankTrace {
     private volatile long step;
     private RunDelay delay;
     private long delayed;
+    private long delayedStep = -1;
     private int doing = -1;
     private long beginNanos;
 
@@ -78,6 +78,10 @@ public final class RankTrace {
         }
         doing = positions.get(action);
         starts[doing] = System.nanoTime();
+        if (delayedStep != step) { // validation and a checkpoint are behind the step before, and in front of this one
+            delayedStep = step;
+            delayed = Math.max(delayed, delay.nanos() - (starts[doing] - beginNanos));
+        }
         group[doing] = 0;
         data[doing] = 0;
         event = FlightEvents.Action.begun();
@@ -104,13 +108,12 @@ public final class RankTrace {
     }
 
     /** Does what reads the rows of a microbatch, inside an action. */
-    public <T> T reads(Supplier<T> read) {
+    public void reads(Runnable read) {
         long start = System.nanoTime();
-        T rows = read.get();
+        read.run();
         if (doing >= 0) {
             data[doing] += System.nanoTime() - start;
         }
-        return rows;
     }
 
     /** The tensor of a receive has landed. */

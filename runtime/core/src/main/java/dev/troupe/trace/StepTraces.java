@@ -18,6 +18,8 @@ public final class StepTraces {
     private final NodeClocks clocks = new NodeClocks();
     private final RankTimes[] ranks;
     private long step = -1;
+    private long told = -1;
+    private long toldNanos;
     private long endOfStep = -1;
     private long endNanos;
     private Cause between = Cause.COMMIT;
@@ -28,13 +30,29 @@ public final class StepTraces {
         this.ranks = new RankTimes[rows.plan().rankCount() * rows.ranksPerPlace()];
     }
 
-    /** A rank has done its row of a step. */
-    public void traced(long ofStep, RankTimes times) {
+    /** A step begins now, by the coordinator's clock; again where ranks do it again. */
+    public void begins(long number, long nowNanos) {
+        if (number != told) {
+            told = number;
+            toldNanos = nowNanos;
+        }
+    }
+
+    /**
+     * A rank has done its row of a step. Before its clock is known, times between the begin of the step and now are taken
+     * for those of the coordinator's clock, which processes of one machine share, and others are left out.
+     *
+     * @param nowNanos
+     *            the coordinator's clock
+     */
+    public void traced(long ofStep, RankTimes times, long nowNanos) {
         if (ofStep != step) {
             step = ofStep;
             Arrays.fill(ranks, null);
         }
-        ranks[times.rank()] = times.shifted(-clocks.of(times.rank()).aheadNanos());
+        boolean isOfOurClock = ofStep == told && times.beginNanos() >= toldNanos && times.lastNanos() <= nowNanos;
+        ranks[times.rank()] = clocks.of(times.rank()).map(clock -> times.shifted(-clock.aheadNanos()))
+                .orElse(isOfOurClock ? times : null);
     }
 
     /** A rank has said what its clock shows; times as for {@link NodeClocks#answered}. */

@@ -19,7 +19,8 @@ final class PairedRatioTest {
     /** Known intervals of the median: number of values, rank of the lower end, confidence. */
     @ParameterizedTest
     @CsvSource({"1, 1, 0", "5, 1, 0.9375", "6, 1, 0.96875", "10, 2, 0.978515625", "15, 4, 0.96484375",
-            "30, 10, 0.95722"})
+            "30, 10, 0.95722",
+            "3000, 1446, 0.953434"})
     void shouldHaveTheIntervalOfTheSignTest(int pairs, int lowRank, double confidence) {
         List<Double> times = IntStream.rangeClosed(1, pairs).mapToObj(Double::valueOf).toList();
         PairedRatio ratio = PairedRatio.of(times.reversed(), Collections.nCopies(pairs, 1.0));

@@ -78,7 +78,7 @@ class TensorBoardLogTest {
                 .map(rank -> new RankTimes(rank, 0, 5_000, new long[]{1}, new long[]{1_001},
                         new long[1], new long[]{500}, new long[1], new long[1], new long[1], new long[1], List.of()))
                 .toList();
-        StepTimes times = new StepTimes(step, StepTimes.Rows.of(plan, 1), ranks, List.of("a", "a"), 0, Cause.COMMIT);
+        StepTimes times = new StepTimes(step, StepTimes.Rows.of(plan, 1, 1), ranks, List.of("a", "a"), 0, Cause.COMMIT);
         return new MeasuredStep(times, IdleTime.of(times, Usual.UNKNOWN), Usual.UNKNOWN);
     }
 

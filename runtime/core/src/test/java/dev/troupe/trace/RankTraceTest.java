@@ -12,6 +12,7 @@ import dev.troupe.schedule.idle.RankTimes;
 import dev.troupe.schedule.idle.StepTimes;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,7 @@ class RankTraceTest {
         trace.landed(new Action(1, Kind.RECV_F, 0)); // the sender was told of the step first
         trace.stepBegins(7);
         trace.begins(FORWARD);
-        trace.reads(() -> "rows");
+        trace.reads(() -> LockSupport.parkNanos(1));
         trace.ended(17);
         trace.begins(BACKWARD);
         trace.ended(0);
@@ -65,20 +66,48 @@ class RankTraceTest {
 
     @Test
     void shouldPutAStepTogetherOnceEveryRankHasToldIt() {
-        StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1));
+        StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1, 1));
+        long begun = System.nanoTime();
+        RankTrace firstTrace = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses());
+        firstTrace.stepBegins(7);
+        RankTimes first = firstTrace.take();
         RankTimes second = step();
-        steps.traced(7, second);
+        steps.begins(7, begun);
+        steps.traced(7, second, System.nanoTime());
         assertEquals(Optional.empty(), steps.committed(7, NODES), "rank 0 has told nothing");
-        RankTimes first = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses()).take();
-        steps.traced(8, second);
-        steps.traced(8, first);
+        steps.begins(8, begun);
+        steps.traced(8, second, System.nanoTime());
+        steps.traced(8, first, System.nanoTime());
         assertEquals(0, steps.committed(8, NODES).orElseThrow().previousEndNanos(), "the end of step 7 is not known");
         steps.disturbed(Cause.STATE);
-        steps.traced(9, first);
-        steps.traced(9, second);
+        steps.begins(9, begun);
+        steps.traced(9, first, System.nanoTime());
+        steps.traced(9, second, System.nanoTime());
         StepTimes third = steps.committed(9, NODES).orElseThrow();
         assertEquals(second.endNanos(2), third.previousEndNanos());
         assertEquals(Cause.STATE, third.between());
         assertEquals(NODES, third.nodes());
+    }
+
+    /** The clock of another machine counts from its own boot; before it has answered, a step has no times. */
+    @Test
+    void shouldLeaveOutTimesOfAClockThatItDoesNotKnow() {
+        StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1, 1));
+        long begun = System.nanoTime();
+        RankTimes here = step();
+        RankTrace elsewhere = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses());
+        for (long ahead : List.of(3_600_000_000_000L, -3_600_000_000_000L)) {
+            elsewhere.stepBegins(7);
+            RankTimes there = elsewhere.take().shifted(ahead);
+            steps.restarted(List.of(0));
+            steps.begins(7, begun);
+            steps.traced(7, here, System.nanoTime());
+            steps.traced(7, there, System.nanoTime());
+            assertEquals(Optional.empty(), steps.committed(7, NODES));
+            steps.clockTold(0, begun, begun + ahead, begun);
+            steps.traced(7, there, System.nanoTime());
+            assertEquals(there.beginNanos() - ahead,
+                    steps.committed(7, NODES).orElseThrow().ranks().getFirst().beginNanos());
+        }
     }
 }

@@ -52,7 +52,7 @@ class TrainingSpansTest {
         List<RankTimes> ranks = List.of(
                 rank(0, begin, new long[]{1, 0, 0, 42}, new long[]{10, 0, 0, 52}, new long[]{0, 10, 38, 0}),
                 rank(1, begin, new long[]{0, 14, 24, 0}, new long[]{0, 24, 34, 0}, new long[]{14, 0, 0, 34}));
-        StepTimes times = new StepTimes(7, StepTimes.Rows.of(plan, 1), ranks, List.of("a", "b"), 0, Cause.COMMIT);
+        StepTimes times = new StepTimes(7, StepTimes.Rows.of(plan, 1, 1), ranks, List.of("a", "b"), 0, Cause.COMMIT);
         return new MeasuredStep(times, IdleTime.of(times, Usual.UNKNOWN), Usual.UNKNOWN);
     }
 

@@ -24,9 +24,11 @@ import java.util.Objects;
  *            the instant at which it had landed
  * @param bytes
  *            the size of its tensor, without headers
+ * @param isAgain
+ *            whether a rank that was restarted made it again, after it had landed
  */
 public record Message(int sender, int receiver, Action send, int maker, long handedNanos, long creditNanos,
-        long landedNanos, long bytes) {
+        long landedNanos, long bytes, boolean isAgain) {
     /** Returns the message of a receive; null where it is none between ranks, or was not recorded. */
     static Message to(StepTimes step, int rank, Action receive) {
         StepTimes.Rows rows = step.rows();
@@ -46,7 +48,8 @@ public record Message(int sender, int receiver, Action send, int maker, long han
         long handedNanos = from.movedNanos(handed);
         long landedNanos = Math.max(times.movedNanos(landed), handedNanos);
         return new Message(sender, rank, send, maker, handedNanos,
-                Math.min(from.creditNanos()[handed], landedNanos - handedNanos), landedNanos, from.bytes()[handed]);
+                Math.min(from.creditNanos()[handed], landedNanos - handedNanos), landedNanos, from.bytes()[handed],
+                times.movedNanos(landed) < handedNanos);
     }
 
     /** Returns the message without which an action cannot begin; null where there is none, or it was not recorded. */

@@ -1,6 +1,7 @@
 package dev.troupe.schedule.idle;
 
 import java.util.List;
+import java.util.stream.LongStream;
 
 /**
  * The times of one rank in one step. Instants are nanoseconds after {@code beginNanos}, arrays are by the position in the
@@ -57,6 +58,11 @@ public record RankTimes(int rank, int epoch, long beginNanos, long[] starts, lon
     /** Returns the end of an action on the shared clock. */
     public long endNanos(int position) {
         return beginNanos + ends[position];
+    }
+
+    /** Returns the end of the last action on the shared clock. */
+    public long lastNanos() {
+        return beginNanos + LongStream.of(ends).max().orElse(0);
     }
 
     /** Returns whether the rank recorded when a message landed or was handed to the transport. */

@@ -1,6 +1,7 @@
 package dev.troupe.schedule.idle;
 
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.timeline.Span;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * The times of all ranks in one step.
@@ -37,14 +39,16 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
      *
      * @param plan
      *            the plan of one pipeline
-     * @param ranksPerPlace
-     *            number of ranks of the world at each rank of the plan, D x T
+     * @param data
+     *            number of pipelines, D
+     * @param tensor
+     *            number of ranks that share a stage, T
      * @param places
      *            the place of each action
      */
-    public record Rows(Plan plan, int ranksPerPlace, Map<Action, Place> places) {
+    public record Rows(Plan plan, int data, int tensor, Map<Action, Place> places) {
         /** Returns the rows of a plan. */
-        public static Rows of(Plan plan, int ranksPerPlace) {
+        public static Rows of(Plan plan, int data, int tensor) {
             Map<Action, Place> places = new HashMap<>();
             for (int rank = 0; rank < plan.rankCount(); rank++) {
                 List<Action> row = plan.rows().get(rank);
@@ -52,17 +56,38 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
                     places.put(row.get(position), new Place(rank, position));
                 }
             }
-            return new Rows(plan, ranksPerPlace, Map.copyOf(places));
+            return new Rows(plan, data, tensor, Map.copyOf(places));
+        }
+
+        /** Returns the number of ranks of the world at each rank of the plan, D x T. */
+        public int ranksPerPlace() {
+            return data * tensor;
         }
 
         /** Returns the row of a rank of the world. */
         public List<Action> row(int rank) {
-            return plan.rows().get(rank / ranksPerPlace);
+            return plan.rows().get(rank / ranksPerPlace());
+        }
+
+        /**
+         * Returns the ranks of the world that meet in an action of a rank: those that share its stage in an action of a
+         * microbatch, those with the same part of it in an exchange of gradients or weights, else all of its place.
+         */
+        IntStream group(int rank, Kind kind) {
+            int first = rank / ranksPerPlace() * ranksPerPlace();
+            if (kind.isPerMicrobatch()) {
+                return IntStream.range(rank / tensor * tensor, rank / tensor * tensor + tensor);
+            }
+            return switch (kind) {
+                case UNSHARD, RESHARD, REDUCE_GRAD ->
+                    IntStream.range(0, data).map(pipeline -> first + pipeline * tensor + rank % tensor);
+                default -> IntStream.range(first, first + ranksPerPlace());
+            };
         }
 
         /** Returns the rank of the world at a rank of the plan, in the pipeline of another rank of the world. */
         int inPipelineOf(int rank, int place) {
-            return place * ranksPerPlace + rank % ranksPerPlace;
+            return place * ranksPerPlace() + rank % ranksPerPlace();
         }
 
         /** Returns the position of an action in its row; -1 where the plan lacks it. */

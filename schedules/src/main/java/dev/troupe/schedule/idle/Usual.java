@@ -55,7 +55,7 @@ public final class Usual {
     private static long taken(StepTimes step, RankTimes times, int position, Action action) {
         if (action.kind().isReceive()) {
             Message message = Message.to(step, times.rank(), action);
-            return message == null ? 0 : Math.max(1, message.wireNanos());
+            return message == null || message.isAgain() ? 0 : Math.max(1, message.wireNanos());
         }
         return times.did(position) ? Math.max(1, computingNanos(times, position)) : 0;
     }

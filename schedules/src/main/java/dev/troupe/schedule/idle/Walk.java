@@ -4,6 +4,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Place;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -68,7 +69,7 @@ final class Walk {
         parts = new ArrayList<>();
         RankTimes times = step.ranks().get(rank);
         Action action = step.rows().row(rank).get(position);
-        int late = latestOfPlace(rank, position);
+        int late = latestOfGroup(rank, position);
         put(Cause.GROUP, times.groupNanos()[position], late, action);
         put(Cause.DATA, times.dataNanos()[position], rank, action);
         long stood = pausedNanos(rank, times.startNanos(position), times.endNanos(position));
@@ -77,24 +78,23 @@ final class Walk {
         return parts;
     }
 
-    /** The rank that began an action of a place last: the others of its group waited for it. */
-    private int latestOfPlace(int rank, int position) {
-        int share = step.rows().ranksPerPlace();
-        int latest = rank / share * share;
-        for (int other = latest + 1; other < rank / share * share + share; other++) {
-            if (step.ranks().get(other).startNanos(position) > step.ranks().get(latest).startNanos(position)) {
-                latest = other;
-            }
-        }
-        return latest;
+    /**
+     * The rank that waited least for its group in an action: the others waited for it, whether it began late or was
+     * slow.
+     */
+    private int latestOfGroup(int rank, int position) {
+        return step.rows().group(rank, step.rows().row(rank).get(position).kind()).boxed()
+                .min(Comparator.comparingLong(member -> step.ranks().get(member).groupNanos()[position])).orElse(rank);
     }
 
     /**
      * The time in front of an action, which waited for its message or for the coordinator, or began late without a reason.
      */
-    private void cover(int rank, int position, long from, long to) {
+    private void cover(int rank, int position, long before, long to) {
         Action action = step.rows().row(rank).get(position);
         RankTimes times = step.ranks().get(rank);
+        long from = step.between() == Cause.RECOVERY ? Math.max(before, Math.min(times.beginNanos(), to)) : before;
+        put(Cause.RECOVERY, before, from, rank, null); // this rank did not exist yet
         Message message = inputOf(rank, position);
         if (message != null && message.landedNanos() > from) {
             long landed = Math.min(message.landedNanos(), to);
@@ -149,14 +149,24 @@ final class Walk {
             return;
         }
         put(Cause.CREDIT, Math.max(from, message.handedNanos()), left, receiver, message.send());
-        long made = step.ranks().get(message.sender()).endNanos(message.maker());
+        int maker = sentBehind(message);
+        long made = step.ranks().get(message.sender()).endNanos(maker);
         long handed = Math.min(left, message.handedNanos());
         if (handed > from && made < handed) {
             put(Cause.CONTROL, Math.max(from, made), handed, message.sender(), message.send());
         }
         if (Math.min(made, handed) > from) {
-            back(message.sender(), message.maker(), from, Math.min(made, handed));
+            back(message.sender(), maker, from, Math.min(made, handed));
         }
+    }
+
+    /** The action behind which a tensor is sent: the one that made it, or the second of its pair. */
+    private int sentBehind(Message message) {
+        Place made = new Place(message.sender() / step.rows().ranksPerPlace(), message.maker());
+        int behind = message.maker() + 1;
+        return step.rows().plan().overlaps().contains(made) && step.ranks().get(message.sender()).did(behind)
+                ? behind
+                : message.maker();
     }
 
     private Action receiveOf(Message message, Action user) {
@@ -200,7 +210,7 @@ final class Walk {
         long excess = Math.max(0, Usual.computingNanos(times, position) - cpu
                 - pausedNanos(rank, times.startNanos(position), times.endNanos(position)) - usual.nanos(action));
         double share = Math.min(1, (double) left / Math.max(1, group + data + cpu + excess));
-        left -= share(Cause.GROUP, group, share, left, latestOfPlace(rank, position), action);
+        left -= share(Cause.GROUP, group, share, left, latestOfGroup(rank, position), action);
         left -= share(Cause.DATA, data, share, left, rank, action);
         left -= share(Cause.CPU, cpu, share, left, rank, action);
         left -= share(Cause.PRODUCER, excess, share, left, rank, action);

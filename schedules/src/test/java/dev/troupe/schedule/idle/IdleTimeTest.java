@@ -9,9 +9,11 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.lowering.WholeStep;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,12 +26,12 @@ class IdleTimeTest {
     private static final List<String> ALL = List.of("gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zbv");
 
     private static Plan plan(String schedule) {
-        int virtual = schedule.equals("interleaved-1f1b") || schedule.equals("zbv") ? 2 : 1;
+        int virtual = List.of("interleaved-1f1b", "zbv", "dualpipev").contains(schedule) ? 2 : 1;
         return new WholeStep(false, false, false, false).training(Schedules.named(schedule).plan(4, virtual, 8));
     }
 
     private static Usual usual(Plan plan) {
-        return Usual.UNKNOWN.with(new SimulatedStep(plan, 1, 10_000).run());
+        return Usual.UNKNOWN.with(new SimulatedStep(plan, 10_000).run());
     }
 
     private static void requireSum(StepTimes step, IdleTime idle) {
@@ -45,10 +47,10 @@ class IdleTimeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zbv"})
+    @ValueSource(strings = {"gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zbv", "dualpipev"})
     void shouldCallAnUndisturbedStepPlannedButForControlAndDecisions(String schedule) {
         Plan plan = plan(schedule);
-        StepTimes step = new SimulatedStep(plan, 1, 10_000).run();
+        StepTimes step = new SimulatedStep(plan, 10_000).run();
         IdleTime idle = IdleTime.of(step, usual(plan));
         requireSum(step, idle);
         Map<Cause, Long> sums = idle.byCause();
@@ -84,10 +86,10 @@ class IdleTimeTest {
             Plan plan = plan(schedule);
             Usual usual = usual(plan);
             List<Trial> trials = trials(plan);
-            IdleTime before = IdleTime.of(new SimulatedStep(plan, 1, 10_000).run(), usual);
+            IdleTime before = IdleTime.of(new SimulatedStep(plan, 10_000).run(), usual);
             for (int seed = 0; seed < SEEDS; seed++) {
                 Trial trial = trials.get(new Random(seed).nextInt(trials.size()));
-                StepTimes step = new SimulatedStep(plan, 1, 10_000)
+                StepTimes step = new SimulatedStep(plan, 10_000)
                         .with(trial.what(), trial.rank(), trial.action(), 40_000).run();
                 IdleTime after = IdleTime.of(step, usual);
                 requireSum(step, after);
@@ -108,7 +110,7 @@ class IdleTimeTest {
     void shouldNameTheRootThroughARankThatOnlyWaitedItself() {
         Plan plan = plan("1f1b");
         Action slow = new Action(0, Kind.FORWARD, 2);
-        IdleTime idle = IdleTime.of(new SimulatedStep(plan, 1, 10_000).with("compute", 0, slow, 9_000).run(),
+        IdleTime idle = IdleTime.of(new SimulatedStep(plan, 10_000).with("compute", 0, slow, 9_000).run(),
                 usual(plan));
         IdlePart atTheEnd = idle.gaps().stream().filter(gap -> gap.rank() == 3).flatMap(gap -> gap.parts().stream())
                 .filter(part -> part.cause() == Cause.PRODUCER).findFirst().orElseThrow();
@@ -119,7 +121,7 @@ class IdleTimeTest {
     void shouldCallTimeInWhichTheProcessStoodStillAPause() {
         Plan plan = plan("1f1b");
         Action held = new Action(1, Kind.FORWARD, 3);
-        StepTimes step = new SimulatedStep(plan, 1, 10_000).with("compute", 1, held, 30_000).run();
+        StepTimes step = new SimulatedStep(plan, 10_000).with("compute", 1, held, 30_000).run();
         int position = step.rows().position(held);
         RankTimes times = step.ranks().get(1);
         long from = times.startNanos(position) + 100;
@@ -137,9 +139,69 @@ class IdleTimeTest {
     @Test
     void shouldGiveTheTimeBetweenTwoStepsToWhatHappenedThere() {
         Plan plan = plan("gpipe");
-        StepTimes step = new SimulatedStep(plan, 1, 10_000).run();
+        StepTimes step = new SimulatedStep(plan, 10_000).run();
         StepTimes behind = new StepTimes(2, step.rows(), step.ranks(), step.nodes(), 4_000, Cause.STATE);
         Map<Cause, Long> sums = IdleTime.of(behind, usual(plan)).byCause();
         assertEquals(4 * 6_000, sums.get(Cause.STATE), 100);
+    }
+
+    /** The rank that is slow between the exchanges of its group waits least, whether it began first or last. */
+    @Test
+    void shouldNameTheRankOfAGroupThatTheOthersWaitedFor() {
+        Plan plan = plan("1f1b");
+        StepTimes alone = new SimulatedStep(plan, 10_000).run();
+        int position = alone.rows().position(new Action(1, Kind.FORWARD, 0));
+        for (int slow : List.of(6, 7)) {
+            List<RankTimes> ranks = new ArrayList<>();
+            for (int rank = 0; rank < 4 * 4; rank++) { // two pipelines of two ranks a stage
+                RankTimes one = alone.ranks().get(rank / 4);
+                ranks.add(new RankTimes(rank, 0, one.beginNanos(), one.starts(), one.ends(), one.moved(),
+                        one.groupNanos().clone(), one.dataNanos(), one.cpuNanos(), one.creditNanos(), one.bytes(),
+                        List.of()));
+            }
+            int waits = slow == 6 ? 7 : 6;
+            ranks.get(waits).groupNanos()[position] = 400;
+            StepTimes step = new StepTimes(1, StepTimes.Rows.of(plan, 2, 2), ranks, Collections.nCopies(16, "a"), 0,
+                    Cause.COMMIT);
+            assertEquals(Set.of(slow), IdleTime.of(step, usual(plan)).byRoot(Cause.GROUP).keySet());
+        }
+    }
+
+    /**
+     * Rank 1 is lost in a step. Its successor is told of the step later, takes in again what had been handed over before,
+     * and repeats gradients that had landed: the time until then is the recovery's, and no message became slow or quick.
+     */
+    @Test
+    void shouldCallTheTimeInWhichARankDidNotExistTheRecoverys() {
+        Plan plan = new WholeStep(false, false, false, false).training(Schedules.named("1f1b").plan(2, 1, 8));
+        StepTimes step = new SimulatedStep(plan, 10_000).run();
+        long lost = 50_000;
+        List<RankTimes> ranks = new ArrayList<>();
+        for (RankTimes one : step.ranks()) {
+            ranks.add(one.rank() == 1 ? one.shifted(lost) : one);
+        }
+        RankTimes again = ranks.get(1);
+        RankTimes waits = ranks.get(0);
+        for (int position = 0; position < waits.ends().length; position++) { // all behind its first forwards
+            Action action = step.rows().row(0).get(position);
+            if (waits.starts()[position] > 3_000) {
+                waits.starts()[position] += lost;
+                waits.ends()[position] += lost;
+            }
+            if (action.kind().isReceive() && action.microbatch() > 0
+                    || action.kind().isSend() && action.microbatch() >= 2) {
+                waits.moved()[position] += lost;
+            }
+        }
+        for (int microbatch = 0; microbatch < 2; microbatch++) { // sent again when it begins
+            again.moved()[step.rows().position(new Action(1, Kind.RECV_F, microbatch))] = SimulatedStep.WIRE;
+        }
+        StepTimes recovered = new StepTimes(1, step.rows(), ranks, step.nodes(), 0, Cause.RECOVERY);
+        Map<Cause, Long> sums = IdleTime.of(recovered, usual(plan)).byCause();
+        assertTrue(sums.getOrDefault(Cause.RECOVERY, 0L) >= 0.9 * lost, sums::toString);
+        assertTrue(sums.getOrDefault(Cause.WIRE, 0L) < 0.1 * lost, sums::toString);
+        Action repeated = new Action(0, Kind.RECV_B, 0);
+        assertTrue(Message.to(recovered, 0, repeated).isAgain());
+        assertTrue(Usual.UNKNOWN.with(recovered).nanos(repeated) >= SimulatedStep.WIRE, again::toString);
     }
 }

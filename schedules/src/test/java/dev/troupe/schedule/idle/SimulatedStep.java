@@ -24,9 +24,9 @@ final class SimulatedStep {
     private final long beginNanos;
     private final Map<String, Long> more = new HashMap<>();
 
-    SimulatedStep(Plan plan, int ranksPerPlace, long beginNanos) {
-        this.rows = StepTimes.Rows.of(plan, ranksPerPlace);
-        this.world = plan.rankCount() * ranksPerPlace;
+    SimulatedStep(Plan plan, long beginNanos) {
+        this.rows = StepTimes.Rows.of(plan, 1, 1);
+        this.world = plan.rankCount();
         this.beginNanos = beginNanos;
     }
 
