@@ -60,7 +60,7 @@ class RunPageTest {
         CompletableFuture<Execution> training = CompletableFuture
                 .supplyAsync(() -> Execution.train(run, settings("observe.port=" + port)));
         try (HttpClient client = HttpClient.newHttpClient()) {
-            JsonNode live = awaitSteps(client, port, 3);
+            JsonNode live = awaitSteps(client, port, 3, training);
             assertEquals("training", live.path("now").path("state").textValue());
             requireSchema("run.json", live);
             JsonNode first = JSON.readTree(get(client, port, "/troupe/v1/steps").body()).path("steps").path(1);
@@ -127,8 +127,10 @@ class RunPageTest {
         problem(page, 400, "/troupe/v1/whatif?schedule=zbv", "not defined");
     }
 
-    private static JsonNode awaitSteps(HttpClient client, int port, int steps) throws Exception {
+    private static JsonNode awaitSteps(HttpClient client, int port, int steps, CompletableFuture<Execution> training)
+            throws Exception {
         while (true) {
+            assertFalse(training.isDone(), () -> training.join().errors());
             try {
                 HttpResponse<String> answer = get(client, port, "/troupe/v1/run");
                 JsonNode run = JSON.readTree(answer.body());

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -76,5 +77,20 @@ class TraceFileTest {
             }
         }
         assertEquals(2 * last.path("end_ns").longValue(), idle + computed, 0.01 * (idle + computed));
+    }
+
+    /** Step 9 is of a life that ended behind the checkpoint: its file does not outlast the resume. */
+    @Test
+    void shouldHaveTheStepsOfOneLifeAfterAResume() throws IOException {
+        Path run = directory.resolve("run");
+        Execution.train(run, Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=3",
+                "parallel.pipeline=2", "training.microbatch-size=4")).requireDone();
+        Path steps = run.resolve("steps");
+        Files.copy(steps.resolve("000002.json"), steps.resolve("000009.json"));
+        Execution.of(List.of("train", "--resume", run.toString(), "-s", "training.steps=5")).requireDone();
+        try (Stream<Path> files = Files.list(steps)) {
+            assertEquals(IntStream.range(0, 5).mapToObj(step -> "00000" + step + ".json").toList(),
+                    files.map(file -> file.getFileName().toString()).sorted().toList());
+        }
     }
 }

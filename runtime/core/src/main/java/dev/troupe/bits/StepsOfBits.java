@@ -73,6 +73,8 @@ public final class StepsOfBits {
 
     /** The digests of a step so far; empty where no rank has told any. */
     public Optional<StepBits> of(long ofStep) {
-        return ofStep == step ? Optional.of(new StepBits(step, layout, values.clone())) : Optional.empty();
+        return ofStep == step && step != NONE
+                ? Optional.of(new StepBits(step, layout, values.clone()))
+                : Optional.empty();
     }
 }

@@ -89,6 +89,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
                         run.spec().training().steps(), tokensPerStep, run.memory().ranks()),
                 trouble);
         this.steps = new StepRecords(directory.path(), observations::onMeasured, trouble);
+        this.steps.continueAt(Math.max(run.stepsDone(), committedSteps));
         this.earlierStepSeconds = isFirst ? List.of() : MetricsLog.stepSeconds(directory.metrics());
         readFirstLoss(0);
     }

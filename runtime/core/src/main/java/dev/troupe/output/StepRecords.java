@@ -16,6 +16,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -29,7 +30,8 @@ import java.util.stream.Stream;
  * the newest with a tag, and {@code trace.json} for Perfetto with the newest ten. Idle time is parted by cause on a thread
  * of its own; where that thread is behind, steps are left out, and training does not wait.
  *
- * <p>Thread rule: {@link #add} on the coordinator's thread; {@link #close} on any, once.
+ * <p>Thread rule: {@link #continueAt} before the first step, {@link #add} on the coordinator's thread; {@link #close} on
+ * any, once.
  */
 public final class StepRecords implements AutoCloseable {
     /** Their directory in that of the run. */
@@ -44,7 +46,7 @@ public final class StepRecords implements AutoCloseable {
     private static final int MOST_WAITING = 16;
     /** Some 56 bytes each, for the steps of five seconds at most. */
     private static final int MOST_ACTIONS = 20_000;
-    /** All files are out of date by this at most, so that a run that is killed leaves its last steps. */
+    /** The files of steps are out of date by this at most, so that a run that is killed leaves its last steps. */
     private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** That of the newest step is out of date by this at most: one file in this time is little work, and is looked at. */
     private static final long WRITE_NEWEST_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -95,6 +97,32 @@ public final class StepRecords implements AutoCloseable {
                     Files.delete(file);
                 }
             }
+        }
+    }
+
+    /**
+     * Takes over the files that a process before has left, where the run continues at a step: those of steps from there on,
+     * which are done again, are removed.
+     */
+    void continueAt(long firstStep) {
+        Path steps = directory.resolve(DIRECTORY);
+        if (!Files.isDirectory(steps)) {
+            return;
+        }
+        try (Stream<Path> files = Files.list(steps)) {
+            for (Path file : files.toList()) {
+                Optional<StepHead> before = StepHead.number(file).filter(number -> number < firstStep)
+                        .flatMap(_ -> StepHead.read(file));
+                if (before.isPresent()) {
+                    StepHead head = before.get();
+                    kept.put(head.number(), new Entry(head.number(), head.nanos(), !head.tags().isEmpty(), null));
+                    written.add(head.number());
+                } else {
+                    Files.delete(file);
+                }
+            }
+        } catch (IOException failure) {
+            tell(failure);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.troupe.page;
 
+import dev.troupe.output.StepHead;
 import java.util.List;
 import java.util.Locale;
 
@@ -12,7 +13,7 @@ final class Blame {
     }
 
     /** Returns the sentence on a step; none where nothing is worth one. */
-    static List<String> of(StepFiles.Head step) {
+    static List<String> of(StepHead step) {
         double whole = (double) step.nanos() * step.ranks();
         return step.roots().stream().limit(1).filter(root -> root.nanos() > WORTH * whole)
                 .map(root -> String.format(Locale.ROOT,
@@ -21,7 +22,7 @@ final class Blame {
                 .toList();
     }
 
-    private static String because(StepFiles.Head.Root root) {
+    private static String because(StepHead.Root root) {
         String rank = "rank " + root.rank();
         return switch (root.cause()) {
             case "producer" -> rank + " computed for longer than it usually does";

@@ -28,6 +28,7 @@ final class RunHistory {
     private final Deque<ObjectNode> steps = new ArrayDeque<>();
     private final Deque<ObjectNode> validations = new ArrayDeque<>();
     private final Deque<ObjectNode> happened = new ArrayDeque<>();
+    private Told told = new Told();
     /** The number of events that were read, those included that are no longer kept. */
     private long eventCount;
 
@@ -55,10 +56,14 @@ final class RunHistory {
         List<String> more = events.newLines();
         if (events.isAnew()) {
             happened.clear();
+            told = new Told();
             eventCount = 0;
         }
         for (String line : more) {
-            parse(line).ifPresent(json -> add(happened, json.put("id", eventCount++), MOST_EVENTS));
+            parse(line).ifPresent(json -> {
+                told.hear(json);
+                add(happened, json.put("id", eventCount++), MOST_EVENTS);
+            });
         }
     }
 
@@ -88,9 +93,19 @@ final class RunHistory {
         return List.copyOf(validations);
     }
 
+    /** The time of the newest validation; 0 where there is none. */
+    long validatedMillis() {
+        return validations.isEmpty() ? 0 : validations.peekLast().path("time_ms").asLong();
+    }
+
     /** The events, oldest first, numbered by {@code id}. */
     Deque<ObjectNode> events() {
         return happened;
+    }
+
+    /** What all events say together, those included that are no longer kept. */
+    Told told() {
+        return told;
     }
 
     /** The newest committed step. */

@@ -1,5 +1,6 @@
 package dev.troupe.page;
 
+import dev.troupe.output.StepHead;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -155,7 +156,7 @@ public final class RunPage {
             line.set(field, metrics.path(field));
         }
         line.set("seconds", metrics.path("step_seconds"));
-        StepFiles.Head head = files.head(number);
+        StepHead head = files.head(number);
         ArrayNode tags = line.put("traced", head != null).putArray("tags");
         if (head != null) {
             head.tags().forEach(tags::add);

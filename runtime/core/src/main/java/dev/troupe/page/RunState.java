@@ -31,52 +31,6 @@ final class RunState {
         this.steps = steps;
     }
 
-    /** What the events say: the last thing that befell the run as a whole, and what still holds of its speed. */
-    private static final class Told {
-        private String state = "waiting";
-        private String sentence = "";
-        private long sinceMillis;
-        private long startedMillis;
-        private long epoch;
-        private final Map<String, String> lasting = new LinkedHashMap<>();
-
-        void hear(JsonNode event) {
-            String kind = event.path("event").asText();
-            epoch = Math.max(epoch, event.path("epoch").asLong());
-            switch (kind) {
-                case "started" -> {
-                    startedMillis = event.path("time_ms").asLong();
-                    lasting.clear();
-                    become("training", event);
-                }
-                case "recovery-begins" -> become("recovering", event);
-                case "recovery" -> become("training", event);
-                case "failed", "stopped", "done" -> become(kind, event);
-                case "straggler", "straggler-changed" -> lasting.put(stages(event), sentence(event));
-                case "straggler-ended" -> lasting.remove(stages(event));
-                case "all-slower", "pace" -> lasting.put(kind, sentence(event));
-                case "all-slower-ended", "pace-ended" -> lasting.remove(kind.replace("-ended", ""));
-                default -> {
-                    // it has happened, and is over
-                }
-            }
-        }
-
-        private void become(String now, JsonNode event) {
-            state = now;
-            sinceMillis = event.path("time_ms").asLong();
-            sentence = sentence(event);
-        }
-
-        private static String stages(JsonNode event) {
-            return "" + event.path("stages") + event.path("ranks");
-        }
-
-        private static String sentence(JsonNode event) {
-            return event.path("sentence").asText();
-        }
-    }
-
     /**
      * Returns the state.
      *
@@ -84,36 +38,37 @@ final class RunState {
      *            whether a process writes to the run's directory
      */
     ObjectNode now(boolean isHeld, long nowMillis) {
-        Told told = new Told();
-        history.events().forEach(told::hear);
+        Told told = history.told();
+        String state = told.state();
         Optional<ObjectNode> last = history.lastStep();
         double median = history.medianSeconds(RECENT_STEPS);
-        long lastMillis = last.map(step -> step.path("time_ms").asLong()).orElse(told.startedMillis);
-        double idleSeconds = Math.max(0, nowMillis - Math.max(lastMillis, told.sinceMillis)) / 1e3;
-        boolean isOver = List.of("failed", "stopped", "done").contains(told.state);
+        long lastMillis = last.map(step -> step.path("time_ms").asLong()).orElse(told.startedMillis());
+        long movedMillis = Math.max(told.heardMillis(), history.validatedMillis());
+        double idleSeconds = Math.max(0, nowMillis - Math.max(lastMillis, movedMillis)) / 1e3;
+        boolean isOver = List.of("failed", "stopped", "done").contains(state);
         if (!isOver && !isHeld) {
-            told.state = "lost";
-        } else if (told.state.equals("training") && lastMillis > 0
+            state = "lost";
+        } else if (state.equals("training") && lastMillis > 0
                 && idleSeconds > Math.max(STALLED_AFTER_SECONDS, STEPS_OF_STALL * (last.isEmpty() ? 6 : median))) {
-            told.state = "stalled";
+            state = "stalled";
         }
-        ObjectNode now = JSON.createObjectNode().put("time_ms", nowMillis).put("state", told.state)
-                .put("epoch", told.epoch)
+        ObjectNode now = JSON.createObjectNode().put("time_ms", nowMillis).put("state", state)
+                .put("epoch", told.epoch())
                 .put("steps_done", last.map(step -> step.path("step").asLong() + 1).orElse(0L));
         last.ifPresent(step -> {
             now.set("loss", step.path("loss"));
             now.set("tokens_per_second", step.path("tokens_per_second"));
             now.set("seconds", step.path("step_seconds"));
             now.put("last_step_ms", lastMillis).put("median_seconds", median);
-            double goodput = goodput(told.startedMillis, isOver || !isHeld ? lastMillis : nowMillis, median);
+            double goodput = goodput(told.startedMillis(), isOver || !isHeld ? lastMillis : nowMillis, median);
             if (goodput > 0) {
                 now.put("goodput", goodput);
             }
         });
         steps.newest().ifPresent(newest -> now.putObject("traced").put("step", newest.number())
                 .put("ns", newest.nanos()).put("planned_ns", newest.plannedNanos()));
-        List<String> sentences = sentences(told, idleSeconds, median, nowMillis);
-        now.put("health", sentences.isEmpty() ? "good" : isBad(told.state) ? "bad" : "warning");
+        List<String> sentences = sentences(state, told, idleSeconds, median, nowMillis);
+        now.put("health", sentences.isEmpty() ? "good" : isBad(state) ? "bad" : "warning");
         sentences.forEach(now.putArray("sentences")::add);
         return now;
     }
@@ -122,21 +77,21 @@ final class RunState {
         return List.of("failed", "lost", "stalled", "recovering").contains(state);
     }
 
-    private List<String> sentences(Told told, double idleSeconds, double median, long nowMillis) {
-        return switch (told.state) {
-            case "failed" -> List.of("The run failed: " + told.sentence);
+    private List<String> sentences(String state, Told told, double idleSeconds, double median, long nowMillis) {
+        return switch (state) {
+            case "failed" -> List.of("The run failed: " + told.sentence());
             case "lost" ->
                 List.of("No process writes to this run any more, and none has said why: it was killed, or its"
                         + " machine was.");
             case "recovering" -> List.of(String.format(Locale.ROOT, "The run recovers, since %.1f s: %s",
-                    (nowMillis - told.sinceMillis) / 1e3, told.sentence));
+                    (nowMillis - told.sinceMillis()) / 1e3, told.sentence()));
             case "stalled" -> List.of(Double.isNaN(median)
                     ? String.format(Locale.ROOT, "No step is done yet, after %.0f s.", idleSeconds)
                     : String.format(Locale.ROOT,
                             "No step for %.0f s, though a step takes %.3g s: the run is stalled.",
                             idleSeconds, median));
             case "training" ->
-                Stream.concat(told.lasting.values().stream(), steps.newest().map(Blame::of).orElse(List.of()).stream())
+                Stream.concat(told.lasting().stream(), steps.newest().map(Blame::of).orElse(List.of()).stream())
                         .toList();
             default -> List.of();
         };

@@ -4,13 +4,13 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.output.StepHead;
 import dev.troupe.output.StepJson;
 import dev.troupe.output.StepRecords;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -27,33 +27,10 @@ import java.util.stream.Stream;
 final class StepFiles {
     /** A file is at most of this size; a step of 20,000 actions takes some 5 MB. */
     private static final long MOST_BYTES = 64L << 20;
-    private static final String SUFFIX = ".json";
     private static final JsonMapper JSON = new JsonMapper();
 
-    /**
-     * The begin of a file.
-     *
-     * @param number
-     *            of the step
-     * @param nanos
-     *            the time that the step accounts for
-     * @param plannedNanos
-     *            the time that was planned
-     * @param ranks
-     *            the number of ranks
-     * @param tags
-     *            of the step
-     * @param roots
-     *            what cost the most beyond the plan, the greatest first
-     */
-    record Head(long number, long nanos, long plannedNanos, int ranks, List<String> tags, List<Root> roots) {
-        /** A cause and the rank at its root. */
-        record Root(String cause, int rank, long nanos) {
-        }
-    }
-
     private final Path directory;
-    private final NavigableMap<Long, Head> heads = new TreeMap<>();
+    private final NavigableMap<Long, StepHead> heads = new TreeMap<>();
     private long changedMillis = -1;
 
     StepFiles(Path run) {
@@ -73,11 +50,11 @@ final class StepFiles {
         }
         try (Stream<Path> files = Files.list(directory)) {
             NavigableMap<Long, Path> found = new TreeMap<>();
-            files.forEach(file -> number(file).ifPresent(number -> found.put(number, file)));
+            files.forEach(file -> StepHead.number(file).ifPresent(number -> found.put(number, file)));
             heads.keySet().retainAll(found.keySet());
             for (Map.Entry<Long, Path> file : found.entrySet()) {
                 if (!heads.containsKey(file.getKey())) {
-                    head(file.getValue()).ifPresent(head -> heads.put(file.getKey(), head));
+                    StepHead.read(file.getValue()).ifPresent(head -> heads.put(file.getKey(), head));
                 }
             }
         } catch (IOException _) {
@@ -86,76 +63,18 @@ final class StepFiles {
         return true;
     }
 
-    private static Optional<Long> number(Path file) {
-        String name = file.getFileName().toString();
-        try {
-            return name.endsWith(SUFFIX)
-                    ? Optional.of(Long.parseLong(name.substring(0, name.length() - SUFFIX.length())))
-                    : Optional.empty();
-        } catch (NumberFormatException _) {
-            return Optional.empty();
-        }
-    }
-
-    /** Reads a file as far as its ranks; empty where it is gone, or of another version. */
-    private static Optional<Head> head(Path file) {
-        long number = -1;
-        long nanos = 0;
-        long planned = 0;
-        int ranks = 1;
-        List<String> tags = new ArrayList<>();
-        List<Head.Root> roots = new ArrayList<>();
-        try (JsonParser json = JSON.createParser(file.toFile())) {
-            json.nextToken();
-            while (json.nextToken() == JsonToken.FIELD_NAME) {
-                String field = json.currentName();
-                json.nextToken();
-                switch (field) {
-                    case "schema" -> {
-                        if (json.getIntValue() != StepJson.SCHEMA) {
-                            return Optional.empty();
-                        }
-                    }
-                    case "step" -> number = json.getLongValue();
-                    case "pipeline_ranks", "ranks_per_place" -> ranks *= json.getIntValue();
-                    case "end_ns" -> nanos = json.getLongValue();
-                    case "planned_ns" -> planned = json.getLongValue();
-                    case "tags" -> {
-                        while (json.nextToken() == JsonToken.VALUE_STRING) {
-                            tags.add(json.getText());
-                        }
-                    }
-                    case "roots" -> {
-                        while (json.nextToken() == JsonToken.START_OBJECT) {
-                            JsonNode root = JSON.readTree(json);
-                            roots.add(new Head.Root(root.path("cause").asText(), root.path("rank").asInt(),
-                                    root.path("ns").asLong()));
-                        }
-                    }
-                    case "costs" -> {
-                        return Optional.of(new Head(number, nanos, planned, ranks, tags, roots));
-                    }
-                    default -> json.skipChildren();
-                }
-            }
-        } catch (IOException _) {
-            return Optional.empty(); // it was deleted meanwhile
-        }
-        return Optional.empty();
-    }
-
     /** The steps that have a file, by their number. */
-    Collection<Head> heads() {
+    Collection<StepHead> heads() {
         return heads.values();
     }
 
     /** The step of a number; null where it has no file. */
-    Head head(long number) {
+    StepHead head(long number) {
         return heads.get(number);
     }
 
     /** The newest step that has a file. */
-    Optional<Head> newest() {
+    Optional<StepHead> newest() {
         return heads.isEmpty() ? Optional.empty() : Optional.of(heads.lastEntry().getValue());
     }
 

@@ -3,6 +3,7 @@ package dev.troupe.prepare;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -84,6 +85,23 @@ class RunDirectoryTest {
 
     private static String refusal(Runnable request) {
         return assertThrows(UsageException.class, request::run).getMessage();
+    }
+
+    /** A look at the lock file of one's own run gives up no lock. */
+    @Test
+    @Tag("real")
+    void shouldHaveItsLockAfterALookAtIt() throws Exception {
+        Path path = home.resolve("run");
+        try (RunDirectory _ = RunDirectory.open(path)) {
+            assertTrue(RunDirectory.isHeld(path));
+            Process other = ChildJvm.of(Holder.class, path.toString()).redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            try {
+                assertNull(other.inputReader().readLine(), "another process has the directory too");
+            } finally {
+                other.destroyForcibly();
+            }
+        }
     }
 
     /** The case of a coordinator that was stopped while the others continued without it. */
