@@ -154,7 +154,8 @@ public final class ChromeTrace {
             String arguments) {
         long leaves = makerEnds - Math.min(1, makerEnds - makerStarts);
         String tail = "\"cat\":\"message\",\"name\":" + string(name) + ",\"id\":" + arrows++ + ",";
-        events.add("{\"ph\":\"s\"," + tail + from + ",\"ts\":" + micros(leaves) + ",\"args\":{" + arguments + "}}");
+        events.add("{\"ph\":\"s\"," + tail + from + ",\"ts\":" + micros(leaves)
+                + (arguments.isEmpty() ? "" : ",\"args\":{" + arguments + "}") + "}");
         events.add("{\"ph\":\"f\",\"bp\":\"e\"," + tail + to + ",\"ts\":" + micros(userStarts) + "}");
     }
 
