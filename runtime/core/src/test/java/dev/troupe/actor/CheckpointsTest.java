@@ -85,6 +85,7 @@ class CheckpointsTest {
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
                 WarmUpReport.NOTHING_TO_RUN));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));
+        rank.expectMessageClass(ScheduleActor.TellStatus.class); // its clock is asked for
         happens(new RunEvent.EpochReady(from(), 0, -1, List.of()));
     }
 

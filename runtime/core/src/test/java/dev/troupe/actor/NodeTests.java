@@ -136,6 +136,8 @@ abstract class NodeTests {
             } else if (told instanceof TrainingCoordinator.StepTraced(var rank, long _, var times)) {
                 assertEquals(rank.rank(), times.rank());
                 assertTrue(LongStream.of(times.ends()).anyMatch(end -> end > 0), rank + " did nothing");
+            } else if (told instanceof TrainingCoordinator.StepDigested(var rank, long _, var bits)) {
+                assertEquals(rank.rank(), bits.rank());
             } else {
                 return kind.cast(assertInstanceOf(TrainingCoordinator.Happened.class, told).event());
             }

@@ -96,6 +96,7 @@ class TrainingCoordinatorTest {
                 new NodeEvent.HostRanks(0, List.of("only", "only"), Map.of(), home.toString()), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0), ranks.get(rank).ref()));
+            ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class); // its clock is asked for
             happens(new RunEvent.EpochReady(from(rank), 0, -1, List.of()));
         }
         expectAll(new ScheduleActor.StartPass(FIRST));
