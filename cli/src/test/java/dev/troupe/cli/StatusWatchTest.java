@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("real")
-@Timeout(120)
+@Timeout(300)
 class StatusWatchTest {
     @TempDir
     private Path directory;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("real")
-@Timeout(60)
+@Timeout(300)
 class BisectTest {
     @TempDir
     private Path directory;

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("real")
-@Timeout(60)
+@Timeout(300)
 class NotFiniteTest {
     @TempDir
     private Path directory;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("real")
-@Timeout(60)
+@Timeout(300)
 class ReplayTest {
     @TempDir
     private Path directory;

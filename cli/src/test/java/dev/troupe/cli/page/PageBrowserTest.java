@@ -30,7 +30,7 @@ import org.openqa.selenium.Keys;
 
 /** The page in a browser. */
 @Tag("real")
-@Timeout(180)
+@Timeout(300)
 class PageBrowserTest {
     @TempDir
     private Path directory;

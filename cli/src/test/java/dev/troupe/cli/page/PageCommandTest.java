@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("real")
-@Timeout(120)
+@Timeout(300)
 public class PageCommandTest {
     @TempDir
     private Path directory;

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A run tells the same under way, over its port, as when it is over, from its directory; each answer as its schema says. */
 @Tag("real")
-@Timeout(120)
+@Timeout(300)
 class RunPageTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Path SCHEMAS = Path.of("../docs/schema").toAbsolutePath().normalize();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Tag("plan")
-@Timeout(30)
+@Timeout(300)
 final class TurnsTest {
     private final List<String> done = Collections.synchronizedList(new ArrayList<>());
 

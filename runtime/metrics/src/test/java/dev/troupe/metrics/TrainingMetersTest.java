@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("real")
-@Timeout(120)
+@Timeout(300)
 class TrainingMetersTest {
     private static final Pattern METRIC = Pattern.compile("troupe_[a-z_]+");
     private static final int STEPS = 6;
