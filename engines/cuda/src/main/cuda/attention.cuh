@@ -53,6 +53,14 @@ DEVICE void load_tile(float (&tile)[ROWS][STRIDE], const T *first, i64 columns, 
     }
 }
 
+// The same, when all threads have done with the tile before, and for all of them to read.
+template <typename T, int WIDTH>
+DEVICE void next_tile(float (&tile)[WARP][WIDTH + 1], const T *first, i64 columns, int count, int d, float factor) {
+    barrier();
+    load_tile<T, WARP, WIDTH>(tile, first, columns, count, d, factor);
+    barrier();
+}
+
 // results[i] = the warp's row i of `rows` times the lane's row of `tile`
 template <int OWN, int ROWS, int WIDTH>
 DEVICE void products_of(float (&results)[OWN], float (&rows)[ROWS][WIDTH], float (&tile)[WARP][WIDTH + 1], int d) {
@@ -94,6 +102,32 @@ DEVICE void add_weighted(float (&sums)[OWN][PARTS], float (&weights)[OWN], float
     }
 }
 
+// Does for each of a lane's columns below D, by its number among them and its place in the row.
+template <int PARTS, typename Write> DEVICE void for_columns(int lane, int d, const Write &write) {
+#pragma unroll
+    for (int part = 0; part < PARTS; part++) {
+        int column = part * WARP + lane;
+        if (column < d) {
+            write(part, column);
+        }
+    }
+}
+
+// Queries of one sequence and head: those of a block, and the first of those of this thread's warp.
+struct BlockQueries {
+    int sequence, head, first, count, firstOwn;
+};
+
+// The longest rows first, so that the last blocks to run are short.
+template <int OWN> DEVICE BlockQueries queries_of_block(const Places &places) {
+    constexpr int ROWS = ATTENTION_WARPS * OWN;
+    int tiles = (places.q + ROWS - 1) / ROWS;
+    int unit = block_index() / tiles;
+    int first = (tiles - 1 - block_index() % tiles) * ROWS;
+    return {unit / places.heads, unit % places.heads, first, lesser(ROWS, places.q - first),
+            first + thread_index() / WARP * OWN};
+}
+
 // The first tile of keys that a query of this block may see: that where the earliest of their documents begins.
 DEVICE int first_tile(const Places &places, int sequence, int firstQuery, int count) {
     if (!places.starts) {
@@ -112,15 +146,9 @@ DEVICE void attention_forward(const T *queries, const T *keys, const T *values, 
     constexpr int ROWS = ATTENTION_WARPS * OWN;
     __shared__ float own[ROWS][WIDTH];
     __shared__ float tile[WARP][WIDTH + 1];
-    int tiles = (places.q + ROWS - 1) / ROWS;
-    int unit = block_index() / tiles;
-    int sequence = unit / places.heads;
-    int head = unit % places.heads;
-    int firstQuery = (tiles - 1 - block_index() % tiles) * ROWS; // the longest first
-    int count = lesser(ROWS, places.q - firstQuery);
+    auto [sequence, head, firstQuery, count, firstOwn] = queries_of_block<OWN>(places);
     int offset = places.t - places.q;
     int lane = thread_index() % WARP;
-    int firstOwn = firstQuery + thread_index() / WARP * OWN;
     load_tile<T, ROWS, WIDTH>(own, queries + places.query(sequence, head, firstQuery), places.queryColumns, count,
             places.d, places.scale);
     float sums[OWN][PARTS] = {};
@@ -136,16 +164,12 @@ DEVICE void attention_forward(const T *queries, const T *keys, const T *values, 
     int end = offset + firstQuery + count;
 #pragma unroll 1
     for (int first = first_tile(places, sequence, firstQuery, count) * WARP; first < end; first += WARP) {
-        barrier();
-        load_tile<T, WARP, WIDTH>(tile, keys + places.key(sequence, head, first), places.keyColumns, end - first,
+        next_tile<T, WIDTH>(tile, keys + places.key(sequence, head, first), places.keyColumns, end - first,
                 places.d, 1.0f);
-        barrier();
         float weights[OWN];
         products_of<OWN, ROWS, WIDTH>(weights, own, tile, places.d);
-        barrier();
-        load_tile<T, WARP, WIDTH>(tile, values + places.key(sequence, head, first), places.keyColumns, end - first,
+        next_tile<T, WIDTH>(tile, values + places.key(sequence, head, first), places.keyColumns, end - first,
                 places.d, 1.0f);
-        barrier();
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
             int place = offset + firstOwn + i;
@@ -170,13 +194,9 @@ DEVICE void attention_forward(const T *queries, const T *keys, const T *values, 
     for (int i = 0; i < OWN; i++) {
         if (firstOwn + i < places.q) {
             i64 at = places.output(sequence, head, firstOwn + i);
-#pragma unroll
-            for (int part = 0; part < PARTS; part++) {
-                int column = part * WARP + lane;
-                if (column < places.d) {
-                    y[at + column] = narrowed<T>(sums[i][part] / total[i]);
-                }
-            }
+            for_columns<PARTS>(lane, places.d, [&](int part, int column) {
+                y[at + column] = narrowed<T>(sums[i][part] / total[i]);
+            });
             if (state && lane == 0) {
                 state[places.state(sequence, head, firstOwn + i)] = highest[i] + logarithm(total[i]);
             }
@@ -212,14 +232,8 @@ DEVICE void attention_queries(const T *queries, const T *keys, const T *values, 
     __shared__ float own[ROWS][WIDTH];
     __shared__ float gradients[ROWS][WIDTH];
     __shared__ float tile[WARP][WIDTH + 1];
-    int tiles = (places.q + ROWS - 1) / ROWS;
-    int unit = block_index() / tiles;
-    int sequence = unit / places.heads;
-    int head = unit % places.heads;
-    int firstQuery = (tiles - 1 - block_index() % tiles) * ROWS;
-    int count = lesser(ROWS, places.q - firstQuery);
+    auto [sequence, head, firstQuery, count, firstOwn] = queries_of_block<OWN>(places);
     int lane = thread_index() % WARP;
-    int firstOwn = firstQuery + thread_index() / WARP * OWN;
     load_tile<T, ROWS, WIDTH>(own, queries + places.query(sequence, head, firstQuery), places.queryColumns, count,
             places.d, places.scale);
     load_tile<T, ROWS, WIDTH>(gradients, dy + places.output(sequence, head, firstQuery), (i64) places.heads * places.d,
@@ -238,16 +252,12 @@ DEVICE void attention_queries(const T *queries, const T *keys, const T *values, 
     int end = firstQuery + count;
 #pragma unroll 1
     for (int first = first_tile(places, sequence, firstQuery, count) * WARP; first < end; first += WARP) {
-        barrier();
-        load_tile<T, WARP, WIDTH>(tile, values + places.key(sequence, head, first), places.keyColumns, end - first,
+        next_tile<T, WIDTH>(tile, values + places.key(sequence, head, first), places.keyColumns, end - first,
                 places.d, 1.0f);
-        barrier();
         float slopes[OWN];
         products_of<OWN, ROWS, WIDTH>(slopes, gradients, tile, places.d);
-        barrier();
-        load_tile<T, WARP, WIDTH>(tile, keys + places.key(sequence, head, first), places.keyColumns, end - first,
+        next_tile<T, WIDTH>(tile, keys + places.key(sequence, head, first), places.keyColumns, end - first,
                 places.d, 1.0f);
-        barrier();
         float weights[OWN];
         products_of<OWN, ROWS, WIDTH>(weights, own, tile, places.d);
 #pragma unroll
@@ -266,13 +276,9 @@ DEVICE void attention_queries(const T *queries, const T *keys, const T *values, 
     for (int i = 0; i < OWN; i++) {
         if (firstOwn + i < places.q) {
             i64 at = places.query(sequence, head, firstOwn + i);
-#pragma unroll
-            for (int part = 0; part < PARTS; part++) {
-                int column = part * WARP + lane;
-                if (column < places.d) {
-                    dQueries[at + column] = narrowed<T>(sums[i][part] * places.scale);
-                }
-            }
+            for_columns<PARTS>(lane, places.d, [&](int part, int column) {
+                dQueries[at + column] = narrowed<T>(sums[i][part] * places.scale);
+            });
         }
     }
 }
@@ -312,16 +318,12 @@ DEVICE void attention_keys(const T *queries, const T *keys, const T *values, con
             float logSum = state[places.state(sequence, head, query)];
             float delta = deltas[places.state(sequence, head, query)];
             int rows = places.t - first;
-            barrier();
-            load_tile<T, WARP, WIDTH>(tile, queries + places.query(sequence, head, first), places.queryColumns, rows,
+            next_tile<T, WIDTH>(tile, queries + places.query(sequence, head, first), places.queryColumns, rows,
                     places.d, 1.0f);
-            barrier();
             float weights[OWN];
             products_of<OWN, ROWS, WIDTH>(weights, ownKeys, tile, places.d);
-            barrier();
-            load_tile<T, WARP, WIDTH>(tile, dy + places.output(sequence, head, first), (i64) places.heads * places.d,
+            next_tile<T, WIDTH>(tile, dy + places.output(sequence, head, first), (i64) places.heads * places.d,
                     rows, places.d, 1.0f);
-            barrier();
             float slopes[OWN];
             products_of<OWN, ROWS, WIDTH>(slopes, ownValues, tile, places.d);
             float kept[OWN];
@@ -335,10 +337,8 @@ DEVICE void attention_keys(const T *queries, const T *keys, const T *values, con
                 weights[i] = probability * (slopes[i] * factor - delta);
             }
             add_weighted<OWN, PARTS, WIDTH>(valueSums, kept, tile);
-            barrier();
-            load_tile<T, WARP, WIDTH>(tile, queries + places.query(sequence, head, first), places.queryColumns, rows,
+            next_tile<T, WIDTH>(tile, queries + places.query(sequence, head, first), places.queryColumns, rows,
                     places.d, places.scale);
-            barrier();
             add_weighted<OWN, PARTS, WIDTH>(keySums, weights, tile);
         }
     }
@@ -346,14 +346,10 @@ DEVICE void attention_keys(const T *queries, const T *keys, const T *values, con
     for (int i = 0; i < OWN; i++) {
         if (firstOwn + i < places.t) {
             i64 at = places.key(sequence, firstHead, firstOwn + i);
-#pragma unroll
-            for (int part = 0; part < PARTS; part++) {
-                int column = part * WARP + lane;
-                if (column < places.d) {
-                    dKeys[at + column] = narrowed<T>(keySums[i][part]);
-                    dValues[at + column] = narrowed<T>(valueSums[i][part]);
-                }
-            }
+            for_columns<PARTS>(lane, places.d, [&](int part, int column) {
+                dKeys[at + column] = narrowed<T>(keySums[i][part]);
+                dValues[at + column] = narrowed<T>(valueSums[i][part]);
+            });
         }
     }
 }

@@ -1,7 +1,9 @@
 package dev.troupe.engine.provider;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
+import java.util.List;
 import java.util.Optional;
 
 /** Opens engines of one kind. Found with {@link java.util.ServiceLoader}; an instance may be used from any thread. */
@@ -26,6 +28,14 @@ public interface EngineProvider {
         return obstacle(need).isEmpty();
     }
 
+    /** Returns the refusal, by an engine that computes in float32 alone, of settings with other parameters. */
+    static Optional<String> unlessFloat32(String kind, EngineSettings settings) {
+        return settings.parameterType() == DataType.FLOAT32
+                ? Optional.empty()
+                : Optional.of("the " + kind + " engine computes in FLOAT32, not in " + settings.parameterType()
+                        + "; set training.precision = float32, or take the engine reference or nd4j");
+    }
+
     /**
      * What a user should know before a run with such settings, in one sentence: it will be right, but slower than the
      * settings promise. Asked only where there is no {@link #obstacle}.
@@ -40,6 +50,16 @@ public interface EngineProvider {
      */
     default Optional<String> limit() {
         return Optional.empty();
+    }
+
+    /** Whether its engines are on devices, among which {@link EngineSettings#device} chooses. */
+    default boolean hasDevices() {
+        return false;
+    }
+
+    /** The libraries that this engine looks for on the machine, for a person. May load native code. */
+    default List<Finding> findings() {
+        return List.of();
     }
 
     /**

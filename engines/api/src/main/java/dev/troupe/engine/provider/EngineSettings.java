@@ -14,8 +14,11 @@ import dev.troupe.engine.DataType;
  *            threads a kernel may use, at least 1
  * @param costs
  *            what an engine that keeps time instead of computing is told; others do not ask
+ * @param device
+ *            the device, where {@link EngineProvider#hasDevices}
  */
-public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs)
+public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs,
+        DevicePick device)
         implements
             Need {
     public EngineSettings {
@@ -29,6 +32,11 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
         if (threads < 1) {
             throw new IllegalArgumentException("an engine needs at least 1 thread, but found " + threads);
         }
+    }
+
+    /** Settings of an engine that takes the first device, where it has devices. */
+    public EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs) {
+        this(parameterType, computeType, threads, costs, DevicePick.FIRST);
     }
 
     /** Settings of an engine that computes. */
@@ -48,6 +56,11 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
 
     /** These settings with other costs. */
     public EngineSettings withCosts(WorkCosts others) {
-        return new EngineSettings(parameterType, computeType, threads, others);
+        return new EngineSettings(parameterType, computeType, threads, others, device);
+    }
+
+    /** These settings with another device. */
+    public EngineSettings withDevice(DevicePick other) {
+        return new EngineSettings(parameterType, computeType, threads, costs, other);
     }
 }

@@ -40,9 +40,10 @@ final class AttentionCases {
     }
 
     private static KernelCase dropping(int b, int t, int heads, int c, Dropout dropout) {
-        KernelCase.Builder builder = KernelCase.of("causalAttention with dropout", "B %d T %d H %d C %d from head %d",
+        KernelCase.Builder builder = KernelCase.of("causalAttention with dropout",
+                "B %d T %d H %d C %d from head %d, length %d",
                 b,
-                t, heads, c, dropout.firstColumn());
+                t, heads, c, dropout.firstColumn(), dropout.wholeLength());
         double[] qkv = builder.gaussian(b * t * 3 * c);
         return builder.input("qkv", qkv, b * t, 3 * c)
                 .state("state", engine -> engine.attentionStateShape(b, t, heads))
@@ -53,7 +54,8 @@ final class AttentionCases {
 
     private static KernelCase droppingBackward(int b, int t, int heads, int c, Dropout dropout) {
         KernelCase.Builder builder = KernelCase.of("causalAttentionBackward with dropout",
-                "B %d T %d H %d C %d from head %d", b, t, heads, c, dropout.firstColumn());
+                "B %d T %d H %d C %d from head %d, length %d", b, t, heads, c, dropout.firstColumn(),
+                dropout.wholeLength());
         double[] qkv = builder.gaussian(b * t * 3 * c);
         return builder.input("dy", b * t, c).input("qkv", qkv, b * t, 3 * c)
                 .prepared("y", engine -> Shape.of(b * t, c))

@@ -160,49 +160,56 @@ public abstract class EngineConformance extends RefusalConformance {
     final Stream<DynamicTest> shouldRefuseWhatDoesNotFitAndWriteNothing() {
         return typical().filter(kernelCase -> kernelCase.operands().size() > 1)
                 .flatMap(kernelCase -> kernelCase.operands().stream()
-                        .flatMap(operand -> misfits(kernelCase, operand).stream()));
+                        .map(operand -> dynamicTest(kernelCase + " with another " + operand.name(),
+                                () -> refusesMisfits(kernelCase, operand))));
     }
 
-    private List<DynamicTest> misfits(KernelCase kernelCase, Operand operand) {
+    /** A tensor of this type and shape in the place of an operand. */
+    private record Misfit(DataType dataType, Shape shape) {
+    }
+
+    private List<Misfit> misfits(Operand operand) {
         DataType right = operand.elements().on(engine());
         Shape shape = operand.shape().apply(engine());
-        List<DynamicTest> tests = new ArrayList<>();
+        List<Misfit> misfits = new ArrayList<>();
         for (DataType wrong : EnumSet.of(DataType.INT32, engine().parameterType(), engine().computeType())) {
             if (wrong != right && !(operand.isOfEitherType() && wrong != DataType.INT32)) {
-                tests.add(misfit(kernelCase, operand, wrong, shape));
+                misfits.add(new Misfit(wrong, shape));
             }
         }
         int[] deeper = Arrays.copyOf(shape.toArray(), shape.rank() + 1);
         deeper[shape.rank()] = 1;
-        tests.add(misfit(kernelCase, operand, right, Shape.of(deeper)));
+        misfits.add(new Misfit(right, Shape.of(deeper)));
         for (int dimension = 0; dimension < shape.rank(); dimension++) {
             if (dimension != operand.freeDimension()) {
                 int[] larger = shape.toArray();
                 larger[dimension]++;
-                tests.add(misfit(kernelCase, operand, right, Shape.of(larger)));
+                misfits.add(new Misfit(right, Shape.of(larger)));
             }
         }
-        return tests;
+        return misfits;
     }
 
-    private DynamicTest misfit(KernelCase kernelCase, Operand operand, DataType dataType, Shape shape) {
-        String name = "%s with %s %s %s".formatted(kernelCase, operand.name(), dataType, shape);
-        return dynamicTest(name, () -> {
-            try (Trial trial = new Trial(engine(), kernelCase); Tensor other = engine().allocate(dataType, shape)) {
-                trial.prepare();
-                byte[][] before = trial.bytes();
-                byte[] otherBefore = HostMemory.bytes(engine(), other);
-                int place = kernelCase.indexOf(operand.name());
-                assertThrows(IllegalArgumentException.class, () -> trial.runWith(place, other), name);
-                assertSame(kernelCase, before, trial.bytes(), "although the call was refused");
-                assertArrayEquals(otherBefore, HostMemory.bytes(engine(), other),
-                        operand.name() + " was written although the call was refused");
+    private void refusesMisfits(KernelCase kernelCase, Operand operand) {
+        int place = kernelCase.indexOf(operand.name());
+        try (Trial trial = new Trial(engine(), kernelCase)) {
+            trial.prepare();
+            byte[][] before = trial.bytes();
+            for (Misfit misfit : misfits(operand)) {
+                String name = "%s with %s %s %s".formatted(kernelCase, operand.name(), misfit.dataType, misfit.shape);
+                try (Tensor other = engine().allocate(misfit.dataType, misfit.shape)) {
+                    byte[] otherBefore = HostMemory.bytes(engine(), other);
+                    assertThrows(IllegalArgumentException.class, () -> trial.runWith(place, other), name);
+                    assertSame(kernelCase, before, trial.bytes(), "although the call was refused: " + name);
+                    assertArrayEquals(otherBefore, HostMemory.bytes(engine(), other),
+                            name + " was written although the call was refused");
+                }
             }
-        });
+        }
     }
 
     private static void agrees(Engine engine, KernelCase kernelCase, int margin) {
-        Truth truth = new Truth(kernelCase, engine.computeType());
+        Truth truth = Truth.of(kernelCase, engine.computeType());
         try (Trial trial = new Trial(engine, kernelCase, engine.computeType(), margin)) {
             trial.prepare();
             byte[][] before = trial.bytes();

@@ -105,7 +105,9 @@ final class MatrixCases {
 
     private static KernelCase dropout(int n, int m, Dropout dropout, boolean inPlace) {
         KernelCase.Builder builder = KernelCase.of("dropout", "N %d M %d%s", n, m,
-                inPlace ? " in place" : " of a part");
+                inPlace
+                        ? " in place"
+                        : " of a part from row " + dropout.firstRow() + ", column " + dropout.firstColumn());
         if (inPlace) {
             return builder.changed("x", Tolerance.ofSum("x", 2), n, m).products("x")
                     .run((engine, t) -> engine.dropout(t[0], dropout, t[0]));

@@ -2,15 +2,21 @@ package dev.troupe.engine.conformance;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.reference.ReferenceEngine;
+import java.lang.ref.SoftReference;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
  * What a kernel should have made of its operands: the case run on the reference engine in float64, from the numbers that
- * the engine under test starts from.
+ * the engine under test starts from. It is computed once for all engines of a JVM, as far as there is memory for it.
+ *
+ * <p>Thread rule: one thread at a time.
  */
 final class Truth {
+    /** By the case, whose operands follow from its name, and the type of products. */
+    private static final Map<String, SoftReference<Truth>> KNOWN = new HashMap<>();
+
     private final KernelCase kernelCase;
     private final DataType computeType;
     private final double[][] after;
@@ -18,7 +24,19 @@ final class Truth {
     private final Map<String, Double> largestAfter = new HashMap<>();
     private double[][] ofMagnitudes;
 
-    Truth(KernelCase kernelCase, DataType computeType) {
+    /** What an engine with products of a type should make of a case. */
+    static Truth of(KernelCase kernelCase, DataType computeType) {
+        String key = kernelCase + " " + computeType;
+        SoftReference<Truth> known = KNOWN.get(key);
+        Truth truth = known == null ? null : known.get();
+        if (truth == null) {
+            truth = new Truth(kernelCase, computeType);
+            KNOWN.put(key, new SoftReference<>(truth));
+        }
+        return truth;
+    }
+
+    private Truth(KernelCase kernelCase, DataType computeType) {
         this.kernelCase = kernelCase;
         this.computeType = computeType;
         this.after = results(false);

@@ -11,4 +11,10 @@ class ReferenceBfloat16ConformanceTest extends EngineConformance {
     protected Engine open(int threads) {
         return new ReferenceEngine(new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, threads));
     }
+
+    /** One thread and plain loops: a call has nothing to do otherwise than the one before. */
+    @Override
+    protected int repeats() {
+        return 2;
+    }
 }

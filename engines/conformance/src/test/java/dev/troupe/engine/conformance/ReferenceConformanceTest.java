@@ -10,4 +10,10 @@ class ReferenceConformanceTest extends EngineConformance {
     protected Engine open(int threads) {
         return new ReferenceEngine(DataType.FLOAT32);
     }
+
+    /** One thread and plain loops: a call has nothing to do otherwise than the one before. */
+    @Override
+    protected int repeats() {
+        return 2;
+    }
 }

@@ -57,11 +57,7 @@ public final class CpuEngineProvider implements EngineProvider {
     }
 
     private static Optional<String> obstacle(EngineSettings settings) {
-        if (settings.parameterType() != DataType.FLOAT32) {
-            return Optional.of("the cpu engine computes in FLOAT32, not in " + settings.parameterType()
-                    + "; set training.precision = float32, or take the engine reference or nd4j");
-        }
-        Optional<String> unfit = Processor.here().obstacle();
+        Optional<String> unfit = EngineProvider.unlessFloat32(KIND, settings).or(Processor.here()::obstacle);
         if (unfit.isPresent()) {
             return unfit;
         }

@@ -29,7 +29,7 @@ final class CudaEngine extends RowKernels {
     private static final int ATTENTION_THREADS = 128;
     private static final int ATTENTION_WARPS = 4;
 
-    /** Kernels of attention for heads of up to so many numbers, and how many places a block of each has. */
+    /** The longest head of each kernel of attention, in numbers, and the places that a block of it has. */
     private enum HeadSize {
         D32(32, 32, 32), D64(64, 32, 32), D128(128, 32, 16), D256(256, 8, 4);
 

@@ -1,20 +1,22 @@
 package dev.troupe.engine.cuda;
 
-import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.cuda.device.Device;
-import dev.troupe.engine.cuda.driver.Gpus;
+import dev.troupe.engine.cuda.device.Gpus;
+import dev.troupe.engine.cuda.device.Gpus.Gpu;
+import dev.troupe.engine.cuda.driver.DriverGpus;
 import dev.troupe.engine.provider.Capability;
+import dev.troupe.engine.provider.DevicePick;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.Finding;
 import dev.troupe.engine.provider.Need;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Opens {@link CudaEngine}s on the first GPU that the driver lists, which {@code CUDA_VISIBLE_DEVICES} chooses: of compute
- * capability 8.0 or later, in float32 with products of float32 or bfloat16.
+ * Opens {@link CudaEngine}s on GPUs of compute capability 8.0 or later, in float32 with products of float32 or bfloat16: on
+ * the GPU that the configuration names, or in turns over those that the driver lists.
  */
 public final class CudaEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} for this engine. */
@@ -23,13 +25,16 @@ public final class CudaEngineProvider implements EngineProvider {
     /** Below that of engines for processors: {@code auto} takes no engine that has not been measured yet. */
     private static final int PREFERENCE = 5;
     private static final int LEAST_CAPABILITY = 80;
-    private static final int ORDINAL = 0;
 
-    /** The GPU with the kernels compiled for it: opened once a process; null before. */
-    private static Device opened;
+    private final Gpus gpus;
 
     /** For {@link java.util.ServiceLoader}. */
     public CudaEngineProvider() {
+        this(DriverGpus.here());
+    }
+
+    CudaEngineProvider(Gpus gpus) {
+        this.gpus = gpus;
     }
 
     @Override
@@ -43,10 +48,23 @@ public final class CudaEngineProvider implements EngineProvider {
     }
 
     @Override
+    public boolean hasDevices() {
+        return true;
+    }
+
+    @Override
+    public List<Finding> findings() {
+        return gpus.findings();
+    }
+
+    @Override
     public String description() {
-        Gpus gpus = Gpus.here();
-        return gpus.obstacle().orElseGet(() -> gpus.list().stream().map(Gpus.Gpu::toString).collect(
-                Collectors.joining("; ", "driver of CUDA " + gpus.version() + ", ", "; own products, no cuBLASLt")));
+        return gpus.obstacle().orElseGet(() -> "driver of CUDA " + gpus.version() + ", " + listed("; ")
+                + "; own products, no cuBLASLt");
+    }
+
+    private String listed(String separator) {
+        return gpus.list().stream().map(Gpu::toString).collect(Collectors.joining(separator));
     }
 
     @Override
@@ -57,32 +75,38 @@ public final class CudaEngineProvider implements EngineProvider {
         };
     }
 
-    private static Optional<String> obstacle(EngineSettings settings) {
-        if (settings.parameterType() != DataType.FLOAT32) {
-            return Optional.of("the cuda engine computes in FLOAT32, not in " + settings.parameterType()
-                    + "; set training.precision = float32, or take the engine reference or nd4j");
-        }
-        return Gpus.here().obstacle().or(() -> capabilityObstacle(Gpus.here().list()));
+    private Optional<String> obstacle(EngineSettings settings) {
+        return EngineProvider.unlessFloat32(KIND, settings).or(gpus::obstacle).or(() -> obstacle(settings.device()));
     }
 
-    /** Why the first of these GPUs cannot run the kernels. */
-    static Optional<String> capabilityObstacle(List<Gpus.Gpu> gpus) {
-        Gpus.Gpu gpu = gpus.get(ORDINAL);
-        return gpu.capability() >= LEAST_CAPABILITY
-                ? Optional.empty()
-                : Optional.of("the cuda engine needs compute capability 8.0, but found " + gpu
-                        + "; choose another with CUDA_VISIBLE_DEVICES, or take the engine nd4j or cpu");
+    /** Why no GPU can be the one that is asked for. */
+    private Optional<String> obstacle(DevicePick pick) {
+        if (pick.ordinal().isPresent() && pick.ordinal().getAsInt() >= gpus.list().size()) {
+            return Optional.of("engine.device = " + pick.ordinal().getAsInt()
+                    + " names a GPU that is not there: the driver lists " + listed(", ")
+                    + "; name one of these, or round-robin");
+        }
+        if (asked(pick).isEmpty()) {
+            return Optional.of("the cuda engine needs compute capability 8.0, but "
+                    + pick.ordinal().stream().mapToObj(ordinal -> "engine.device names " + gpus.list().get(ordinal))
+                            .findFirst().orElseGet(() -> "the driver lists " + listed(", "))
+                    + "; choose another GPU by engine.device or CUDA_VISIBLE_DEVICES, or take the engine nd4j or cpu");
+        }
+        return Optional.empty();
+    }
+
+    /** The GPUs that can run the kernels, of those that are asked for. */
+    private List<Gpu> asked(DevicePick pick) {
+        return gpus.list().stream()
+                .filter(gpu -> gpu.capability() >= LEAST_CAPABILITY
+                        && (pick.ordinal().isEmpty() || pick.ordinal().getAsInt() == gpu.ordinal()))
+                .toList();
     }
 
     @Override
     public Engine create(EngineSettings settings) {
-        return new CudaEngine(device(), settings.computeType());
-    }
-
-    private static synchronized Device device() {
-        if (opened == null) {
-            opened = Gpus.here().open(ORDINAL, Ptx.text());
-        }
-        return opened;
+        List<Gpu> asked = asked(settings.device());
+        Gpu gpu = asked.get(settings.device().turn() % asked.size());
+        return new CudaEngine(gpus.open(gpu, Ptx::text), settings.computeType());
     }
 }

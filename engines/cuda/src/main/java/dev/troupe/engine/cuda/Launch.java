@@ -81,17 +81,17 @@ final class Launch implements AutoCloseable {
                 .integer(dropout.site()).integer((int) dropout.microbatch()).integer((int) dropout.step());
     }
 
-    /** Runs it on so many blocks of so many threads. */
+    /** Runs it on {@code blocks} blocks of {@code threads} threads. */
     void run(long blocks, int threads) {
         run(blocks, 1, threads);
     }
 
-    /** Runs it on a grid of blocks of so many threads. */
+    /** Runs it on a grid of blocks of {@code threads} threads. */
     void run(long columns, int rows, int threads) {
         stream.launch(kernel, Math.toIntExact(columns), rows, threads, arguments);
     }
 
-    /** Adds the count and runs a kernel that takes so many elements one by one. */
+    /** Adds the number of elements and runs a kernel that takes them one by one. */
     void runFlat(long count) {
         wide(count).run(Math.ceilDiv(count, FLAT_THREADS * FLAT_ELEMENTS), FLAT_THREADS);
     }

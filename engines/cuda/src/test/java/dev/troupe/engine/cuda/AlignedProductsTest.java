@@ -34,7 +34,8 @@ class AlignedProductsTest {
     static void agrees(PtxModule module, int m, int k, int n, boolean transposeLeft, boolean transposeRight) {
         short[] left = numbers(m * k, 1);
         short[] right = numbers(k * n, 2);
-        try (Engine engine = new CheckedEngine(new CudaEngine(new InterpretedDevice(module, m), DataType.BFLOAT16))) {
+        try (Engine engine = new CheckedEngine(
+                new CudaEngine(new InterpretedDevice(module, new Random(m)), DataType.BFLOAT16))) {
             float[] found = product(engine, left, right, m, k, n, transposeLeft, transposeRight, 0);
             for (int row = 0; row < m; row += 7) {
                 for (int column = 0; column < n; column += 5) {

@@ -30,10 +30,12 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A GPT-2 of eight blocks with dropout, trained by stages that each have an engine on the interpreter. */
+@ExtendWith(DrawnOrders.class)
 @Tag("parity")
 class FourStagesTest {
     private static final int MICROBATCHES = 2;

@@ -12,10 +12,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Attention of heads as large as those of real models, for which there are kernels of their own. */
+@ExtendWith(DrawnOrders.class)
 @Tag("parity")
 class HeadSizesTest {
     private static final int HEADS = 2;

@@ -5,14 +5,15 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.cuda.ptx.PtxModule;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.Random;
 
 /** Engines on the interpreter, each with orders of its own. */
 final class Interpreted {
     static final PtxModule MODULE = new PtxModule(Ptx.text());
     /** The interpreter is no GPU: each time draws other orders, so that a few show what thousands would there. */
     static final int REPEATS = 2;
-    private static final AtomicLong SEEDS = new AtomicLong();
+    /** Of all devices, so that each draws orders of its own. */
+    private static final Random ORDERS = new Random(1);
 
     private Interpreted() {
     }
@@ -24,8 +25,13 @@ final class Interpreted {
         return !isLong && (!isOneOfMany || kernelCase.hashCode() % 3 == 0);
     }
 
+    /** Draws orders from a seed, from now on. */
+    static void drawFrom(long seed) {
+        ORDERS.setSeed(seed);
+    }
+
     static InterpretedDevice device() {
-        return new InterpretedDevice(MODULE, SEEDS.incrementAndGet());
+        return new InterpretedDevice(MODULE, ORDERS);
     }
 
     static Engine engine(DataType computeType) {

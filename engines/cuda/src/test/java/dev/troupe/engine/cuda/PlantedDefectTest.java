@@ -10,6 +10,7 @@ import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.cuda.ptx.PtxFault;
 import dev.troupe.engine.cuda.ptx.PtxModule;
 import java.lang.foreign.MemorySegment;
+import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +29,7 @@ class PlantedDefectTest {
         private final long partial;
 
         Sums(PtxModule module) {
-            stream = new InterpretedDevice(module, 7).openStream();
+            stream = new InterpretedDevice(module, new Random(7)).openStream();
             matrix = stream.allocate(ROWS * COLUMNS * Float.BYTES);
             partial = stream.allocate(COLUMNS * Float.BYTES);
             stream.fill(matrix, Float.floatToRawIntBits(1), ROWS * COLUMNS);

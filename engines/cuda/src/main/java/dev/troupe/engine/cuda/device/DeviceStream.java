@@ -1,5 +1,6 @@
 package dev.troupe.engine.cuda.device;
 
+import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -8,8 +9,9 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Thread rule: any thread; {@link #launch} with arguments of the calling thread's own.
  *
- * <p>Errors: what fails on the device raises {@link DeviceException}, from the call or from a later one of any stream; none
- * of the device's memory can be relied on then.
+ * <p>Errors: a refused call raises {@link DeviceException}. What fails on the device raises {@link LostDeviceException},
+ * from the call or from a later one of any stream, and so does every call after it, but for {@link #free} and
+ * {@link #close}, which then have no effect: the memory is gone.
  */
 public interface DeviceStream extends AutoCloseable {
     /** Memory on the device, of which nothing is known, at a multiple of 256 bytes. */
@@ -18,7 +20,7 @@ public interface DeviceStream extends AutoCloseable {
     /** Gives back what was allocated at this address. */
     void free(long address);
 
-    /** Writes this word so many times. The address is a multiple of 4. */
+    /** Writes a word {@code words} times from an address on, which is a multiple of 4. */
     void fill(long address, int word, long words);
 
     /** Writes zeros. */
@@ -33,7 +35,7 @@ public interface DeviceStream extends AutoCloseable {
     /** Copies bytes of host memory, native or on the heap, to the device, and returns when they have been read. */
     void fromHost(MemorySegment source, long target);
 
-    /** Runs a kernel of the engine's module on a grid of so many columns and rows of blocks, all of so many threads. */
+    /** Runs a kernel of the engine's module on {@code columns} x {@code rows} blocks of {@code threads} threads. */
     void launch(String kernel, int columns, int rows, int threads, Arguments arguments);
 
     /** Waits for what was asked, and frees the queue. Closing twice has no effect. */

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.troupe.engine.cuda.device.DeviceException;
+import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -13,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * NVIDIA's driver, {@code libcuda.so.1}, called by the foreign function API (CUDA Driver API, cuda.h of CUDA 12). Functions
@@ -28,10 +30,18 @@ final class Driver {
     private static final int DONE = 0;
     private static final long MOST_CHARACTERS = 4096;
 
+    /**
+     * Errors after which, by cuda.h, the context or the process cannot be used (illegal addresses and instructions, failed
+     * launches, asserts, timeouts of kernels, memory and links that are broken, devices that are gone), and the unknown one.
+     */
+    private static final Set<Integer> LOSING = Set.of(214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719,
+            721, 810, 911, 999);
+
     private final SymbolLookup library;
     /** Finds functions of a version; empty in drivers before 12.0, which have them by their names alone. */
     private final Optional<MethodHandle> procAddress;
     private final MethodHandle errorString;
+    private volatile boolean isLost;
 
     private Driver(SymbolLookup library) {
         this.library = library;
@@ -99,7 +109,14 @@ final class Driver {
         return Linker.nativeLinker().downcallHandle(symbol, FunctionDescriptor.of(JAVA_INT, parameters));
     }
 
-    /** Calls a function; what it was to do is for the sentence of a failure. */
+    /**
+     * Calls a function; what it was to do is for the sentence of a failure.
+     *
+     * @throws DeviceException
+     *             where it fails and the next may succeed
+     * @throws LostDeviceException
+     *             where no call of this process succeeds any more
+     */
     void call(String what, Call call) {
         int status;
         try {
@@ -108,9 +125,26 @@ final class Driver {
             throw new DeviceException("NVIDIA's driver could not be called to " + what + ": " + failure, failure);
         }
         if (status != DONE) {
-            throw new DeviceException("NVIDIA's driver could not %s: %s (error %d)".formatted(what, sentence(status),
-                    status));
+            throw failure("NVIDIA's driver could not %s: %s (error %d)".formatted(what, sentence(status), status),
+                    status);
         }
+    }
+
+    private RuntimeException failure(String sentence, int status) {
+        isLost |= losesDevice(status);
+        return losesDevice(status)
+                ? new LostDeviceException(sentence + "; no engine of this process can use a GPU again")
+                : new DeviceException(sentence);
+    }
+
+    /** Whether all later calls of the process fail after this error. */
+    static boolean losesDevice(int status) {
+        return LOSING.contains(status);
+    }
+
+    /** Whether an error was met after which every call of this process fails. */
+    boolean isLost() {
+        return isLost;
     }
 
     /** Calls a function that writes a number. */

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.cuda.device.Gpus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;

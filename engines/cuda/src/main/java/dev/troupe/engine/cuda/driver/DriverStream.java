@@ -88,6 +88,9 @@ final class DriverStream implements DeviceStream {
 
     @Override
     public void free(long address) {
+        if (driver.isLost()) {
+            return; // the memory went with the context
+        }
         device.makeCurrent();
         driver.call("free memory", () -> (int) free.invokeExact(address, stream));
     }
@@ -176,11 +179,11 @@ final class DriverStream implements DeviceStream {
 
     @Override
     public void close() {
-        device.makeCurrent();
         synchronized (hostLock) {
-            if (isClosed) {
+            if (isClosed || driver.isLost()) {
                 return;
             }
+            device.makeCurrent();
             await();
             isClosed = true;
             driver.call("end an event", () -> (int) destroyEvent.invokeExact(event));

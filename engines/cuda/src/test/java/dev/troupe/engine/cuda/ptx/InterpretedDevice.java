@@ -4,6 +4,7 @@ import dev.troupe.engine.cuda.device.Arguments;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import dev.troupe.engine.cuda.ptx.DeviceMemory.Allocation;
+import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -23,16 +24,29 @@ public final class InterpretedDevice implements Device {
     private final PtxModule module;
     private final Random random;
     private final DeviceMemory memory = new DeviceMemory();
+    /** Why every call fails; null as long as none does. */
+    private volatile String lost;
 
-    /** A GPU with nothing in its memory, whose orders are drawn from a seed. */
-    public InterpretedDevice(PtxModule module, long seed) {
+    /** A GPU with nothing in its memory, whose orders are drawn from numbers. */
+    public InterpretedDevice(PtxModule module, Random random) {
         this.module = module;
-        this.random = new Random(seed);
+        this.random = random;
     }
 
     @Override
     public String name() {
         return "interpreter of PTX";
+    }
+
+    /** Fails as a GPU does after an access outside its memory: each call from now on, but for those that give back. */
+    public void lose(String why) {
+        lost = why;
+    }
+
+    private void requireDevice() {
+        if (lost != null) {
+            throw new LostDeviceException(lost);
+        }
     }
 
     /** Allocations that are not freed. */
@@ -84,6 +98,7 @@ public final class InterpretedDevice implements Device {
     }
 
     private MemorySegment segment(long address, long bytes) {
+        requireDevice();
         Allocation found = memory.find(address, bytes);
         if (found == null) {
             throw new PtxFault("a copy of %d bytes at %#x lies outside all memory".formatted(bytes, address));
@@ -94,12 +109,15 @@ public final class InterpretedDevice implements Device {
     private final class Stream implements DeviceStream {
         @Override
         public long allocate(long bytes) {
+            requireDevice();
             return memory.allocate(bytes);
         }
 
         @Override
         public void free(long address) {
-            memory.free(address);
+            if (lost == null) {
+                memory.free(address);
+            }
         }
 
         @Override
@@ -132,6 +150,7 @@ public final class InterpretedDevice implements Device {
 
         @Override
         public void launch(String kernel, int columns, int rows, int threads, Arguments arguments) {
+            requireDevice();
             InterpretedDevice.this.launch(kernel, columns, rows, threads, arguments);
         }
 

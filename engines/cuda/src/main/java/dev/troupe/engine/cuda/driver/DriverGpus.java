@@ -3,16 +3,27 @@ package dev.troupe.engine.cuda.driver;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceException;
+import dev.troupe.engine.cuda.device.Gpus;
+import dev.troupe.engine.provider.Finding;
+import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
-/** The GPUs that NVIDIA's driver lists, in its order, which CUDA_VISIBLE_DEVICES limits. Any thread. */
-public final class Gpus {
+/**
+ * The GPUs that NVIDIA's driver lists, which CUDA_VISIBLE_DEVICES limits.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class DriverGpus implements Gpus {
     private static final int CAPABILITY_MAJOR = 75;
     private static final int CAPABILITY_MINOR = 76;
     private static final int MOST_CHARACTERS = 256;
@@ -20,23 +31,16 @@ public final class Gpus {
     private static final int MAJOR = 1000;
     private static final int MINOR = 10;
 
-    private static final Gpus HERE = look();
+    private static final DriverGpus HERE = look();
 
     private final Driver driver;
     private final String version;
     private final List<Gpu> gpus;
     private final String obstacle;
+    /** The devices that this process has opened, by their ordinals. */
+    private final Map<Integer, Device> opened = new HashMap<>();
 
-    /** One GPU; a compute capability of 8.0 is 80. */
-    public record Gpu(int ordinal, String name, long memoryBytes, int capability) {
-        @Override
-        public String toString() {
-            return "GPU %d (%s, %.1f GiB, compute capability %d.%d)".formatted(ordinal, name,
-                    memoryBytes / (double) (1L << 30), capability / 10, capability % 10);
-        }
-    }
-
-    private Gpus(Driver driver, String version, List<Gpu> gpus, String obstacle) {
+    private DriverGpus(Driver driver, String version, List<Gpu> gpus, String obstacle) {
         this.driver = driver;
         this.version = version;
         this.gpus = List.copyOf(gpus);
@@ -44,58 +48,59 @@ public final class Gpus {
     }
 
     /** Those of this machine; asked once a process. */
-    public static Gpus here() {
+    public static DriverGpus here() {
         return HERE;
     }
 
-    /** Why the driver lists none, in one sentence; empty where it lists some. */
+    @Override
+    public List<Finding> findings() {
+        LibrarySearch search = LibrarySearch.ofThisMachine();
+        return List.of(search.driver(), search.cublas());
+    }
+
+    @Override
     public Optional<String> obstacle() {
         return Optional.ofNullable(obstacle);
     }
 
-    /** Returns the GPUs in the driver's order; none where there is an {@link #obstacle}. */
+    @Override
     public List<Gpu> list() {
         return gpus;
     }
 
-    /** The version of CUDA that the driver is of, as in {@code 13.0}. */
+    @Override
     public String version() {
         return version;
     }
 
-    /**
-     * Opens a GPU of the list for kernels of this PTX.
-     *
-     * @throws DeviceException
-     *             where the driver refuses it or them
-     */
-    public DriverDevice open(int ordinal, String ptx) {
-        return new DriverDevice(driver, gpus.get(ordinal), ptx);
+    @Override
+    public synchronized Device open(Gpu gpu, Supplier<String> ptx) {
+        return opened.computeIfAbsent(gpu.ordinal(), _ -> new DriverDevice(driver, gpu, ptx.get()));
     }
 
-    private static Gpus look() {
+    private static DriverGpus look() {
         try {
             Optional<Driver> found = Driver.find();
             if (found.isEmpty()) {
                 return none("the cuda engine needs NVIDIA's driver, but the loader finds no " + Driver.LIBRARY
                         + " (in LD_LIBRARY_PATH or the system's folders); install the driver, or take the engine cpu");
             }
-            Gpus gpus = ask(found.get());
+            DriverGpus gpus = ask(found.get());
             return gpus.gpus.isEmpty()
                     ? none("the cuda engine needs an NVIDIA GPU, but the driver lists none; check CUDA_VISIBLE_DEVICES, or"
                             + " take the engine cpu")
                     : gpus;
-        } catch (DeviceException failure) {
+        } catch (DeviceException | LostDeviceException failure) {
             return none("the cuda engine needs a working driver and GPU, but: " + failure.getMessage()
                     + "; see nvidia-smi, or take the engine cpu");
         }
     }
 
-    private static Gpus none(String obstacle) {
-        return new Gpus(null, "", List.of(), obstacle);
+    private static DriverGpus none(String obstacle) {
+        return new DriverGpus(null, "", List.of(), obstacle);
     }
 
-    private static Gpus ask(Driver driver) {
+    private static DriverGpus ask(Driver driver) {
         MethodHandle init = driver.function("cuInit", JAVA_INT);
         MethodHandle driverVersion = driver.function("cuDriverGetVersion", ADDRESS);
         MethodHandle deviceCount = driver.function("cuDeviceGetCount", ADDRESS);
@@ -116,7 +121,7 @@ public final class Gpus {
                     result -> (int) attribute.invokeExact(result, CAPABILITY_MINOR, ordinal));
             gpus.add(new Gpu(i, name(driver, deviceName, i), memory, (int) (10 * major + minor)));
         }
-        return new Gpus(driver, version / MAJOR + "." + version % MAJOR / MINOR, gpus, null);
+        return new DriverGpus(driver, version / MAJOR + "." + version % MAJOR / MINOR, gpus, null);
     }
 
     private static String name(Driver driver, MethodHandle deviceName, int ordinal) {

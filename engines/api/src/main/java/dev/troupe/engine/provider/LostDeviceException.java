@@ -1,0 +1,23 @@
+package dev.troupe.engine.provider;
+
+/**
+ * The device of an engine has failed so that this process cannot use it again: no engine of the process computes from then
+ * on, and what the device held is lost. Any call of any engine of that kind may raise it; only another process can continue.
+ */
+public final class LostDeviceException extends IllegalStateException {
+    private static final long serialVersionUID = 1L;
+
+    /** A failure in one sentence. */
+    public LostDeviceException(String message) {
+        super(message);
+    }
+
+    /** Whether a failure is one, or follows from one. */
+    public static boolean isBehind(Throwable failure) {
+        Throwable at = failure;
+        while (at != null && !(at instanceof LostDeviceException)) {
+            at = at.getCause() == at ? null : at.getCause();
+        }
+        return at != null;
+    }
+}

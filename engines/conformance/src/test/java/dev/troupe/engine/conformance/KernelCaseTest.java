@@ -1,0 +1,18 @@
+package dev.troupe.engine.conformance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class KernelCaseTest {
+    @Test
+    void shouldHaveANameOfItsOwn() {
+        Set<String> names = new HashSet<>();
+        List<String> again = EngineConformance.cases(true).map(KernelCase::toString).filter(name -> !names.add(name))
+                .toList();
+        assertEquals(List.of(), again, "contents and results of a case are told by its name");
+    }
+}

@@ -1,0 +1,51 @@
+package dev.troupe.engine.cuda.device;
+
+import dev.troupe.engine.provider.Finding;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * The GPUs of a machine, in the order of their driver.
+ *
+ * <p>Thread rule: any thread.
+ */
+public interface Gpus {
+    /**
+     * One GPU.
+     *
+     * @param ordinal
+     *            its number in the driver's order, from 0
+     * @param capability
+     *            its compute capability: 8.0 is 80
+     */
+    record Gpu(int ordinal, String name, long memoryBytes, int capability) {
+        @Override
+        public String toString() {
+            return "GPU %d (%s, %.1f GiB, compute capability %d.%d)".formatted(ordinal, name,
+                    memoryBytes / (double) (1L << 30), capability / 10, capability % 10);
+        }
+    }
+
+    /** The libraries that were looked for, and where. */
+    List<Finding> findings();
+
+    /** Why there are none, in one sentence; empty where there are some. */
+    Optional<String> obstacle();
+
+    /** Returns all GPUs, the first with ordinal 0; none where there is an {@link #obstacle}. */
+    List<Gpu> list();
+
+    /** The version of CUDA that the driver is of, as in {@code 13.0}; empty where there is an {@link #obstacle}. */
+    String version();
+
+    /**
+     * Opens a GPU of the list; the same device each time.
+     *
+     * @param ptx
+     *            gives the engine's kernels, where it is opened for the first time
+     * @throws DeviceException
+     *             where the driver refuses the GPU or the kernels
+     */
+    Device open(Gpu gpu, Supplier<String> ptx);
+}

@@ -1,0 +1,50 @@
+package dev.troupe.engine.cuda;
+
+import dev.troupe.engine.cuda.device.Device;
+import dev.troupe.engine.cuda.device.Gpus;
+import dev.troupe.engine.provider.Finding;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** GPUs of a machine that is not there, each an interpreter of the kernels. */
+final class StandInGpus implements Gpus {
+    private final List<Gpu> gpus;
+    private final List<Integer> opened = new ArrayList<>();
+
+    StandInGpus(Gpu... gpus) {
+        this.gpus = List.of(gpus);
+    }
+
+    /** The ordinals that engines were opened on. */
+    List<Integer> opened() {
+        return opened;
+    }
+
+    @Override
+    public List<Finding> findings() {
+        return List.of();
+    }
+
+    @Override
+    public Optional<String> obstacle() {
+        return Optional.empty();
+    }
+
+    @Override
+    public List<Gpu> list() {
+        return gpus;
+    }
+
+    @Override
+    public String version() {
+        return "13.0";
+    }
+
+    @Override
+    public Device open(Gpu gpu, Supplier<String> ptx) {
+        opened.add(gpu.ordinal());
+        return Interpreted.device();
+    }
+}
