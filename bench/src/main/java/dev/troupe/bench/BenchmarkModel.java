@@ -28,6 +28,12 @@ public record BenchmarkModel(String name, int layers, int hidden, int heads, int
     public static final BenchmarkModel WIDE = new BenchmarkModel("wide", 8, 512, 8, 256, 4096, 8, 4);
     /** A model with much of a step outside matrix products. */
     public static final BenchmarkModel NARROW = new BenchmarkModel("narrow", 8, 128, 4, 128, 256, 16, 2);
+    /** GPT-2's two smaller sizes and a larger one, for a GPU; vocabularies are multiples of 128, as PyTorch wants them. */
+    public static final BenchmarkModel GPT2_124M = new BenchmarkModel("gpt2-124m", 12, 768, 12, 1024, 50304, 8, 16);
+    /** GPT-2 medium. */
+    public static final BenchmarkModel GPT2_350M = new BenchmarkModel("gpt2-350m", 24, 1024, 16, 1024, 50304, 8, 16);
+    /** As wide as GPT-3's model of 1.3 billion parameters, with heads of 128. */
+    public static final BenchmarkModel GPT2_1300M = new BenchmarkModel("gpt2-1300m", 24, 2048, 16, 1024, 50304, 8, 8);
 
     /** Returns the tokens that one step trains on. */
     public long tokensPerStep() {

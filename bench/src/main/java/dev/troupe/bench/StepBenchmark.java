@@ -22,7 +22,9 @@ import picocli.CommandLine.Option;
 public final class StepBenchmark implements Callable<Integer> {
     /** Which model or models to measure. */
     enum Models {
-        wide(BenchmarkModel.WIDE), narrow(BenchmarkModel.NARROW), both(BenchmarkModel.WIDE, BenchmarkModel.NARROW);
+        wide(BenchmarkModel.WIDE), narrow(BenchmarkModel.NARROW), both(BenchmarkModel.WIDE,
+                BenchmarkModel.NARROW), gpt2(
+                        BenchmarkModel.GPT2_124M);
 
         private final List<BenchmarkModel> models;
 
@@ -44,7 +46,8 @@ public final class StepBenchmark implements Callable<Integer> {
             "No speeds: where the time of two ranks goes, and of one alone, and what two allocate."})
     private boolean profileOnly;
 
-    @Option(names = "--model", paramLabel = "NAME", description = "wide, narrow or both (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--model", paramLabel = "NAME", description = {
+            "wide, narrow, both, or gpt2, which is for a GPU (default: ${DEFAULT-VALUE})."})
     private Models models = Models.both;
 
     @Option(names = "--repeats", paramLabel = "N", description = {
@@ -81,7 +84,7 @@ public final class StepBenchmark implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException, IOException {
         for (BenchmarkModel model : quick ? Models.narrow.models : models.models) {
-            int countedSteps = model.equals(BenchmarkModel.WIDE) ? steps : NARROW_STEPS_FOR_A_WIDE_ONE * steps;
+            int countedSteps = model.equals(BenchmarkModel.NARROW) ? NARROW_STEPS_FOR_A_WIDE_ONE * steps : steps;
             measure(model, quick ? Arrangement.FEW : Arrangement.ALL, quick ? 1 : repeats, countedSteps);
         }
         return 0;

@@ -70,6 +70,8 @@ final class DoctorCommand implements Callable<Integer> {
             found |= obstacle.isEmpty();
             report(obstacle.isEmpty(), false, "engine " + provider.kind(), obstacle.orElseGet(provider::description),
                     "");
+            provider.findings().forEach(
+                    finding -> report(finding.isFound(), false, "  " + finding.what(), finding.words(), ""));
             if (obstacle.isEmpty() && provider.serves(Capability.VALUES)) {
                 trial(provider, single).ifPresent(trials::add);
                 EngineSettings mixed = new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1);

@@ -9,6 +9,7 @@ import dev.troupe.cluster.MachineDriver;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.cluster.status.StatusQuery;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
 import java.nio.file.Files;
@@ -43,14 +44,15 @@ final class StatusCommand implements Callable<Integer> {
             return watches ? watch.untilTheEnd() : watch.once();
         }
         RunSpec spec = file.read();
-        List<NodeSpec> nodes = spec.cluster().orElseThrow().nodes();
+        ClusterSpec cluster = spec.cluster().orElseThrow();
+        List<NodeSpec> nodes = cluster.nodes();
         if (nodes.stream().allMatch(node -> node.managementPort() == 0)) {
             throw new UsageException(
                     "no node of " + file.config() + " has a management-port to ask: give the nodes one each");
         }
         System.out.printf(Locale.ROOT, "%-12s %-28s %-10s %5s  %s%n", "node", "host", "state", "epoch", "ranks");
         List<NodeStatus> answers = new ArrayList<>();
-        try (StatusQuery query = new StatusQuery()) {
+        try (StatusQuery query = new StatusQuery(cluster.tls())) {
             for (NodeSpec node : nodes) {
                 Optional<NodeStatus> status = node.managementPort() == 0 ? Optional.empty() : query.of(node);
                 status.ifPresent(answers::add);

@@ -73,7 +73,8 @@ class ClusterFaultTest {
     private static List<String> small(int ranks, String... more) {
         List<String> settings = new ArrayList<>(List.of("parallel.pipeline=" + ranks, "engine.kind=reference",
                 "model.layers=4", "model.hidden=16", "model.heads=2", "model.sequence-length=16",
-                "training.global-batch-size=8", "training.microbatch-size=1", "training.validate-every=0"));
+                "training.global-batch-size=8", "training.microbatch-size=1", "training.validate-every=0",
+                "observe.sample-tokens=0"));
         settings.addAll(List.of(more));
         return settings;
     }
@@ -85,7 +86,7 @@ class ClusterFaultTest {
         return arguments;
     }
 
-    /** A pipeline over UDP; the coordinator's process is killed, and the other takes over its ranks and the run. */
+    /** A pipeline over TCP; the coordinator's process is killed, and the other takes over its ranks and the run. */
     @Test
     void shouldEndWithTheSameBitsWhereTheNodeThatLeadsIsKilled() throws IOException {
         requireTheBitsOfOneProcess("127.0.0.2", "1f1b", 1, "exception stage=1 step=1 at=B", "kill-coordinator step=3");
@@ -106,12 +107,26 @@ class ClusterFaultTest {
         return Schedules.names().stream();
     }
 
+    /** Passes of three steps; a process is killed with two of them in flight, and then the one that leads. */
+    @Tag("long")
+    @Test
+    void shouldEndWithTheSameBitsWhereProcessesAreKilledWhileStepsOverlap() throws IOException {
+        write(HERE, true);
+        requireTheBitsOfOneProcess(small(4, "training.steps=9", "parallel.schedule=pipedream-2bw",
+                "parallel.flush-every=3", "model.tie-embeddings=true"), "exception rank=1 step=1 at=B",
+                "exception rank=3 step=2 at=optimizer", "kill rank=2 step=4", "kill-coordinator step=7");
+    }
+
     private void requireTheBitsOfOneProcess(String hostOfB, String schedule, int ranksOfANode, String... faults)
             throws IOException {
         write(hostOfB, false);
-        List<String> settings = small(2 * ranksOfANode, "training.steps=" + STEPS, "parallel.schedule=" + schedule,
+        requireTheBitsOfOneProcess(small(2 * ranksOfANode, "training.steps=" + STEPS, "parallel.schedule=" + schedule,
                 "parallel.virtual-stages=" + Schedules.named(schedule).usualVirtualStages(),
-                "model.layers=" + Math.max(4, 2 * ranksOfANode * Schedules.named(schedule).usualVirtualStages()));
+                "model.layers=" + Math.max(4, 2 * ranksOfANode * Schedules.named(schedule).usualVirtualStages())),
+                faults);
+    }
+
+    private void requireTheBitsOfOneProcess(List<String> settings, String... faults) throws IOException {
         Path whole = directory.resolve("whole");
         Path run = directory.resolve("struck");
         Execution.of(arguments("train", "whole", settings)).requireDone();
@@ -131,6 +146,7 @@ class ClusterFaultTest {
     @Tag("long")
     @ParameterizedTest(name = "{0}, with a standby: {1}")
     @CsvSource({"kill stage=1, false", "kill stage=1, true", "kill-coordinator, false", "exit stage=0, true",
+            "lose-device stage=1, false", "lose-device stage=0, true",
             "cut-both stage=1 seconds=90, true", "cut-both stage=0 seconds=90, true"})
     void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String end, boolean hasStandby)
             throws IOException {

@@ -25,12 +25,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Nodes in JVMs of their own, on the addresses of the loopback: those of one address share memory, others UDP. */
+/** Nodes in JVMs of their own, on the addresses of the loopback: those of one address share memory, others TCP. */
 @Tag("runtime")
 class ClusterTest {
     private static final String HERE = "127.0.0.1";
     private static final long PATIENCE_SECONDS = 120;
-    private static final List<String> TWO_RANKS = List.of("parallel.pipeline=2", "engine.kind=reference");
+    private static final List<String> TWO_RANKS = List.of("parallel.pipeline=2", "engine.kind=reference",
+            "observe.sample-tokens=0");
     /** Of two small ranks. */
     private static final List<String> ENDLESS = List.of("parallel.pipeline=2", "engine.kind=reference",
             "training.steps=100000", "model.layers=2", "model.hidden=16", "training.validate-every=0");
@@ -86,7 +87,7 @@ class ClusterTest {
         return arguments;
     }
 
-    /** A pipeline over UDP. */
+    /** A pipeline over TCP. */
     @Tag("long")
     @ParameterizedTest(name = "P={0} T={1} D={2}, node b on {3}")
     @CsvSource({"2, 1, 1, 127.0.0.2"})

@@ -41,7 +41,7 @@ class PackageTest {
             "org.agrona",
             "org.apache.pekko",
             "org.bytedeco", "org.junit",
-            "org.nd4j", "org.openjdk.jmh", "org.slf4j", "picocli", "scala");
+            "org.nd4j", "org.openjdk.jmh", "org.openqa.selenium", "org.slf4j", "picocli", "scala");
     private static final Pattern JDK = Pattern
             .compile("(java|javax|jdk|com\\.sun\\.(?:management|net\\.httpserver))\\..*");
 

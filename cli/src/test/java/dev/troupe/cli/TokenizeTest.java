@@ -94,7 +94,8 @@ class TokenizeTest {
                 .requireDone();
         assertTrue(made.output().contains("-s model.vocabulary-size=" + vocabulary), made.output());
         Path ofText = directory.resolve("of-text");
-        String output = train(ofText, "data.path=" + texts, "data.tokenizer=" + tokenizer);
+        String output = train(ofText, "data.path=" + texts, "data.tokenizer=" + tokenizer,
+                "observe.sample-tokens=20");
         assertTrue(output.contains("The model writes on from \""), output);
         Path ofTokens = directory.resolve("of-tokens");
         train(ofTokens, "data.path=" + tokens, "model.vocabulary-size=" + vocabulary);

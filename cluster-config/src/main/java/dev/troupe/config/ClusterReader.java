@@ -8,6 +8,7 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.TransportSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -95,6 +96,7 @@ final class ClusterReader {
                         ? node.text("engine", RunSpecReader.NOT_EMPTY, "auto or the name of an engine")
                         : engine.kind(),
                 node.isGiven("threads") ? node.integer("threads", 0, RunSpecReader.MOST_THREADS) : engine.threads(),
+                node.isGiven("device") ? RunSpecReader.device(node, "device") : engine.device(),
                 engine.emulated());
         List<Integer> ranks = node.isGiven("ranks")
                 ? node.integers("ranks", 0, RunSpecReader.MOST_RANKS_IN_ALL - 1)
@@ -110,6 +112,14 @@ final class ClusterReader {
         return node.isGiven(key)
                 ? node.integer(key, 1, MOST_PORTS)
                 : node.missing(key, "a " + protocol + " port from 1 to " + MOST_PORTS, 0);
+    }
+
+    /** Reports a network that cannot be encrypted, where it is to be. */
+    void check(TransportSpec transport) {
+        if (tls.isPresent() && transport.network() == TransportSpec.Network.UDP) {
+            values.report("transport.network", "tcp beside cluster.tls, since udp carries tensors in the clear", "udp",
+                    "take one of them away");
+        }
     }
 
     /** Reports nodes that contradict each other or the rest of the run. */

@@ -10,6 +10,7 @@ import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.OptimizerSpec;
+import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.TrainingSpec;
@@ -35,6 +36,7 @@ public final class RunSpecReader {
     private static final String AUTO = "auto";
 
     private static final int MAX = Integer.MAX_VALUE;
+    private static final int MOST_SAMPLE_TOKENS = 4096;
     // Far above the largest clusters, and small enough that the product of any two fits an int.
     private static final int MOST_RANKS = 4096;
     private static final int MOST_RECOVERIES = 1000;
@@ -43,6 +45,8 @@ public final class RunSpecReader {
     /** The most blocks of a model: with embedding and head, the number of layers is the greatest number of stages. */
     public static final int MOST_LAYERS = MOST_RANKS_IN_ALL - 2;
     private static final int MOST_ZERO = 3;
+    // Every process has the actions of all steps from one flush of the pipeline to the next.
+    private static final int MOST_STEPS_PER_FLUSH = 1024;
     // The plan of a validation pass is made and checked as a whole, like that of a step.
     private static final int MOST_VALIDATION_MICROBATCHES = 65536;
     private static final int MOST_CREDITS = 1024;
@@ -54,6 +58,7 @@ public final class RunSpecReader {
     static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
     static final Pattern NAME_OR_NONE = Pattern.compile("|" + NAME.pattern());
     static final String NAME_EXPECTED = "at most 64 letters, digits, '.', '_' and '-', the first a letter or digit";
+    private static final Pattern DEVICE = Pattern.compile(EngineSpec.ROUND_ROBIN + "|\\d{1,4}");
     static final Set<String> FLOAT64_ENGINES = Set.of(EngineSpec.AUTO, "nd4j", "reference");
     private static final Pattern LOSS_SCALE = Pattern
             .compile("none|dynamic|(?=[^eE]*[1-9])(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,2})?");
@@ -101,11 +106,12 @@ public final class RunSpecReader {
         TransportSpec transport = transport();
         RecoverySpec recovery = recovery();
         ObserveSpec observe = new ObserveSpec(values.integer("observe.port", 0, MOST_PORT),
-                values.flag("observe.tensorboard"));
+                values.flag("observe.tensorboard"), values.integer("observe.sample-tokens", 0, MOST_SAMPLE_TOKENS));
         checkBatch(training, parallel);
         checkWorld(parallel);
         checkTensor(model, parallel);
         ClusterReader cluster = new ClusterReader(values, engine);
+        cluster.check(transport);
         cluster.check(parallel, training.precision());
         List<FaultSpec> faults = values.each("faults",
                 "a list of faults, such as [\"exception stage=2 step=5\"]",
@@ -253,10 +259,15 @@ public final class RunSpecReader {
 
     private EngineSpec engine() {
         return new EngineSpec(values.text("engine.kind", NOT_EMPTY, "auto or the name of an engine"),
-                values.integer("engine.threads", 0, MOST_THREADS),
+                values.integer("engine.threads", 0, MOST_THREADS), device(values, "engine.device"),
                 new EmulatedSpec(emulated("forward"), emulated("backward-input"), emulated("backward-weight"),
                         emulated("update"),
                         values.decimal("engine.emulated.device-flops", Range.NOT_NEGATIVE)));
+    }
+
+    static OptionalInt device(Values values, String key) {
+        String text = values.text(key, DEVICE, EngineSpec.ROUND_ROBIN + " or the number of a device, from 0");
+        return text.equals(EngineSpec.ROUND_ROBIN) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(text));
     }
 
     private List<Duration> emulated(String work) {
@@ -299,7 +310,10 @@ public final class RunSpecReader {
                 values.flag("parallel.sequence"), values.integer("parallel.virtual-stages", 1, MOST_RANKS),
                 values.text("parallel.schedule", NOT_EMPTY, "the name of a schedule, such as 1f1b"),
                 values.text("parallel.layout", NOT_EMPTY, "uniform, parameters or a layout string"),
-                values.flag("parallel.split-cool-down"));
+                values.flag("parallel.split-cool-down"),
+                new OverlapSpec(values.integer("parallel.flush-every", 0, MOST_STEPS_PER_FLUSH),
+                        values.word("parallel.updates", OverlapSpec.Updates.class, ""),
+                        values.integer("parallel.warm-up", 1, 2)));
     }
 
     private void checkWorld(ParallelSpec parallel) {
@@ -355,6 +369,7 @@ public final class RunSpecReader {
         return new TransportSpec(values.integer("transport.credits", 1, MOST_CREDITS),
                 values.powerOfTwoBytes("transport.term-length", SHORTEST_TERM_BYTES, LONGEST_TERM_BYTES),
                 values.duration("transport.timeout", Duration.ofMillis(100), Duration.ofHours(24)),
+                values.word("transport.network", TransportSpec.Network.class, ""),
                 Optional.ofNullable(values.path("transport.directory", Set.of(""))));
     }
 

@@ -44,6 +44,7 @@ final class RunSpecWriter {
             writer.section("engine", () -> {
                 writer.word("kind", run.engine().kind());
                 writer.plain("threads", run.engine().threads());
+                writer.word("device", run.engine().deviceText());
                 writer.section("emulated", () -> writer.emulated(run.engine().emulated()));
             });
             writer.section("transport", () -> writer.transport(run.transport()));
@@ -51,6 +52,7 @@ final class RunSpecWriter {
             writer.section("observe", () -> {
                 writer.plain("port", run.observe().port());
                 writer.plain("tensorboard", run.observe().tensorboard());
+                writer.plain("sample-tokens", run.observe().sampleTokens());
             });
             run.cluster().ifPresent(cluster -> writer.section("cluster",
                     () -> writer.cluster(cluster, run.parallel().ranks())));
@@ -151,6 +153,9 @@ final class RunSpecWriter {
         word("schedule", parallel.schedule());
         word("layout", parallel.layout());
         plain("split-cool-down", parallel.splitCoolDown());
+        plain("flush-every", parallel.overlap().flushEvery());
+        word("updates", parallel.overlap().updates().word());
+        plain("warm-up", parallel.overlap().warmUp());
     }
 
     private void emulated(EmulatedSpec emulated) {
@@ -169,6 +174,7 @@ final class RunSpecWriter {
         plain("credits", transport.credits());
         plain("term-length", transport.termLengthBytes());
         plain("timeout", duration(transport.timeout()));
+        word("network", transport.network().word());
         word("directory", transport.directory().map(Path::toString).orElse(""));
     }
 
@@ -205,6 +211,7 @@ final class RunSpecWriter {
         plain("management-port", node.managementPort());
         word("engine", node.engine().kind());
         plain("threads", node.engine().threads());
+        word("device", node.engine().deviceText());
         plain("ranks", node.ranks());
         plain("standby", node.standby());
     }

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,7 +41,7 @@ class ClusterReaderTest {
                             tls { certificate = /pem/node.pem, key = /pem/node.key, authority = /pem/ca.pem }
                             nodes = [
                               { name = a, host = "node-1.lan", control-port = 1, data-port = 2, management-port = 3, ranks = [1] }
-                              { name = b, host = "::1", control-port = 65535, data-port = 2, engine = nd4j, threads = 1,
+                              { name = b, host = "::1", control-port = 65535, data-port = 2, engine = nd4j, threads = 1, device = 1,
                                 ranks = [0] }
                               { name = c, host = 10.0.0.3, control-port = 1, data-port = 2, standby = true }
                             ]
@@ -50,7 +51,8 @@ class ClusterReaderTest {
         EngineSpec engine = run.engine();
         ClusterSpec expected = new ClusterSpec("trial",
                 List.of(new NodeSpec("a", "node-1.lan", 1, 2, 3, engine, List.of(1), false),
-                        new NodeSpec("b", "::1", 65535, 2, 0, new EngineSpec("nd4j", 1, engine.emulated()), List.of(0),
+                        new NodeSpec("b", "::1", 65535, 2, 0,
+                                new EngineSpec("nd4j", 1, OptionalInt.of(1), engine.emulated()), List.of(0),
                                 false),
                         new NodeSpec("c", "10.0.0.3", 1, 2, 0, engine, List.of(), true)),
                 Duration.ofSeconds(90),

@@ -57,8 +57,7 @@ class ClusterRefusalTest {
                     + "the ranks out by hand.",
             "dataport = 3 ! nodes[1].dataport: expected a key that exists, found an unknown one; did you mean data-port?",
             "rank = [3] ! nodes[1].rank: expected a key that exists, found an unknown one; did you mean ranks?",
-            "device = 0 ! nodes[1].device: expected a key that exists, found an unknown one; no engine can be told its "
-                    + "device yet: one that computes on GPUs takes the first that it finds.",
+            "device = first ! nodes[1].device: expected round-robin or the number of a device, from 0, found \"first\".",
             "host = 127.0.0.1 ! nodes[1].host: expected localhost, as cluster.nodes[0].host has it, found \"127.0.0.1\"; write "
                     + "one host one way.",
             "host = localhost, control-port = 11 ! nodes[1].control-port: expected a port of its own on localhost, found "
@@ -94,8 +93,8 @@ class ClusterRefusalTest {
     @ParameterizedTest
     @CsvSource(delimiter = '!', quoteCharacter = '`', value = {
             "nodes = 3 ! nodes: expected a list of sections, such as [{ ... }, { ... }], found 3; a section has "
-                    + "control-port, data-port, engine, host, management-port, name, ranks, standby, threads.",
-            "nodes = [3] ! nodes[0]: expected a section { ... }, found 3; it has control-port, data-port, engine, host, "
+                    + "control-port, data-port, device, engine, host, management-port, name, ranks, standby, threads.",
+            "nodes = [3] ! nodes[0]: expected a section { ... }, found 3; it has control-port, data-port, device, engine, host, "
                     + "management-port, name, ranks, standby, threads.",
             "name = \"a b\" ! name: expected at most 64 letters, digits, '.', '_' and '-', the first a letter or digit, "
                     + "found \"a b\".",
@@ -111,6 +110,17 @@ class ClusterRefusalTest {
     void shouldRefuseACluster(String text, String sentence) throws IOException {
         Path file = write("troupe.cluster { " + text + " }");
         assertEquals("cluster." + sentence.replaceFirst(":", " (" + file + ":1):"), refusal(file));
+    }
+
+    @Test
+    void shouldRefuseTensorsInTheClearBesideTls() throws IOException {
+        Path file = write("troupe { transport.network = udp\n"
+                + "cluster { tls { certificate = c.pem, key = k.pem, authority = a.pem }, "
+                + "nodes = [{ name = a, host = h, control-port = 1, data-port = 2 }] } }");
+        assertEquals("transport.network (" + file + ":1): expected tcp beside cluster.tls, since udp carries tensors in"
+                + " the clear, found udp; take one of them away.", refusal(file));
+        assertEquals("udp", RunSpecReader.read(Optional.of(write("troupe { transport.network = udp }")), List.of())
+                .transport().network().word());
     }
 
     @Test

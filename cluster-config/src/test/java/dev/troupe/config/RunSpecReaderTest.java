@@ -15,6 +15,7 @@ import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.OptimizerSpec;
+import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.TrainingSpec;
@@ -54,15 +55,16 @@ class RunSpecReaderTest {
             "training.learning-rate.decay-steps=6", "parallel.pipeline=3",
             "parallel.tensor=2", "parallel.data=4", "parallel.sequence=true", "training.zero=2",
             "parallel.virtual-stages=2", "parallel.schedule=interleaved-1f1b", "parallel.layout=Et|(tt|)*2tL",
-            "parallel.split-cool-down=true",
-            "engine.kind=reference", "engine.threads=2", "engine.emulated.forward=[1ms, 2500ns]",
+            "parallel.split-cool-down=true", "parallel.flush-every=16", "parallel.updates=eager",
+            "parallel.warm-up=2",
+            "engine.kind=reference", "engine.threads=2", "engine.device=3", "engine.emulated.forward=[1ms, 2500ns]",
             "engine.emulated.backward-input=3ms", "engine.emulated.backward-weight=[1s]", "engine.emulated.update=2ms",
             "engine.emulated.device-flops=1e12", "transport.credits=4", "transport.term-length=4MiB",
             "recovery.enabled=false", "recovery.most-per-step=7", "recovery.hang-timeout=12s",
-            "recovery.warm-standby=false", "observe.port=8080", "observe.tensorboard=true",
+            "recovery.warm-standby=false", "observe.port=8080", "observe.tensorboard=true", "observe.sample-tokens=20",
             "model.adapter=/tmp/adapter", "training.lora.rank=4", "training.lora.alpha=8",
             "training.lora.targets=[all-linear]", "training.lora.dropout=0.25", "transport.timeout=1500ms",
-            "transport.directory=/dev/shm/other",
+            "transport.network=udp", "transport.directory=/dev/shm/other",
             "faults=[\"slow stage=1 at=B factor=2.5\", drop]");
 
     private static final List<Duration> TWO_MS = List.of(Duration.ofMillis(2));
@@ -82,9 +84,11 @@ class RunSpecReaderTest {
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 270, 300)),
                 new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
-                new EngineSpec("auto", 0, new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
-                new TransportSpec(2, 0, Duration.ofSeconds(60), Optional.empty()),
-                new RecoverySpec(true, 5, Duration.ofSeconds(30), true), ObserveSpec.NONE, Optional.empty(), List.of());
+                new EngineSpec("auto", 0, OptionalInt.empty(),
+                        new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
+                new TransportSpec(2, 0, Duration.ofSeconds(60), TransportSpec.Network.TCP, Optional.empty()),
+                new RecoverySpec(true, 5, Duration.ofSeconds(30), true), new ObserveSpec(0, false, 240),
+                Optional.empty(), List.of());
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
         assertEquals(expected, run);
         assertEquals(8, run.microbatchCount());
@@ -104,13 +108,15 @@ class RunSpecReaderTest {
                                 List.of("all-linear"), 0.25),
                         new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 4, 6)),
-                new ParallelSpec(3, 2, 4, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL", true),
-                new EngineSpec("reference", 2,
+                new ParallelSpec(3, 2, 4, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL", true,
+                        new OverlapSpec(16, OverlapSpec.Updates.EAGER, 2)),
+                new EngineSpec("reference", 2, OptionalInt.of(3),
                         new EmulatedSpec(List.of(Duration.ofMillis(1), Duration.ofNanos(2500)),
                                 List.of(Duration.ofMillis(3)),
                                 List.of(Duration.ofSeconds(1)), TWO_MS, 1e12)),
-                new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), Optional.of(Path.of("/dev/shm/other"))),
-                new RecoverySpec(false, 7, Duration.ofSeconds(12), false), new ObserveSpec(8080, true),
+                new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), TransportSpec.Network.UDP,
+                        Optional.of(Path.of("/dev/shm/other"))),
+                new RecoverySpec(false, 7, Duration.ofSeconds(12), false), new ObserveSpec(8080, true, 20),
                 Optional.empty(),
                 List.of(FaultSpec.parse("slow stage=1 at=B factor=2.5", "", ""), FaultSpec.parse("drop", "", "")));
         assertEquals(expected, RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED));

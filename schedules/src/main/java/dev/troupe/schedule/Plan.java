@@ -20,9 +20,10 @@ import java.util.Set;
  * @param overlaps the places of forwards that make a pair with the backward right behind them: both inputs must be there
  *        before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
  * @param graph the channels between stages; a chain in most plans
+ * @param firstVersion the newest version of the weights at the begin: 0, or 1 in a plan that {@link #continues}
  */
 public record Plan(String name, int rankCount, int stageCount, int microbatchCount, int stepCount, Placement placement,
-        List<List<Action>> rows, Set<Place> overlaps, StageGraph graph) implements PlanRows {
+        List<List<Action>> rows, Set<Place> overlaps, StageGraph graph, int firstVersion) implements PlanRows {
 
     public Plan {
         if (rankCount < 1 || rows.size() != rankCount) {
@@ -42,12 +43,22 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
                     "Plan \"" + name + "\" needs the same number of microbatches in each of its steps, but has "
                             + count(microbatchCount, "microbatch") + " for " + count(stepCount, "step") + ".");
         }
+        if (firstVersion < 0 || firstVersion > 1) {
+            throw new PlanException("Plan \"" + name + "\" begins with version " + firstVersion
+                    + " of the weights, but a plan begins with version 0, or with 1 and the one before.");
+        }
         rows = rows.stream().map(List::copyOf).toList();
         // Not Set.copyOf: it probes from slot to slot, and the hashes of neighbouring places are neighbours.
         overlaps = Collections.unmodifiableSet(new HashSet<>(overlaps));
         for (Place place : overlaps) {
             requirePair(name, rows, place);
         }
+    }
+
+    /** Creates a plan that begins with one version of the weights. */
+    public Plan(String name, int rankCount, int stageCount, int microbatchCount, int stepCount, Placement placement,
+            List<List<Action>> rows, Set<Place> overlaps, StageGraph graph) {
+        this(name, rankCount, stageCount, microbatchCount, stepCount, placement, rows, overlaps, graph, 0);
     }
 
     /** Creates a plan of one step and a chain of stages. */
@@ -142,6 +153,14 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
                 .anyMatch(action -> action.namesVersion() || isPlacedUpdate(action));
     }
 
+    /**
+     * Returns whether the plan goes on where another has ended: each stage holds two versions of its weights at its begin,
+     * version 1 and the one before, and the first step reads the older one.
+     */
+    public boolean continues() {
+        return firstVersion > 0;
+    }
+
     private static boolean isPlacedUpdate(Action action) {
         return action.kind() == Kind.UPDATE && action.microbatch() != Action.WHOLE_STEP;
     }
@@ -179,12 +198,14 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
 
     /** Returns the same plan with other rows and these pairs in them. */
     public Plan withRows(List<List<Action>> others, Set<Place> pairs) {
-        return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, others, pairs, graph);
+        return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, others, pairs, graph,
+                firstVersion);
     }
 
     /** Returns the same plan with other channels between its stages. */
     public Plan withGraph(StageGraph other) {
-        return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, rows, overlaps, other);
+        return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, rows, overlaps, other,
+                firstVersion);
     }
 
     /**

@@ -75,7 +75,8 @@ public final class TransportBenchmark implements Callable<Integer> {
         MarkdownTable table = new MarkdownTable("message", "GB/s, median", "slowest to fastest", "plain copy, GB/s",
                 "share of a plain copy", "one way, µs, median", "one way, µs, 99 %");
         try (Engine engine = EngineChoice
-                .of(spec.engine(), DataType.FLOAT32, DataType.FLOAT32, 2, EngineChoice.installed()).open()) {
+                .of(spec.engine(), DataType.FLOAT32, DataType.FLOAT32, List.of(0, 1), EngineChoice.installed())
+                .open()) {
             for (int bytes = LEAST_BYTES; bytes <= MOST_BYTES; bytes *= STEP_BETWEEN_SIZES) {
                 measure(spec, engine, bytes, table);
             }

@@ -55,6 +55,13 @@ public final class PeerBenchmark implements Callable<Integer> {
             "The engine that Troupe computes on (default: ${DEFAULT-VALUE})."})
     private String engine = "cpu";
 
+    @Option(names = "--gpu", description = {
+            "Trainings for a GPU, where PyTorch has the model in one process, whatever number of ranks Troupe has."})
+    private boolean onGpu;
+
+    @Option(names = "--compile", description = "PyTorch compiles its model.")
+    private boolean compiles;
+
     @Option(names = "-s", paramLabel = "key=value", description = "As for troupe train. May be repeated.")
     private List<String> settings = List.of();
 
@@ -76,7 +83,7 @@ public final class PeerBenchmark implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException, IOException {
-        List<PeerCase> trainings = PeerCase.ALL.stream()
+        List<PeerCase> trainings = (onGpu ? PeerCase.ON_A_GPU : PeerCase.ALL).stream()
                 .filter(training -> only.stream().anyMatch(training.name()::contains)).toList();
         if (list) {
             trainings.forEach(training -> output.println(training.name()));
@@ -101,8 +108,19 @@ public final class PeerBenchmark implements Callable<Integer> {
         return 0;
     }
 
+    private List<String> command() {
+        List<String> command = new ArrayList<>(List.of(python, script.toString()));
+        if (onGpu) {
+            command.addAll(List.of("--device", "cuda"));
+        }
+        if (compiles) {
+            command.add("--compile");
+        }
+        return command;
+    }
+
     private PeerPairs measure(PeerCase training, Path tokens) throws InterruptedException, IOException {
-        int factor = training.model().equals(BenchmarkModel.WIDE) ? 1 : NARROW_STEPS_FOR_A_WIDE_ONE;
+        int factor = training.model().equals(BenchmarkModel.NARROW) ? NARROW_STEPS_FOR_A_WIDE_ONE : 1;
         List<String> all = new ArrayList<>(training.settings());
         all.addAll(settings);
         all.add("engine.kind=" + engine);
@@ -110,7 +128,7 @@ public final class PeerBenchmark implements Callable<Integer> {
         for (int pair = 0; pair < pairs; pair++) {
             MeasuredRun ours = MeasuredRun.of(training.model(), training.arrangement(), factor * warmupSteps,
                     factor * steps, all);
-            PeerRun theirs = PeerRun.of(List.of(python, script.toString()), training, tokens, factor * warmupSteps,
+            PeerRun theirs = PeerRun.of(command(), training, tokens, factor * warmupSteps,
                     factor * steps);
             measured.add(ours, theirs);
             System.err.println(measured.latest());

@@ -52,6 +52,11 @@ public final class ProfilingEngineProvider implements EngineProvider {
     }
 
     @Override
+    public boolean hasDevices() {
+        return inner().filter(EngineProvider::hasDevices).isPresent();
+    }
+
+    @Override
     public Engine create(EngineSettings settings) {
         return new MeasuredEngine(inner().orElseThrow().create(settings), TIMES);
     }

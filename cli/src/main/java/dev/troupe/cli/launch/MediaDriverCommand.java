@@ -8,7 +8,7 @@ import dev.troupe.cluster.MachineDriver;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.prepare.PreparedRun;
-import dev.troupe.transport.aeron.SharedDriver;
+import dev.troupe.transport.driver.SharedDriver;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

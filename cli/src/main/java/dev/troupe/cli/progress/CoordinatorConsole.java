@@ -53,6 +53,14 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     }
 
     @Override
+    public void loseDevice(String why) {
+        System.err.println("troupe: this node ends with exit code " + ExitCode.DEVICE_LOST
+                + ", since its process cannot use its device again: " + why);
+        // Not System.exit, whose hooks would free memory of a device that takes no calls.
+        Runtime.getRuntime().halt(ExitCode.DEVICE_LOST);
+    }
+
+    @Override
     public Routes beside(Routes page) {
         return meters.beside(page);
     }

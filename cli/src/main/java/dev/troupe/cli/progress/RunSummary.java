@@ -3,11 +3,17 @@ package dev.troupe.cli.progress;
 import dev.troupe.cli.report.IdleWeights;
 import dev.troupe.cli.report.MemoryTable;
 import dev.troupe.cli.report.Terminal;
+import dev.troupe.cluster.tls.EncryptionRate;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.ModelSection;
+import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.TransportSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.output.MetricsLog;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunData;
 import dev.troupe.schedule.Plan;
@@ -55,6 +61,10 @@ public final class RunSummary {
         output.println(data(run));
         output.println(run.engine().provider().description() + ", " + count(run.engine().settings().threads(), "thread")
                 + " a rank");
+        spec.cluster()
+                .filter(cluster -> run.request().share().isPresent()
+                        && cluster.nodes().stream().map(NodeSpec::host).distinct().count() > 1)
+                .ifPresent(cluster -> output.println(network(spec.transport(), cluster)));
         run.engine().passedOver().ifPresent(sentence -> output.println("Note: " + sentence + "."));
         run.engine().provider().caution(run.engine().settings())
                 .ifPresent(sentence -> output.println("Note: " + sentence + "."));
@@ -64,7 +74,10 @@ public final class RunSummary {
         Plan plan = run.plan().training().plan();
         List<Integer> peaks = run.plan().training().peakActivations();
         output.println(plan.name() + " on " + count(plan.rankCount(), "rank") + "; activations held at most, by rank: "
-                + peaks);
+                + peaks + (plan.continues()
+                        ? "; two versions of the weights; the pipeline is flushed every "
+                                + count(plan.stepCount(), "step")
+                        : ""));
         Terminal terminal = Terminal.ofOutput();
         output.println(drawing(spec, plan, terminal));
         output.println();
@@ -78,9 +91,30 @@ public final class RunSummary {
                     "A run ended in " + run.request().output() + " before its first checkpoint: it begins again.");
         }
         if (run.resumes()) {
-            output.println("Going on after step " + (run.stepsDone() - 1) + ".");
+            output.println(goingOn(run));
         }
         output.flush();
+    }
+
+    /** Returns the protocol of tensors between machines, with the price of encryption. */
+    private static String network(TransportSpec transport, ClusterSpec cluster) {
+        return "activations and gradients between machines over " + transport.network().name() + cluster.tls()
+                .map(_ -> String.format(Locale.ROOT, " inside TLS, which takes a core at either end for %.1f GB/s",
+                        EncryptionRate.measure() / 1e9))
+                .orElse("") + "; collectives and copies over UDP, in the clear";
+    }
+
+    /** Returns where a resumed run continues, with the steps that were done before and are done again. */
+    private static String goingOn(PreparedRun run) {
+        long last = run.request().continuesInPlace()
+                ? MetricsLog.lastStep(run.request().output().resolve(MetricsLog.FILE)).orElse(-1)
+                : -1;
+        String again = last < run.stepsDone()
+                ? ""
+                : last == run.stepsDone()
+                        ? "; step " + last + " is done again"
+                        : "; steps " + run.stepsDone() + " to " + last + " are done again";
+        return "Going on after step " + (run.stepsDone() - 1) + again + ".";
     }
 
     /** Returns the sizes of the training data, and of the validation data that tells learning from memorizing. */
@@ -115,7 +149,12 @@ public final class RunSummary {
         String schedule = spec.parallel().schedule();
         return "drawn by: ./troupe schedule " + schedule + " --pipeline " + plan.rankCount()
                 + (plan.virtualStages() == 1 ? "" : " --virtual-stages " + plan.virtualStages()) + " --microbatches "
-                + plan.microbatchCount();
+                + plan.microbatchesPerStep() + (plan.continues() ? overlap(spec.parallel().overlap(), plan) : "");
+    }
+
+    private static String overlap(OverlapSpec overlap, Plan plan) {
+        return " --steps " + plan.stepCount() + " --updates " + overlap.updates().word() + " --warm-up "
+                + overlap.warmUp();
     }
 
     private static String count(int number, String noun) {

@@ -17,7 +17,6 @@ import java.util.stream.Collectors;
 /** A sample of what a trained model writes. */
 final class SampleText {
     private static final int PROMPT_TOKENS = 16;
-    private static final int SAMPLE_TOKENS = 240;
     /** A large model shows less. */
     private static final long SAMPLE_NANOS = 5_000_000_000L;
 
@@ -25,7 +24,7 @@ final class SampleText {
     }
 
     /**
-     * Lets the model continue the beginning of a text that it was trained on.
+     * Lets the model continue the beginning of a text that it was trained on, by {@code observe.sample-tokens}.
      *
      * @param checkpoint
      *            the checkpoint with the model's weights
@@ -33,6 +32,10 @@ final class SampleText {
      *            whether to stop early
      */
     static void print(PreparedRun run, Path checkpoint, PrintStream output, BooleanSupplier isEnough) {
+        int tokens = run.spec().observe().sampleTokens();
+        if (tokens == 0) {
+            return;
+        }
         MicrobatchRows first = new MicrobatchRows(run.batches().sequenceLength(), run.batches().separatesDocuments());
         run.batches().fillMicrobatch(0, 0, 1, first);
         int[] prompt = Arrays.copyOf(first.inputs(), Math.min(PROMPT_TOKENS, first.tokenCount()));
@@ -40,12 +43,12 @@ final class SampleText {
         try (Checkpoint weights = Checkpoint.open(checkpoint);
                 Engine engine = run.engine().open();
                 Generator generator = new Generator(engine, run.model(), TrainedModel.whole(run, weights),
-                        PROMPT_TOKENS + SAMPLE_TOKENS)) {
+                        PROMPT_TOKENS + tokens)) {
             if (isEnough.getAsBoolean()) {
                 return;
             }
             long end = System.nanoTime() + SAMPLE_NANOS;
-            written = generator.generate(prompt, SAMPLE_TOKENS, new Sampling(0.8, 40, run.spec().training().seed()),
+            written = generator.generate(prompt, tokens, new Sampling(0.8, 40, run.spec().training().seed()),
                     _ -> System.nanoTime() > end || isEnough.getAsBoolean());
         }
         output.println();

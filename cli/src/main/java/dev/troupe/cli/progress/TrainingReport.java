@@ -1,7 +1,5 @@
 package dev.troupe.cli.progress;
 
-import dev.troupe.bits.BitKey;
-import dev.troupe.bits.StepBits;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.batch.Batches;
@@ -9,12 +7,12 @@ import dev.troupe.protocol.watch.Notice;
 import dev.troupe.observe.Recovery;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.observe.ForwardingListener;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunObserver;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
-import dev.troupe.schedule.idle.StepTimes;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -29,7 +27,7 @@ import java.util.stream.Collectors;
 /**
  * The report of a run: a progress line for a person, the files of its directory, and a summary at the end.
  */
-public final class TrainingReport implements RunListener, AutoCloseable {
+public final class TrainingReport extends ForwardingListener implements AutoCloseable {
     private final PrintStream output;
     private final RunJournal journal;
     private final ProgressLine progress;
@@ -67,6 +65,11 @@ public final class TrainingReport implements RunListener, AutoCloseable {
         return report;
     }
 
+    @Override
+    protected RunListener next() {
+        return journal;
+    }
+
     /** The files of the run. */
     RunJournal journal() {
         return journal;
@@ -87,7 +90,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     @Override
     public void onWaiting(List<String> missing) {
-        journal.onWaiting(missing);
+        super.onWaiting(missing);
         output.println(waitingFor(missing));
     }
 
@@ -97,7 +100,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     @Override
     public void onBegin(double warmUpSeconds) {
-        journal.onBegin(warmUpSeconds);
+        super.onBegin(warmUpSeconds);
         if (warmUpSeconds > 0) {
             output.printf(Locale.ROOT, "Warm-up: each kind of kernel ran once, in %.1f s.%n", warmUpSeconds);
         }
@@ -105,28 +108,13 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     @Override
     public void onStarted() {
-        journal.onStarted();
+        super.onStarted();
         progress.start();
     }
 
     @Override
-    public void onTimes(StepTimes times) {
-        journal.onTimes(times);
-    }
-
-    @Override
-    public void onBits(StepBits bits) {
-        journal.onBits(bits);
-    }
-
-    @Override
-    public String wordsOf(long step, BitKey output) {
-        return journal.wordsOf(step, output);
-    }
-
-    @Override
     public void onStep(StepResult result, double seconds) {
-        journal.onStep(result, seconds);
+        super.onStep(result, seconds);
         if (result.skipped()) {
             progress.end();
             output.printf(Locale.ROOT,
@@ -141,24 +129,14 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     @Override
     public void onValidated(long stepsDone, double loss) {
-        journal.onValidated(stepsDone, loss);
+        super.onValidated(stepsDone, loss);
         progress.end();
         output.printf(Locale.ROOT, "after %d steps: validation loss %.4f%n", stepsDone, loss);
     }
 
     @Override
-    public void onCheckpoint(long stepsDone, Path directory) {
-        journal.onCheckpoint(stepsDone, directory);
-    }
-
-    @Override
-    public void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
-        journal.onRecoveryBegins(epoch, stepsDone, ranks, reason);
-    }
-
-    @Override
     public void onRecovery(Recovery recovery) {
-        journal.onRecovery(recovery);
+        super.onRecovery(recovery);
         progress.end();
         output.printf(Locale.ROOT, "%s in step %d, after %d ms: %s%n", restarted(recovery.ranks()), recovery.step(),
                 recovery.caughtUpAtMillis() - recovery.detectedAtMillis(), recovery.reason());
@@ -176,25 +154,15 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     @Override
     public void onNotice(Notice notice) {
-        journal.onNotice(notice);
+        super.onNotice(notice);
         if (notice.kind() != Notice.Kind.ALL_SLOWER && notice.kind() != Notice.Kind.ALL_SLOWER_ENDED) {
             say("step " + notice.stepsDone() + ": " + notice.sentence());
         }
     }
 
     @Override
-    public List<Double> earlierStepSeconds() {
-        return journal.earlierStepSeconds();
-    }
-
-    @Override
-    public long committedSteps() {
-        return journal.committedSteps();
-    }
-
-    @Override
     public void onCheckpointFailed(long stepsDone, String why) {
-        journal.onCheckpointFailed(stepsDone, why);
+        super.onCheckpointFailed(stepsDone, why);
         say("the checkpoint after " + stepsDone + " steps could not be written, and the run goes on without it: "
                 + why);
     }

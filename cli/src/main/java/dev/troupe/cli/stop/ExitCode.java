@@ -10,6 +10,11 @@ public final class ExitCode {
      * The run was stopped before its end, by a signal or by the launcher; every process of a run exits with the same code.
      */
     public static final int STOPPED = 3;
+    /**
+     * The process of a node cannot use its device again, EX_TEMPFAIL of sysexits.h. The other nodes and the launcher take it
+     * for one that was killed.
+     */
+    public static final int DEVICE_LOST = 75;
 
     private ExitCode() {
     }

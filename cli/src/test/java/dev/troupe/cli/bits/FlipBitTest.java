@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,14 +37,16 @@ class FlipBitTest {
         int step = random.nextInt(STEPS);
         int stage = random.nextInt(STAGES);
         int microbatch = random.nextInt(MICROBATCHES);
-        String where = " stage=" + stage + " step=" + step + " seed=" + random.nextInt(1_000_000);
+        int seed = random.nextInt(1_000_000);
+        String where = " stage=" + stage + " step=" + step + " seed=" + seed;
         String ofMicrobatch = where + " microbatch=" + microbatch;
         String place = " " + step + " stage " + stage;
         String perMicrobatch = place + " microbatch " + microbatch;
         return switch (random.nextInt(7)) {
             case 0 -> new Flip("flip-bit at=F" + ofMicrobatch, "F" + perMicrobatch);
             case 1 -> new Flip("flip-bit at=I" + ofMicrobatch, "I" + perMicrobatch);
-            case 2 -> new Flip("flip-bit at=W" + ofMicrobatch, "W" + place);
+            case 2 -> new Flip("flip-bit at=W" + ofMicrobatch,
+                    "W" + place + " tensor " + product(stage, step == 0 && microbatch == 0, seed));
             case 3 -> new Flip("flip-norm-bit at=F" + ofMicrobatch, "F" + perMicrobatch);
             case 4 -> new Flip("flip-norm-bit at=I" + ofMicrobatch, "I" + perMicrobatch);
             case 5 -> new Flip("flip-bit at=send" + ofMicrobatch,
@@ -51,6 +54,20 @@ class FlipBitTest {
                             + microbatch);
             default -> new Flip("flip-bit at=optimizer" + where, "UPDATE" + place);
         };
+    }
+
+    /**
+     * The tensor of the product that a seed draws: those of a stage's W, the head's first, then those of its two blocks from
+     * the last on. How many there are is known once a W of the stage has ended; before that it is the first.
+     */
+    private static String product(int stage, boolean isFirst, int seed) {
+        List<String> products = new ArrayList<>(stage == STAGES - 1 ? List.of("wte.weight") : List.of());
+        for (int block = 2 * stage + 1; block >= 2 * stage; block--) {
+            for (String tensor : List.of("mlp.c_proj", "mlp.c_fc", "attn.c_proj", "attn.c_attn")) {
+                products.add("h." + block + "." + tensor + ".weight");
+            }
+        }
+        return products.get(new SplittableRandom(seed).nextInt(isFirst ? 1 : products.size()));
     }
 
     private Path train(String name, String... more) {
@@ -75,7 +92,8 @@ class FlipBitTest {
             JsonNode parting = new ObjectMapper().readTree(bisected.output()).path("parting");
             String found = parting.path("action").asText() + " " + parting.path("step").asText() + " stage "
                     + parting.path("stage").asText()
-                    + (parting.has("microbatch") ? " microbatch " + parting.path("microbatch").asText() : "");
+                    + (parting.has("microbatch") ? " microbatch " + parting.path("microbatch").asText() : "")
+                    + (parting.path("action").asText().equals("W") ? " tensor " + parting.path("tensor").asText() : "");
             if (!found.equals(flip.found())) {
                 wrong.add(flip.fault() + " was found as " + found);
             }

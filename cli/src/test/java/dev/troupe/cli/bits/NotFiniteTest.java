@@ -1,5 +1,6 @@
 package dev.troupe.cli.bits;
 
+import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -16,8 +17,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,23 +36,59 @@ class NotFiniteTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3})
     void shouldNameTheLayerThatMadeTheFirstNumberThatIsNotFinite(int block) throws IOException {
+        requireNamed(new Planted("h." + block + ".mlp.c_proj.bias", 0, 2 * block + 2), 2, " (h." + block
+                + ".mlp) on stage " + block / 2
+                + ", microbatch 0 of the step, whose sequences are at 0, 16 of the data");
+    }
+
+    @Tag("long")
+    @Test
+    void shouldNameTheLayerOfEachOfAHundredNaNs() {
+        List<Executable> trials = new ArrayList<>();
+        for (int seed = 0; seed < 100; seed++) {
+            Random random = new Random(seed);
+            Planted planted = draw(random);
+            int stages = 1 << random.nextInt(3);
+            trials.add(() -> requireNamed(planted, stages, " ("));
+        }
+        assertAll(trials);
+    }
+
+    /** A NaN in a parameter, and the layer of its first output; a block has its output behind its second half. */
+    private record Planted(String tensor, int element, int layer) {
+    }
+
+    private static Planted draw(Random random) {
+        int block = random.nextInt(6) - 1;
+        int element = random.nextInt(32); // each tensor has at least as many
+        if (block < 0) {
+            return new Planted("wpe.weight", element, 0);
+        }
+        if (block == 4) {
+            return new Planted("ln_f.bias", element, 9);
+        }
+        List<String> tensors = List.of("ln_1.weight", "ln_1.bias", "attn.c_attn.weight", "attn.c_attn.bias",
+                "attn.c_proj.weight", "attn.c_proj.bias", "ln_2.weight", "ln_2.bias", "mlp.c_fc.weight",
+                "mlp.c_fc.bias", "mlp.c_proj.weight", "mlp.c_proj.bias");
+        return new Planted("h." + block + "." + tensors.get(random.nextInt(tensors.size())), element, 2 * block + 2);
+    }
+
+    private void requireNamed(Planted planted, int stages, String further) throws IOException {
         Golden golden = Golden.named(Golden.TIED);
-        Path model = directory.resolve("model");
-        Files.createDirectory(model);
+        Path model = Files.createTempDirectory(directory, "model");
         try (var files = Files.list(Path.of(setting(golden, "model.from=")))) {
             for (Path file : files.toList()) {
                 Files.copy(file, model.resolve(file.getFileName()));
             }
         }
-        plant(model.resolve("model.safetensors"), "h." + block + ".mlp.c_proj.bias");
-        List<String> settings = new ArrayList<>(golden.settings("engine.kind=reference", "parallel.pipeline=2",
+        plant(model.resolve("model.safetensors"), planted);
+        List<String> settings = new ArrayList<>(golden.settings("engine.kind=reference", "parallel.pipeline=" + stages,
                 "training.microbatch-size=2", "training.steps=1"));
         settings.replaceAll(setting -> setting.startsWith("model.from=") ? "model.from=" + model : setting);
-        Execution run = Execution.train(directory.resolve("run"), settings);
+        Execution run = Execution.train(model.resolve("run"), settings);
         assertEquals(ExitCode.RUN_FAILED, run.exitCode(), run.errors());
         assertTrue(run.errors().contains("the first number that is not finite is in step 0 in F of layer "
-                + (2 * block + 2) + " (h." + block + ".mlp) on stage " + block / 2
-                + ", microbatch 0 of the step, whose sequences are at 0, 16 of the data"), run.errors());
+                + planted.layer() + further), () -> planted + ": " + run.errors());
     }
 
     private static String setting(Golden golden, String key) {
@@ -56,13 +96,14 @@ class NotFiniteTest {
                 .substring(key.length());
     }
 
-    private static void plant(Path weights, String end) throws IOException {
+    private static void plant(Path weights, Planted planted) throws IOException {
         ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(weights)).order(ByteOrder.LITTLE_ENDIAN);
         int header = Math.toIntExact(file.getLong(0));
         JsonNode tensors = new ObjectMapper().readTree(file.array(), Long.BYTES, header);
         String name = List.copyOf(tensors.properties()).stream().map(Map.Entry::getKey)
-                .filter(key -> key.endsWith(end)).findFirst().orElseThrow();
-        file.putFloat(Long.BYTES + header + tensors.path(name).path("data_offsets").path(0).intValue(), Float.NaN);
+                .filter(key -> key.endsWith(planted.tensor())).findFirst().orElseThrow();
+        int begin = Long.BYTES + header + tensors.path(name).path("data_offsets").path(0).intValue();
+        file.putFloat(begin + Float.BYTES * planted.element(), Float.NaN);
         Files.write(weights, file.array());
     }
 }

@@ -89,9 +89,10 @@ class RunPageTest {
             // Four activations and the sum of a table's gradient there, four gradients and the same back.
             assertEquals(List.of(100, 100), List.of(edges.path("edges").path(0).path("messages").intValue(),
                     edges.path("edges").path(1).path("messages").intValue()));
-            JsonNode joined = require(page, "/troupe/v1/steps/29?parts=causes", "step.json");
-            assertEquals(List.of(gaps(step), step.path("idle_ns")), List.of(gaps(joined), joined.path("idle_ns")));
-            assertTrue(joined.toString().length() < step.toString().length());
+            requireDrawing(step, require(page, "/troupe/v1/steps/29?form=drawing", "step-drawing.json"));
+            assertEquals(step.path("messages"), JSON.readTree(ask(page, "/troupe/v1/steps/29?form=messages").body())
+                    .path("messages"));
+            problem(page, 400, "/troupe/v1/steps/29?form=none", "drawing or messages");
             requireWhatIf(page);
             RunPage twice = new RunPage(run, Optional.of(run));
             JsonNode same = require(twice, "/troupe/v1/compare", "compare.json");
@@ -109,10 +110,23 @@ class RunPageTest {
         }
     }
 
-    /** The nanoseconds of all parts of all gaps. */
-    private static long gaps(JsonNode step) {
-        return step.findValues("parts").stream().flatMap(JsonNode::valueStream)
-                .mapToLong(part -> part.path("ns").longValue()).sum();
+    /** The same actions and as much idle time as the step has, in less than half of its bytes. */
+    private static void requireDrawing(JsonNode step, JsonNode drawing) {
+        assertTrue(drawing.toString().length() < step.toString().length() / 2);
+        assertEquals(step.path("idle_ns"), drawing.path("idle_ns"));
+        for (int rank = 0; rank < 2; rank++) {
+            JsonNode whole = step.path("ranks").path(rank);
+            JsonNode drawn = drawing.path("ranks").path(rank);
+            for (int place = 0; place < whole.path("actions").size(); place++) {
+                JsonNode action = whole.path("actions").path(place);
+                assertEquals(action.path("action"), drawn.path("actions").path(place));
+                assertEquals(action.path("end_ns"), drawn.path("times_ns").path(4 * place + 1));
+            }
+            long idle = whole.path("idle_ns").valueStream().mapToLong(JsonNode::longValue).sum();
+            long parts = drawn.path("gaps").valueStream().flatMap(gap -> gap.valueStream().skip(4))
+                    .mapToLong(part -> part.path(1).longValue()).sum();
+            assertEquals(idle, parts);
+        }
     }
 
     private static void requireWhatIf(RunPage page) throws IOException {

@@ -22,6 +22,8 @@ public enum FaultKind implements Word {
     EXIT("exit", Reach.PROCESS),
     /** The JVM of the rank is ended from outside, by SIGKILL. */
     KILL("kill", Reach.PROCESS),
+    /** The device of the rank fails in place of the action, so that its process cannot use the device again. */
+    LOSE_DEVICE("lose-device", Reach.PROCESS),
     /** The JVM of the rank is stopped by SIGSTOP, and continues after {@code seconds} by SIGCONT. */
     FREEZE("freeze", Reach.RANK, 2),
     /** A message is lost, and its sender does not notice. */
@@ -55,7 +57,13 @@ public enum FaultKind implements Word {
     /** A bit flips in the output of a norm, or in its gradient. */
     FLIP_NORM_BIT("flip-norm-bit", Reach.NORMS),
     /** The clock by which the node measures durations jumps {@code seconds} ahead. */
-    CLOCK_JUMP("clock-jump", Reach.RANK, 3600);
+    CLOCK_JUMP("clock-jump", Reach.RANK, 3600),
+    /** The JVM of the rank collects all of its garbage, again and again for {@code seconds}. */
+    COLLECT_GARBAGE("collect-garbage", Reach.RANK, 1),
+    /** The rows of a microbatch are read {@code seconds} late. */
+    LATE_DATA("late-data", Reach.DATA, 1),
+    /** The buffer for another message, and with it the credit, is granted {@code seconds} after a message was taken. */
+    LATE_CREDIT("late-credit", Reach.CREDIT, 1);
 
     /** The targets of kinds. */
     public enum Reach {
@@ -69,6 +77,10 @@ public enum FaultKind implements Word {
          * target.
          */
         PROCESS(EnumSet.allOf(FaultPoint.class)),
+        /** The rows of a microbatch, which the forward of the first stage and of the last one reads. */
+        DATA(EnumSet.of(FaultPoint.FORWARD)),
+        /** The credit that is granted where a message is taken. */
+        CREDIT(EnumSet.of(FaultPoint.RECEIVE)),
         /** A message between two ranks. */
         MESSAGE(EnumSet.of(FaultPoint.SEND)),
         /** Numbers that a rank computes or sends. */

@@ -51,9 +51,6 @@ public final class KnownKeys {
 
     /** Returns the advice for a key that does not exist: the nearest keys, or all keys of its section. */
     public String adviceForKey(String path) {
-        if (last(path).equals("device")) {
-            return "no engine can be told its device yet: one that computes on GPUs takes the first that it finds";
-        }
         List<String> near = nearest(path, keys);
         if (near.isEmpty()) {
             String name = plain(last(path));

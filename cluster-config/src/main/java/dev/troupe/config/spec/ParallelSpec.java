@@ -24,14 +24,23 @@ import java.util.Objects;
  * @param splitCoolDown
  *            whether a rank's backwards after its last forward send their gradients before they compute the gradients
  *            of the weights
+ * @param overlap
+ *            how steps overlap, where the schedule overlaps them
  */
 public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
-        String layout, boolean splitCoolDown) {
+        String layout, boolean splitCoolDown, OverlapSpec overlap) {
 
     /** Refuses a missing part. */
     public ParallelSpec {
         Objects.requireNonNull(schedule, "schedule");
         Objects.requireNonNull(layout, "layout");
+        Objects.requireNonNull(overlap, "overlap");
+    }
+
+    /** Creates the division of a run that says nothing of overlapping steps. */
+    public ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
+            String layout, boolean splitCoolDown) {
+        this(pipeline, tensor, data, sequence, virtualStages, schedule, layout, splitCoolDown, OverlapSpec.USUAL);
     }
 
     /** Returns the layout: the coordinates and the groups of each rank. */

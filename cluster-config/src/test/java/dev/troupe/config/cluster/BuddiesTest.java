@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Nodes are drawn as their host and the number of their ranks, dead ones with an x: {@code a2 a0 b1 b1x}. */
 @Tag("plan")
 class BuddiesTest {
-    private static final EngineSpec ENGINE = new EngineSpec("cpu", 1,
+    private static final EngineSpec ENGINE = new EngineSpec("cpu", 1, OptionalInt.empty(),
             new EmulatedSpec(List.of(), List.of(), List.of(), List.of(), 0));
 
     @ParameterizedTest

@@ -9,6 +9,7 @@ import dev.troupe.config.spec.EngineSpec;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -66,7 +67,8 @@ class ClusterSpecTest {
     private static NodeSpec node(String name, String host, Integer... ranks) {
         List<Duration> none = List.of(Duration.ZERO);
         return new NodeSpec(name, host, 1, 2, 0,
-                new EngineSpec("cpu", 1, new EmulatedSpec(none, none, none, none, 0)), List.of(ranks), false);
+                new EngineSpec("cpu", 1, OptionalInt.empty(), new EmulatedSpec(none, none, none, none, 0)),
+                List.of(ranks), false);
     }
 
     private static NodeSpec standby(String name, String host) {

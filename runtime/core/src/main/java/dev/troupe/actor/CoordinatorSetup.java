@@ -3,6 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.bits.StepsOfBits;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.observe.LossSpikes;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.observe.RunReports;
@@ -50,6 +51,8 @@ import java.util.function.Supplier;
  *            nanoseconds of a monotonic clock
  * @param expectation
  *            how long a stage should compute as against others, by which stragglers are known that were never faster
+ * @param lengths
+ *            the lengths of the microbatches of each step
  * @param listener
  *            hears how the run goes
  * @param outcome
@@ -58,7 +61,8 @@ import java.util.function.Supplier;
 public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, Supplier<Set<String>> present,
         Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout,
         Duration hangTimeout,
-        Duration checkpointInterval, LongSupplier clock, StragglerWatch.Expectation expectation, RunListener listener,
+        Duration checkpointInterval, LongSupplier clock, StragglerWatch.Expectation expectation,
+        StepTimes.Lengths lengths, RunListener listener,
         CompletableFuture<RunOutcome> outcome) {
     private static final int TICKS_PER_TIMEOUT = 20;
 
@@ -95,8 +99,9 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
     /** Returns the reports of the run to its listener. */
     RunReports reports() {
         return new RunReports(listener, clock, new StragglerWatch(expectation), roster.hosts(),
-                new StepTraces(StepTimes.Rows.of(plan.training().plan(), plan.ranks().data(), plan.ranks().tensor())),
-                new StepsOfBits(plan));
+                new StepTraces(StepTimes.Rows.of(plan.training().plan(), plan.ranks().data(), plan.ranks().tensor()),
+                        lengths),
+                new StepsOfBits(plan), new LossSpikes(plan));
     }
 
     /** Returns the watch over a run that begins, or has a new coordinator; its longest kernel takes as long as this. */

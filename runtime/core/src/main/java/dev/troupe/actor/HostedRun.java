@@ -1,6 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.config.group.GroupKind;
+import dev.troupe.engine.provider.LostDeviceException;
 import dev.troupe.observe.EventLog;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.Incarnation;
@@ -108,7 +109,12 @@ final class HostedRun implements NodeRun {
             try {
                 members.add(HostedRank.open(incarnation, stepsDone, node));
             } catch (RuntimeException | LinkageError failure) { // an engine may lack its native library
-                link.perform(new NodeCommand.Report(failure(incarnation, failure)));
+                RunEvent.RankFailed failed = failure(incarnation, failure);
+                if (LostDeviceException.isBehind(failure)) {
+                    tell(new NodeEvent.DeviceLost(failed.reason()));
+                } else {
+                    link.perform(new NodeCommand.Report(failed));
+                }
             }
         }
         if (members.isEmpty()) {
@@ -116,7 +122,7 @@ final class HostedRun implements NodeRun {
             return;
         }
         ActorRef<TensorParallelGroup.Command> actor = context.spawn(
-                TensorParallelGroup.create(members, link.coordinator()),
+                TensorParallelGroup.create(members, link.coordinator(), context.getSelf()),
                 "tensor-group-" + group.firstRank() + "-of-epoch-" + group.epoch());
         context.watch(actor);
         groups.put(group, new Group(actor, members));

@@ -7,7 +7,6 @@ import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.Pass;
-import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.membership.MembershipMachine;
 import dev.troupe.protocol.node.NodeEvent;
@@ -80,6 +79,10 @@ final class LedRun implements CoordinatedRun {
             case TrainingCoordinator.Happened(RunEvent event) -> {
                 boolean isUnknown = event instanceof RunEvent.EpochReady ready
                         && !ranks.containsKey(ready.from().rank());
+                if (event instanceof RunEvent.PassDone done && done.from().equals(machine.incarnation(
+                        done.from().rank()))) {
+                    reports.measured(done);
+                }
                 if (!isUnknown) { // it was meant for a coordinator that is lost; the rank starts again
                     take(event);
                 }
@@ -140,8 +143,8 @@ final class LedRun implements CoordinatedRun {
                 tellRanks(told, new ScheduleActor.StartPass(pass));
             }
             case RunCommand.Update(var update, var told) -> tellRanks(told, new ScheduleActor.ApplyUpdate(update));
-            case RunCommand.CommitStep(StepResult result, Commit commit) -> {
-                reports.committed(result, replicas.hosts());
+            case RunCommand.CommitStep(var results, Commit commit) -> {
+                reports.committed(results, replicas.hosts());
                 coordinator.tellNodes(new NodeEvent.Committed(commit));
             }
             case RunCommand.TellCommit(String node, Commit commit) ->

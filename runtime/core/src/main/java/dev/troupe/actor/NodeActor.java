@@ -44,7 +44,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         super(context);
         this.setup = setup;
         this.link = new NodeLink(setup, context, coordinator, timers);
-        this.machine = new NodeMachine(setup.name(), setup.patience());
+        this.machine = new NodeMachine(setup.name(), setup.patience(), setup.stepsPerPass());
         this.run = new NodeRun.NotOpen(setup.transport());
         take(new NodeEvent.Begin());
     }

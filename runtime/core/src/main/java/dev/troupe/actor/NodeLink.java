@@ -4,6 +4,7 @@ import dev.troupe.observe.RunOutcome;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.protocol.node.NodeCommand;
 import dev.troupe.protocol.node.NodeEvent;
+import dev.troupe.protocol.run.RunEvent;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.Done;
@@ -74,6 +75,8 @@ final class NodeLink {
                         setup.neighbours().door(), report,
                         runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
             case NodeCommand.Report(var event) -> coordinator.tell(new TrainingCoordinator.Happened(event));
+            case NodeCommand.Abandon(String why) -> setup.lost().ifPresentOrElse(end -> end.accept(why),
+                    () -> coordinator.tell(new TrainingCoordinator.Happened(new RunEvent.NodeLost(setup.name(), why))));
             case NodeCommand.Reach(int epoch, long stepsDone) -> setup.position().reach(epoch, stepsDone);
             case NodeCommand.Log(String line) -> setup.position().log(line);
             case NodeCommand.End(long stepsDone, var failure) ->

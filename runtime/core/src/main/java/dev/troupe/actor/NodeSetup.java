@@ -7,6 +7,7 @@ import dev.troupe.transport.Transport;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -20,6 +21,8 @@ import java.util.function.Supplier;
  *            what must be the same on all nodes of a run, in words: version, plan, configuration
  * @param patience
  *            how long it waits to be told what to host
+ * @param stepsPerPass
+ *            steps from one commit to the next
  * @param neighbours
  *            the other nodes of the run
  * @param warmUp
@@ -34,16 +37,19 @@ import java.util.function.Supplier;
  *            receives the progress of the run
  * @param ended
  *            hears how the run ended
+ * @param lost
+ *            ends the process of a node of several, which is lost for the reason in a sentence; empty where the whole run is
+ *            in the process
  */
-public record NodeSetup(String name, Map<String, String> keys, Duration patience, Neighbours neighbours,
-        Supplier<WarmUpReport> warmUp, Function<Path, NodeContext> context,
+public record NodeSetup(String name, Map<String, String> keys, Duration patience, int stepsPerPass,
+        Neighbours neighbours, Supplier<WarmUpReport> warmUp, Function<Path, NodeContext> context,
         Transport transport, Runnable release, RunPosition position,
-        Consumer<RunOutcome> ended) {
+        Consumer<RunOutcome> ended, Optional<Consumer<String>> lost) {
     /** Returns the same setup with a task that follows the release. */
     public NodeSetup afterRelease(Runnable task) {
-        return new NodeSetup(name, keys, patience, neighbours, warmUp, context, transport, () -> {
+        return new NodeSetup(name, keys, patience, stepsPerPass, neighbours, warmUp, context, transport, () -> {
             release.run();
             task.run();
-        }, position, ended);
+        }, position, ended, lost);
     }
 }

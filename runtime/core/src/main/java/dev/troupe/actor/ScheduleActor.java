@@ -5,24 +5,23 @@ import dev.troupe.fault.InjectedFault;
 import dev.troupe.observe.EventLog;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.MessageKeys;
-import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Strike;
 import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.rank.RankCommand;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.protocol.rank.RankMachine;
-import dev.troupe.protocol.run.LayerSquaredSum;
+import dev.troupe.protocol.rank.StepsUnderWay;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.rank.ActionRequest;
 import dev.troupe.rank.RankListener;
 import dev.troupe.rank.RankResources;
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.schedule.idle.RankTimes;
 import dev.troupe.transport.TransportFault;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -108,21 +107,6 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record BreakDown(String why) implements Command {
     }
 
-    /** What a rank does beside its row. */
-    private sealed interface Phase {
-        /** Its stages load their weights; these still do. */
-        record Loading(Set<Integer> stages) implements Phase {
-        }
-
-        /** It walks its row, or waits for a pass. */
-        record Walking() implements Phase {
-        }
-
-        /** Its stages write its part of a checkpoint, between two passes. */
-        record WritingCheckpoint() implements Phase {
-        }
-    }
-
     private static final int MOST_CALLS = 40;
     /** Actions whose times fit a control message to another process. */
     private static final int MOST_TRACED_ELSEWHERE = 5_000;
@@ -136,12 +120,10 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private final ActorRef<TensorParallelGroup.Command> group;
     private final Map<Integer, ActorRef<StageActor.Command>> stages = new LinkedHashMap<>();
     private final Map<Integer, ComputeTimes> times = new LinkedHashMap<>();
-    private final List<MicrobatchLoss> losses = new ArrayList<>();
-    private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
+    private final StepsUnderWay steps;
 
-    private Phase phase;
+    private RankPhase phase;
     private Pass pass;
-    private WeightUpdate update;
     private long orders;
     private long moves;
     private long toldMoves = -1;
@@ -153,6 +135,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         this.rank = hosted.resources();
         this.thread = hosted.thread();
         this.machine = rank.machine();
+        this.steps = new StepsUnderWay(rank.plan());
         this.coordinator = coordinator;
         this.group = group;
         this.epoch = rank.incarnation().epoch();
@@ -164,10 +147,11 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, hosted, context.getSelf()),
                     "stage-" + stage, stageThread);
             stages.put(stage, actor);
-            times.put(stage, new ComputeTimes(stage));
+            times.put(stage, new ComputeTimes(stage,
+                    (ofPass, action) -> rank.tensors().share(ofPass, action)));
             context.watch(actor);
         }
-        this.phase = new Phase.Loading(new HashSet<>(rank.stages()));
+        this.phase = new RankPhase.Loading(new HashSet<>(rank.stages()));
     }
 
     /** Turns what happens to the rank into messages. */
@@ -218,9 +202,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Behavior<Command> onStageReady(StageReady ready) {
         moves++;
-        if (phase instanceof Phase.Loading(Set<Integer> loading) && loading.remove(ready.stage())
+        if (phase instanceof RankPhase.Loading(Set<Integer> loading) && loading.remove(ready.stage())
                 && loading.isEmpty()) {
-            phase = new Phase.Walking();
+            phase = new RankPhase.Walking();
             EventLog.ofRank(rank.incarnation(), step(), "is ready with stages " + rank.stages());
             return take(new RankEvent.EpochEntered(epoch));
         }
@@ -230,7 +214,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /** A rank stands in an epoch when it also has its weights. */
     private Behavior<Command> onEpochBegun(EpochBegun begun) {
         epoch = begun.epoch();
-        return phase instanceof Phase.Loading ? this : take(new RankEvent.EpochEntered(epoch));
+        return phase instanceof RankPhase.Loading ? this : take(new RankEvent.EpochEntered(epoch));
     }
 
     private Behavior<Command> onResume(Resume resume) {
@@ -240,6 +224,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Behavior<Command> onStartPass(StartPass start) {
         pass = start.pass();
+        steps.begin(pass);
         rank.outbox().begin(pass.number());
         if (pass.kind() == Pass.Kind.TRAINING) {
             rank.trace().stepBegins(pass.step());
@@ -248,13 +233,15 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> onApplyUpdate(ApplyUpdate apply) {
-        update = apply.update();
-        return take(new RankEvent.UpdateRequested());
+        return take(new RankEvent.UpdateRequested(steps.decided(apply.update())));
     }
 
     private Behavior<Command> onActionEnded(ActionEnded ended) {
-        losses.addAll(ended.result().losses());
-        squaredSums.addAll(ended.result().squaredSums());
+        steps.measured(ended.action(), ended.result());
+        if (ended.action().kind() == Kind.UPDATE && rank.plan().training().plan().continues()) {
+            int step = rank.plan().stepInRow(pass.kind(), ended.action());
+            tellBits(pass.step() + step, rank.bits().takeWeights(step));
+        }
         times.get(ended.action().stage()).add(pass, ended.action(), ended.nanos());
         return take(new RankEvent.ActionDone(ended.action()));
     }
@@ -276,29 +263,34 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private void carryOut(RankCommand command) {
         switch (command) {
             case RankCommand.Run(Action action, var sends) -> stages.get(action.stage()).tell(new StageActor.Compute(
-                    orders++, new ActionRequest(action, sends, pass, Optional.ofNullable(update))));
+                    orders++, new ActionRequest(action, sends, steps.passOf(action), steps.updateOf(action))));
             case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
             case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
             case RankCommand.ReportEpochReady(int stood, long number, var received) ->
                 tellCoordinator(
                         new RunEvent.EpochReady(rank.incarnation(), stood, number,
                                 rank.tensors().keys(received)));
-            case RankCommand.ReportPassDone(Pass done) -> {
+            case RankCommand.ReportPassDone(Pass done, long step) -> {
                 if (done.kind() == Pass.Kind.TRAINING) {
-                    coordinator.tell(new TrainingCoordinator.StepTimed(rank.incarnation(), done.step(),
-                            times.values().stream().map(ComputeTimes::take).toList()));
-                    tellBits(done.step(), rank.bits().takeFirst());
+                    int inRow = (int) (step - done.step());
+                    if (inRow == rank.plan().stepsPerPass() - 1) {
+                        coordinator.tell(new TrainingCoordinator.StepTimed(rank.incarnation(), step,
+                                times.values().stream().map(ComputeTimes::take).toList()));
+                    }
+                    tellBits(step, rank.bits().takeFirst(inRow));
                 }
-                tellCoordinator(new RunEvent.PassDone(rank.incarnation(), done, losses, squaredSums));
-                losses.clear();
-                squaredSums.clear();
+                ActionResult measured = steps.takeMeasured(step);
+                tellCoordinator(new RunEvent.PassDone(rank.incarnation(), done, step, measured.losses(),
+                        measured.squaredSums()));
             }
             case RankCommand.ReportUpdated(long step) -> {
                 RankTimes times = rank.trace().take();
                 if (isCoordinatorHere() || times.ends().length <= MOST_TRACED_ELSEWHERE) {
                     coordinator.tell(new TrainingCoordinator.StepTraced(rank.incarnation(), step, times));
                 }
-                tellBits(step, rank.bits().takeWeights());
+                if (!rank.plan().training().plan().continues()) {
+                    tellBits(step, rank.bits().takeWeights(0));
+                }
                 tellCoordinator(new RunEvent.Updated(rank.incarnation(), step, rank.newTraffic()));
             }
         }
@@ -315,7 +307,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
-        phase = new Phase.WritingCheckpoint();
+        phase = new RankPhase.WritingCheckpoint();
         List<ActorRef<StageActor.Command>> inOrder = List.copyOf(stages.values());
         inOrder.getFirst().tell(new StageActor.WriteCheckpoint(write.stepsDone(), List.of(),
                 inOrder.subList(1, inOrder.size())));
@@ -324,13 +316,13 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Behavior<Command> onCheckpointAnswered(CheckpointAnswered answered) {
         moves++;
-        phase = new Phase.Walking();
+        phase = new RankPhase.Walking();
         tellCoordinator(answered.answer());
         return this;
     }
 
     private Behavior<Command> onTellStatus(TellStatus ask) {
-        boolean isAtIt = machine.isComputing() || !(phase instanceof Phase.Walking);
+        boolean isAtIt = machine.isComputing() || !(phase instanceof RankPhase.Walking);
         boolean waitsForGroup = rank.pulse().waits();
         long allMoves = moves + rank.pulse().beats();
         List<String> stack = isAtIt && allMoves == toldMoves
@@ -346,9 +338,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private String situation() {
         return switch (phase) {
-            case Phase.Loading(Set<Integer> loading) -> "loading the weights of stages " + loading;
-            case Phase.Walking() -> machine.situation();
-            case Phase.WritingCheckpoint() -> "writing its part of a checkpoint";
+            case RankPhase.Loading(Set<Integer> loading) -> "loading the weights of stages " + loading;
+            case RankPhase.Walking() -> machine.situation();
+            case RankPhase.WritingCheckpoint() -> "writing its part of a checkpoint";
         };
     }
 
@@ -384,7 +376,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private Behavior<Command> fail(String reason, Optional<Strike> strike, Throwable cause) {
         getContext().getLog().debug("rank {} failed", rank.rank(), cause);
         EventLog.ofRank(rank.incarnation(), step(), "cannot go on: " + reason, strike.isPresent() ? cause : null);
-        group.tell(new TensorParallelGroup.MemberFailed(rank.rank(), reason, strike));
+        group.tell(TensorParallelGroup.Command.failure(rank.rank(), reason, strike, cause));
         return this;
     }
 

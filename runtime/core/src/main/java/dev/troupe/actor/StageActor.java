@@ -101,7 +101,8 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
             return this;
         }
         ActionRequest request = told.request();
-        return perform("in " + request.action() + " in step " + request.pass().step(), () -> {
+        long step = request.pass().step() + rank.plan().stepInRow(request.pass().kind(), request.action());
+        return perform("in " + request.action() + " in step " + step, () -> {
             ActionResult result = stage.run(request);
             schedule.tell(new ScheduleActor.ActionEnded(request.action(), result, stage.lastNanos()));
         });

@@ -1,6 +1,8 @@
 package dev.troupe.actor;
 
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.engine.provider.LostDeviceException;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Strike;
 import dev.troupe.prepare.Reason;
@@ -24,10 +26,20 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Command> {
     /** What a group is told. */
     sealed interface Command {
+        /** The end of a rank, by what threw; null where nothing did. */
+        static Command failure(int rank, String reason, Optional<Strike> strike, Throwable cause) {
+            return LostDeviceException.isBehind(cause)
+                    ? new DeviceLost(rank, reason)
+                    : new MemberFailed(rank, reason, strike);
+        }
     }
 
     /** A rank cannot go on, for the reason in this sentence, and by this error if it is one that may strike again. */
     record MemberFailed(int rank, String reason, Optional<Strike> strike) implements Command {
+    }
+
+    /** The device of a rank is lost to the process, for the reason in this sentence. */
+    record DeviceLost(int rank, String reason) implements Command {
     }
 
     private static final DispatcherSelector RANKS = DispatcherSelector.fromConfig("troupe.ranks");
@@ -35,14 +47,16 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     private final List<HostedRank> members;
     private final int epoch;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
+    private final ActorRef<NodeActor.Command> node;
     private boolean hasFailed;
 
     private TensorParallelGroup(ActorContext<Command> context, List<HostedRank> members,
-            ActorRef<TrainingCoordinator.Command> coordinator) {
+            ActorRef<TrainingCoordinator.Command> coordinator, ActorRef<NodeActor.Command> node) {
         super(context);
         this.members = members;
         this.epoch = members.getFirst().incarnation().epoch();
         this.coordinator = coordinator;
+        this.node = node;
         for (HostedRank member : members) {
             context.watch(context.spawn(ScheduleActor.create(member, coordinator, context.getSelf()),
                     "rank-" + member.rank(), RANKS));
@@ -54,20 +68,31 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
      *
      * @param members
      *            the tensor-parallel ranks of one place, in their order; one alone is a group too
+     * @param node
+     *            the node of the group
      */
-    static Behavior<Command> create(List<HostedRank> members, ActorRef<TrainingCoordinator.Command> coordinator) {
-        return Behaviors.setup(context -> new TensorParallelGroup(context, List.copyOf(members), coordinator));
+    static Behavior<Command> create(List<HostedRank> members, ActorRef<TrainingCoordinator.Command> coordinator,
+            ActorRef<NodeActor.Command> node) {
+        return Behaviors.setup(context -> new TensorParallelGroup(context, List.copyOf(members), coordinator, node));
     }
 
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(MemberFailed.class, this::onMemberFailed)
+                .onMessage(DeviceLost.class, this::onDeviceLost)
                 .onSignal(ChildFailed.class, this::onChildFailed).onSignal(Terminated.class, this::onTerminated)
                 .build();
     }
 
     private Behavior<Command> onMemberFailed(MemberFailed failed) {
         return fail(failed.rank(), failed.reason(), failed.strike());
+    }
+
+    /** The coordinator hears of the node, and not of the rank, which cannot start again here. */
+    private Behavior<Command> onDeviceLost(DeviceLost lost) {
+        hasFailed = true;
+        node.tell(new NodeActor.Told(new NodeEvent.DeviceLost("rank " + lost.rank() + ": " + lost.reason())));
+        return this;
     }
 
     private Behavior<Command> onChildFailed(ChildFailed failed) {

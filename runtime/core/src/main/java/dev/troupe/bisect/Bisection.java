@@ -17,11 +17,11 @@ import java.util.TreeSet;
  * @param first
  *            the first step that both have
  * @param last
- *            the last one that was compared
+ *            the last compared step
  * @param steps
- *            how many steps were compared
+ *            number of compared steps
  * @param outputs
- *            how many outputs of a step both runs have
+ *            number of the outputs of a step that both runs have
  * @param parting
  *            where the runs part; empty where all is the same
  */

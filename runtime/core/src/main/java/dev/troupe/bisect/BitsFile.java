@@ -74,7 +74,7 @@ public final class BitsFile implements AutoCloseable {
             }
             buffer.flip();
             buffer.putLong(0, bits.step()).putLong(Long.BYTES, checksum(bits.step(), buffer));
-            write(buffer, start + bits.step() % steps * buffer.capacity());
+            write(channel, buffer, start + bits.step() % steps * buffer.capacity());
         } catch (IOException failure) {
             if (!isTroubled) {
                 isTroubled = true;
@@ -93,14 +93,20 @@ public final class BitsFile implements AutoCloseable {
                 StandardOpenOption.WRITE);
         ByteBuffer begin = ByteBuffer.allocate(PREFIX_BYTES + header.length).order(ByteOrder.LITTLE_ENDIAN);
         begin.putLong(MAGIC).putInt(header.length).putInt(steps).put(header).flip();
-        channel = opened;
-        if (!Arrays.equals(begin.array(), beginning(begin.capacity()))) { // a run on another grid, or none
-            channel.truncate(0);
-            write(begin, 0);
+        try {
+            if (!Arrays.equals(begin.array(), beginning(opened, begin.capacity()))) { // a run on another grid, or none
+                opened.truncate(0);
+                write(opened, begin, 0);
+            }
+            channel = opened;
+        } finally {
+            if (channel == null) {
+                opened.close(); // the next step tries again
+            }
         }
     }
 
-    private byte[] beginning(int length) throws IOException {
+    private static byte[] beginning(FileChannel channel, int length) throws IOException {
         ByteBuffer found = ByteBuffer.allocate(length);
         while (found.hasRemaining() && channel.read(found, found.position()) > 0) {
             // read on
@@ -108,7 +114,7 @@ public final class BitsFile implements AutoCloseable {
         return found.array();
     }
 
-    private void write(ByteBuffer bytes, long at) throws IOException {
+    private static void write(FileChannel channel, ByteBuffer bytes, long at) throws IOException {
         while (bytes.hasRemaining()) {
             channel.write(bytes, at + bytes.position());
         }

@@ -15,8 +15,7 @@ public final class OutputPlace {
     /** Returns the action, layer, stage and tensor or microbatch of an output, and where the microbatch's sequences are. */
     public static String words(PreparedRun run, long step, BitKey key) {
         TrainingPlan plan = run.plan();
-        int stage = IntStream.range(0, plan.partition().stageCount())
-                .filter(index -> plan.partition().layers(index).last() >= key.layer()).findFirst().orElseThrow();
+        int stage = plan.partition().stageOf(key.layer());
         String where = key.what().action() + " of layer " + key.layer() + " ("
                 + plan.model().layers().get(key.layer()).name() + ") on stage " + stage;
         return key.what().isPerMicrobatch()

@@ -96,6 +96,9 @@ public final class RecordedBits implements AutoCloseable {
                 throw new UsageException(file + " cannot be read: " + (damaged.getMessage() == null
                         ? "it ends too early"
                         : damaged.getMessage()), damaged);
+            } catch (IOException failure) {
+                channel.close();
+                throw failure;
             }
         } catch (NoSuchFileException absent) {
             throw new UsageException("the run in " + run + " has no digests (" + BitsFile.NAME

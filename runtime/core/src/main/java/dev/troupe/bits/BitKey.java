@@ -7,13 +7,13 @@ package dev.troupe.bits;
  * @param what
  *            the kind of output
  * @param microbatch
- *            its number in the step over all pipelines; {@link #NONE} for what comes once in a step
+ *            its number in the step over all pipelines; {@link #NONE} for gradients and values of parameters
  * @param layer
  *            the layer of the model, by its number
  * @param tensor
  *            the parameter's name; empty for an activation or its gradient
  * @param data
- *            the data rank for what comes once in a step; {@link #NONE} for a microbatch, which one pipeline alone has
+ *            the data rank of the gradient or value of a parameter; {@link #NONE} for an output of a microbatch
  * @param tensorRank
  *            the place in the tensor-parallel group
  */

@@ -121,7 +121,7 @@ public final class BitLayout {
 
         private void add(What what, int layer, TrainingPlan plan, int rank) {
             microbatches[what.ordinal()][layer] = keys.size();
-            for (int microbatch = 0; microbatch < plan.training().plan().microbatchCount(); microbatch++) {
+            for (int microbatch = 0; microbatch < plan.training().plan().microbatchesPerStep(); microbatch++) {
                 keys.add(new BitKey(what, plan.microbatchInStep(rank, microbatch), layer, "", BitKey.NONE,
                         plan.ranks().coordinates(rank).tensor()));
             }

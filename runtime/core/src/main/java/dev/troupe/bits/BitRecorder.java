@@ -6,6 +6,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.layer.Parameter;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.Plan;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.Stage;
 import dev.troupe.stage.StageWatch;
@@ -15,10 +16,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The digests of one incarnation of a rank in the training step under way. Nothing is allocated while a step runs.
+ * The digests of one incarnation of a rank in the training step under way, or in two steps that overlap. Nothing is
+ * allocated while a step runs.
  *
  * <p>Thread rule: the rank's thread, but {@link #takeFirst} and {@link #takeWeights} on that of the rank's actor, while the
- * rank does nothing.
+ * rank does nothing of that step.
  */
 public final class BitRecorder implements AutoCloseable {
     private final int rank;
@@ -26,7 +28,11 @@ public final class BitRecorder implements AutoCloseable {
     /** Whether gradients are added up over ranks after each microbatch, so that a rank has none of its own. */
     private final boolean sharesGradients;
     private final TensorDigest digest;
-    private final long[] values;
+    private final int microbatchesPerStep;
+    // Steps that overlap take them in turn.
+    private final long[][] steps;
+    // The one in use.
+    private long[] values;
     /** The tensors of each stage; the same always. */
     private final Map<Stage, List<StateTensor>> weights = new IdentityHashMap<>();
 
@@ -41,7 +47,10 @@ public final class BitRecorder implements AutoCloseable {
         this.layout = new BitLayout.Rank(plan, rank);
         this.sharesGradients = BitLayout.sharesGradients(plan);
         this.digest = engine.holdsValues() ? new TensorDigest(engine) : null;
-        this.values = new long[digest == null ? 0 : layout.count()];
+        Plan rows = plan.training().plan();
+        this.microbatchesPerStep = rows.microbatchesPerStep();
+        this.steps = new long[rows.continues() ? 2 : 1][digest == null ? 0 : layout.count()];
+        this.values = steps[0];
     }
 
     /** Has a stage's layers recorded. */
@@ -52,20 +61,29 @@ public final class BitRecorder implements AutoCloseable {
         }
     }
 
+    /** What is recorded from now on is of this step among those of the row. */
+    public void enter(int stepInRow) {
+        values = steps[stepInRow % steps.length];
+    }
+
+    private int place(What what, int layer, int microbatch) {
+        return layout.place(what, layer, microbatch % microbatchesPerStep);
+    }
+
     private final class Watch implements StageWatch {
         @Override
         public void activation(int layer, int microbatch, Tensor output) {
-            values[layout.place(What.ACTIVATION, layer, microbatch)] = digest.of(output);
+            values[place(What.ACTIVATION, layer, microbatch)] = digest.of(output);
         }
 
         @Override
         public void loss(int layer, int microbatch, double loss) {
-            values[layout.place(What.ACTIVATION, layer, microbatch)] = BitHash.of(loss);
+            values[place(What.ACTIVATION, layer, microbatch)] = BitHash.of(loss);
         }
 
         @Override
         public void inputGradient(int layer, int microbatch, Tensor gradient) {
-            values[layout.place(What.GRADIENT, layer, microbatch)] = digest.of(gradient);
+            values[place(What.GRADIENT, layer, microbatch)] = digest.of(gradient);
         }
 
         @Override
@@ -83,15 +101,14 @@ public final class BitRecorder implements AutoCloseable {
     /** A stage has received the activation for its first layer from another rank. */
     public void receivedActivation(Stage stage, int microbatch, Tensor activation) {
         if (digest != null) {
-            values[layout.place(What.RECEIVED_ACTIVATION, stage.layers().first(), microbatch)] = digest
-                    .of(activation);
+            values[place(What.RECEIVED_ACTIVATION, stage.layers().first(), microbatch)] = digest.of(activation);
         }
     }
 
     /** A stage has received the gradient for the output of its last layer from another rank. */
     public void receivedGradient(Stage stage, int microbatch, Tensor gradient) {
         if (digest != null) {
-            values[layout.place(What.RECEIVED_GRADIENT, stage.layers().last(), microbatch)] = digest.of(gradient);
+            values[place(What.RECEIVED_GRADIENT, stage.layers().last(), microbatch)] = digest.of(gradient);
         }
     }
 
@@ -116,19 +133,21 @@ public final class BitRecorder implements AutoCloseable {
         }
     }
 
-    /** Returns what is known before the update, and forgets it. */
-    public RankBits takeFirst() {
-        return take(0, Math.min(values.length, layout.firstOfWeights()));
+    /** Returns what is known before the update of a step of the row, and forgets it. */
+    public RankBits takeFirst(int stepInRow) {
+        long[] ofStep = steps[stepInRow % steps.length];
+        return take(ofStep, 0, Math.min(ofStep.length, layout.firstOfWeights()));
     }
 
-    /** Returns the digests of the weights after the update, and forgets them. */
-    public RankBits takeWeights() {
-        return take(Math.min(values.length, layout.firstOfWeights()), values.length);
+    /** Returns the digests of the weights after the update of a step of the row, and forgets them. */
+    public RankBits takeWeights(int stepInRow) {
+        long[] ofStep = steps[stepInRow % steps.length];
+        return take(ofStep, Math.min(ofStep.length, layout.firstOfWeights()), ofStep.length);
     }
 
-    private RankBits take(int from, int to) {
-        RankBits taken = new RankBits(rank, from, Arrays.copyOfRange(values, from, to));
-        Arrays.fill(values, from, to, RankBits.NONE);
+    private RankBits take(long[] ofStep, int from, int to) {
+        RankBits taken = new RankBits(rank, from, Arrays.copyOfRange(ofStep, from, to));
+        Arrays.fill(ofStep, from, to, RankBits.NONE);
         return taken;
     }
 

@@ -3,27 +3,29 @@ package dev.troupe.bits;
 import dev.troupe.plan.TrainingPlan;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
- * The digests of the step under way, put together from those of its ranks; a rank that begins the step again replaces its
+ * The digests of the steps under way, put together from those of its ranks; a rank that begins a step again replaces its
  * earlier ones.
  *
  * <p>Thread rule: the coordinator's thread.
  */
 public final class StepsOfBits {
-    private static final long NONE = -1;
-
     private final TrainingPlan plan;
-    /** Both made with the first digests; engines that compute nothing have none. */
+    private final int most;
+    /** Made with the first digests; engines that compute nothing have none. */
     private BitLayout layout;
-    private long[] values = {};
-    private long step = NONE;
+    // By step: as many as a pass has.
+    private final TreeMap<Long, long[]> values = new TreeMap<>();
+    private long[] spare;
     /** Of the steps committed so far; null while there is none. */
     private NotFinite earliest;
 
     /** The steps of a run. */
     public StepsOfBits(TrainingPlan plan) {
         this.plan = plan;
+        this.most = plan.stepsPerPass();
     }
 
     /** A rank has come so far in a step. */
@@ -33,31 +35,41 @@ public final class StepsOfBits {
         }
         if (layout == null) {
             layout = BitLayout.of(plan);
-            values = new long[layout.keys().size()];
         }
-        if (ofStep != step) {
-            step = ofStep;
-            Arrays.fill(values, RankBits.NONE);
+        long[] ofAll = values.computeIfAbsent(ofStep, _ -> empty());
+        while (values.size() > most) { // of a pass that was given up
+            boolean isFirstFurther = ofStep - values.firstKey() >= values.lastKey() - ofStep;
+            spare = (isFirstFurther ? values.pollFirstEntry() : values.pollLastEntry()).getValue();
         }
-        System.arraycopy(bits.values(), 0, values, layout.start(bits.rank()) + bits.first(), bits.values().length);
+        System.arraycopy(bits.values(), 0, ofAll, layout.start(bits.rank()) + bits.first(), bits.values().length);
+    }
+
+    private long[] empty() {
+        long[] array = spare == null ? new long[layout.keys().size()] : spare;
+        spare = null;
+        Arrays.fill(array, RankBits.NONE);
+        return array;
     }
 
     /**
-     * The first output with a number that is not finite, of a step or of the one under way after it; empty where all are
+     * The first output with a number that is not finite, of a step or of those under way after it; empty where all are
      * finite.
      */
     public Optional<NotFinite> firstNotFinite() {
         return earliest == null
-                ? of(step).flatMap(bits -> bits.firstNotFinite().map(key -> new NotFinite(bits.step(), key)))
+                ? values.keySet().stream().flatMap(step -> of(step).stream())
+                        .flatMap(bits -> bits.firstNotFinite().map(key -> new NotFinite(bits.step(), key)).stream())
+                        .findFirst()
                 : Optional.of(earliest);
     }
 
     /** A step is committed; where it was skipped, its gradients overflowed as they may. */
     public void committed(long ofStep, boolean isSkipped) {
         if (!isSkipped && earliest == null) {
-            earliest = firstNotFinite().orElse(null);
+            earliest = of(ofStep).flatMap(StepBits::firstNotFinite).map(key -> new NotFinite(ofStep, key)).orElse(null);
         }
-        step = ofStep == step ? NONE : step;
+        long[] done = values.remove(ofStep);
+        spare = done == null ? spare : done;
     }
 
     /**
@@ -73,8 +85,6 @@ public final class StepsOfBits {
 
     /** The digests of a step so far; empty where no rank has told any. */
     public Optional<StepBits> of(long ofStep) {
-        return ofStep == step && step != NONE
-                ? Optional.of(new StepBits(step, layout, values.clone()))
-                : Optional.empty();
+        return Optional.ofNullable(values.get(ofStep)).map(ofAll -> new StepBits(ofStep, layout, ofAll.clone()));
     }
 }

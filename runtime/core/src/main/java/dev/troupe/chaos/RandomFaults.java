@@ -86,7 +86,7 @@ public final class RandomFaults {
         /** Returns the places of a run with a number of steps by a plan. */
         public static Places of(TrainingPlan plan, int steps) {
             Plan actions = plan.training().plan();
-            return new Places(actions.stageCount(), steps, actions.microbatchCount(),
+            return new Places(actions.stageCount(), steps, actions.microbatchesPerStep(),
                     actions.rows().stream().flatMap(List::stream)
                             .filter(action -> action.kind().isSend() && plan.needsMessage(action))
                             .map(action -> new Sent(action.stage(), Carried.by(action.kind()))).distinct()

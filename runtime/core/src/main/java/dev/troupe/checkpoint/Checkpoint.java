@@ -4,6 +4,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.shard.StateTensor;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.StoredType;
@@ -175,8 +176,12 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return weights.names().contains(name);
     }
 
+    /** Reads the newest weights for those before the last update too, where the run had one version of them. */
     @Override
-    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
+    public void read(String asked, Shape shape, DataType parameterType, MemorySegment target) {
+        String name = has(asked) || !asked.startsWith(StateTensor.OLDER)
+                ? asked
+                : asked.substring(StateTensor.OLDER.length());
         if (!has(name)) {
             throw new WeightException(directory + " has no tensor " + name
                     + ": resume with the model and the optimizer that it was written with");

@@ -4,6 +4,6 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.model}, {@code dev.troupe.model.family},
  * {@code dev.troupe.model.spec}, {@code dev.troupe.protocol}, {@code dev.troupe.protocol.checkpoint},
- * {@code dev.troupe.weights}, {@code com.fasterxml.jackson} and {@code org.slf4j}.
+ * {@code dev.troupe.shard}, {@code dev.troupe.weights}, {@code com.fasterxml.jackson} and {@code org.slf4j}.
  */
 package dev.troupe.checkpoint;

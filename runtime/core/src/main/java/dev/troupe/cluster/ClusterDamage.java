@@ -2,7 +2,7 @@ package dev.troupe.cluster;
 
 import dev.troupe.fault.FaultyTransport;
 import dev.troupe.fault.ProcessDamage;
-import dev.troupe.transport.aeron.SharedDriver;
+import dev.troupe.transport.driver.SharedDriver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;

@@ -22,6 +22,7 @@ import dev.troupe.observe.RunOutcome;
 import dev.troupe.page.Routes;
 import dev.troupe.page.RunPage;
 import dev.troupe.plan.UsageException;
+import dev.troupe.port.DataPort;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.node.NodeEvent;
@@ -37,8 +38,10 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.aeron.AeronTransport;
-import dev.troupe.transport.aeron.SharedDriver;
+import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -48,6 +51,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
@@ -56,7 +60,6 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.cluster.typed.Cluster;
 import org.apache.pekko.cluster.typed.ClusterSingleton;
 import org.apache.pekko.cluster.typed.SingletonActor;
-import org.apache.pekko.management.javadsl.PekkoManagement;
 import org.apache.pekko.remote.RemoteTransportException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,6 +92,13 @@ public final class ClusterRun {
          * remain.
          */
         RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status);
+
+        /**
+         * This process cannot use its device again, for the reason in a sentence, and takes no further part in the run. A
+         * process that does nothing else should end at once, so that a successor gets a device that works.
+         */
+        default void loseDevice(String why) {
+        }
 
         /** Returns the routes of a run's page, and what this process answers beside them on its management port. */
         default Routes beside(Routes page) {
@@ -125,11 +135,17 @@ public final class ClusterRun {
         NodeKernels kernels = new NodeKernels(run, self.ranks());
         try {
             NodeSetup node = new NodeSetup(self.name(), keys, cluster.joinTimeout().plus(GRACE),
+                    run.plan().stepsPerPass(),
                     new ClusterNeighbours(cluster, run.plan(), self, resources.door()), kernels,
                     directory -> TrainingRun.context(run, requireVisible(directory),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
                             resources.snapshots(), resources.routes(), Optional.empty(), faults),
-                    resources.transport(), resources::release, position, outcome::complete);
+                    resources.transport(), resources::release, position, outcome::complete,
+                    Optional.of(why -> {
+                        position.log("cannot use its device again: " + why);
+                        leader.loseDevice(why);
+                        outcome.complete(new RunOutcome(run.stepsDone(), Optional.of(why)));
+                    }));
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
                     guardian(node, lost, resources.connections(), position,
                             coordinator(run, cluster, keys, leader, outcome, faults, damage)),
@@ -141,7 +157,7 @@ public final class ClusterRun {
             if (self.managementPort() > 0) {
                 RunPage page = new RunPage(run.request().output());
                 PageRoutes.serve(system.classicSystem(), cluster, self, page, leader.beside(page.routes()));
-                PekkoManagement.get(system).start().whenComplete((_, failure) -> {
+                ManagementPort.open(system.classicSystem(), cluster).whenComplete((_, failure) -> {
                     if (failure != null) {
                         outcome.complete(RunOutcome.refused(
                                 Ports.refused(self, "management-port", self.managementPort(), failure).getMessage()));
@@ -163,7 +179,8 @@ public final class ClusterRun {
         if (faults.isIdle()) {
             return transport;
         }
-        FaultyTransport faulty = new FaultyTransport(transport, faults, run.plan()::senderOf, self.ranks()::contains);
+        FaultyTransport faulty = new FaultyTransport(transport, faults, run.plan()::senderOf,
+                run.plan().training().plan().microbatchesPerStep(), self.ranks()::contains);
         damage.has(faulty);
         return faulty;
     }
@@ -212,7 +229,7 @@ public final class ClusterRun {
                     directory, run.checkpointsFound(),
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
                     TrainingRun.hangTimeout(run), run.checkpointInterval(), faults.clock(System::nanoTime),
-                    run.expectation(), listener,
+                    run.expectation(), TrainingRun.lengths(run), listener,
                     outcome));
         });
     }
@@ -246,9 +263,13 @@ public final class ClusterRun {
             NodeGroups groups,
             Optional<Snapshots> snapshots, CopyRoutes routes, Optional<SnapshotCopies> copies) {
         static Resources open(PreparedRun run, NodeSpec self) {
-            LivenessConnections connections = listen(run.spec().cluster().orElseThrow(), self);
+            ClusterSpec cluster = run.spec().cluster().orElseThrow();
+            DataPort port = listen(self);
+            Optional<MutualTls> tls = cluster.tls().map(MutualTls::new);
+            LivenessConnections connections = new LivenessConnections(cluster, self,
+                    tls.<Sockets>map(each -> each).orElse(Sockets.PLAIN), port);
             try {
-                return open(run, self, connections);
+                return open(run, self, connections, nodes -> new Connections(nodes, port, tls.map(each -> each)));
             } catch (RuntimeException failure) {
                 connections.close();
                 throw failure;
@@ -256,16 +277,16 @@ public final class ClusterRun {
         }
 
         /** Listens before the node joins, since nodes that find it in the cluster call it. */
-        private static LivenessConnections listen(ClusterSpec cluster, NodeSpec self) {
+        private static DataPort listen(NodeSpec self) {
             try {
-                return LivenessConnections.listen(cluster, self,
-                        cluster.tls().<Sockets>map(MutualTls::new).orElse(Sockets.PLAIN));
+                return DataPort.open(new InetSocketAddress(self.host(), self.dataPort()));
             } catch (IOException taken) {
                 throw Ports.refused(self, "data-port", self.dataPort(), taken);
             }
         }
 
-        private static Resources open(PreparedRun run, NodeSpec self, LivenessConnections connections) {
+        private static Resources open(PreparedRun run, NodeSpec self, LivenessConnections connections,
+                Function<NodeMap, Connections> tensors) {
             RunSpec spec = run.spec();
             ClusterSpec cluster = spec.cluster().orElseThrow();
             Optional<SharedDriver> driver = MachineDriver.find(run, self);
@@ -273,7 +294,7 @@ public final class ClusterRun {
                 Path directory = MachineDriver.directory(spec, cluster, self.host());
                 TransportSettings settings = MachineDriver.settings(run, directory);
                 NodeMap nodes = MachineDriver.map(cluster, run.plan(), self);
-                Transport transport = AeronTransport.start(nodes, settings);
+                Transport transport = AeronTransport.start(nodes, settings, () -> tensors.apply(nodes));
                 try {
                     CopyRoutes routes = new CopyRoutes();
                     Optional<Snapshots> snapshots = TrainingRun.snapshots(run,

@@ -4,15 +4,17 @@ import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.spec.TransportSpec;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.TermLength;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
 import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.SharedDriver;
+import dev.troupe.transport.driver.SharedDriver;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,7 +74,15 @@ public final class MachineDriver {
 
     static TransportSettings settings(PreparedRun run, Path directory) {
         return new TransportSettings(Optional.of(directory), true,
-                TermLength.of(run, run.spec().cluster().orElseThrow().nodeOfRank()), run.spec().transport().timeout());
+                TermLength.of(run, run.spec().cluster().orElseThrow().nodeOfRank()), run.spec().transport().timeout(),
+                network(run.spec().transport()));
+    }
+
+    private static Network network(TransportSpec transport) {
+        return switch (transport.network()) {
+            case TCP -> Network.TCP;
+            case UDP -> Network.UDP;
+        };
     }
 
     /**

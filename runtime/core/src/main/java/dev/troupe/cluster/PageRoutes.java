@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.AbstractExtensionId;
@@ -45,6 +46,7 @@ public final class PageRoutes extends AllDirectives implements ManagementRoutePr
     private static final class Board implements Extension {
         private volatile Routes routes = Routes.none();
         private volatile RunPage run;
+        private final AtomicInteger listeners = new AtomicInteger();
         private volatile boolean isForAll;
         private volatile boolean isForThisMachine;
     }
@@ -87,8 +89,7 @@ public final class PageRoutes extends AllDirectives implements ManagementRoutePr
                         + " is cluster.tls; elsewhere troupe page serves it from the run's directory")));
             }
             return path.equals(RunPage.EVENTS)
-                    ? complete(HttpResponse.create().addHeaders(HEADERS).withEntity(
-                            HttpEntities.createCloseDelimited(EVENTS, events(board.run.tail()))))
+                    ? complete(listen())
                     : completeWithFuture(asked(() -> response(
                             board.routes.answer(path, uri.rawQueryString().orElse(null)))));
         }));
@@ -99,10 +100,22 @@ public final class PageRoutes extends AllDirectives implements ManagementRoutePr
                 .withEntity(HttpEntities.create(ContentTypes.parse(answer.type()), answer.body()));
     }
 
+    private HttpResponse listen() {
+        if (board.listeners.get() >= EventTail.MOST_LISTENERS) {
+            return response(EventTail.tooMany());
+        }
+        return HttpResponse.create().addHeaders(HEADERS)
+                .withEntity(HttpEntities.createCloseDelimited(EVENTS, events(board.run.tail())));
+    }
+
     private Source<ByteString, NotUsed> events(EventTail tail) {
         return Source.tick(Duration.ZERO, Duration.ofMillis(EventTail.LOOK_EVERY_MILLIS), tail)
                 .mapAsync(1, each -> asked(each::next)).filter(text -> !text.isEmpty()).map(ByteString::fromString)
-                .mapMaterializedValue(_ -> NotUsed.getInstance());
+                .watchTermination((_, ended) -> { // a stream that nobody reads is not counted
+                    board.listeners.incrementAndGet();
+                    ended.whenComplete((_, _) -> board.listeners.decrementAndGet());
+                    return NotUsed.getInstance();
+                });
     }
 
     private <T> CompletionStage<T> asked(Supplier<T> question) {

@@ -4,7 +4,7 @@ import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.SharedDriver;
+import dev.troupe.transport.driver.SharedDriver;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;

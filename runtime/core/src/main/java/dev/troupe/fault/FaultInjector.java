@@ -5,6 +5,7 @@ import dev.troupe.config.fault.FaultKind;
 import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.engine.provider.LostDeviceException;
 import dev.troupe.weights.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -42,9 +44,12 @@ public final class FaultInjector implements AutoCloseable {
     /** Kinds that strike when a rank passes a point, and need no more of the rank. */
     private static final Set<FaultKind> STRIKING = EnumSet.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
             FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE,
-            FaultKind.KILL_DRIVER, FaultKind.CUT_CONTROL, FaultKind.CUT_DATA, FaultKind.CUT_BOTH,
-            FaultKind.KILL_COORDINATOR, FaultKind.DISK_FULL, FaultKind.CLOCK_JUMP);
+            FaultKind.COLLECT_GARBAGE, FaultKind.KILL_DRIVER, FaultKind.CUT_CONTROL, FaultKind.CUT_DATA,
+            FaultKind.CUT_BOTH,
+            FaultKind.KILL_COORDINATOR, FaultKind.DISK_FULL, FaultKind.LOSE_DEVICE, FaultKind.CLOCK_JUMP);
     private static final Set<FaultKind> SLOWING = EnumSet.of(FaultKind.SLOW);
+    private static final Set<FaultKind> LATE = EnumSet.of(FaultKind.LATE_DATA);
+    private static final Set<FaultKind> OF_CREDITS = EnumSet.of(FaultKind.LATE_CREDIT);
     private static final Set<FaultKind> OF_MESSAGES = EnumSet.of(FaultKind.DROP, FaultKind.DUPLICATE,
             FaultKind.REORDER, FaultKind.DELAY, FaultKind.CORRUPT);
 
@@ -56,6 +61,8 @@ public final class FaultInjector implements AutoCloseable {
     private final AtomicLong clockAheadNanos = new AtomicLong();
     /** For each rank the latch for which its hanging thread waits. */
     private final Map<Integer, CountDownLatch> retired = new ConcurrentHashMap<>();
+    /** For each rank the time by which the credit is late that it grants next. */
+    private final Map<Integer, Long> lateCreditNanos = new ConcurrentHashMap<>();
     private final Map<Integer, Consumer<String>> stoppers = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
@@ -89,6 +96,8 @@ public final class FaultInjector implements AutoCloseable {
      *             where an exception is due, or a hung rank was given up
      * @throws OutOfMemoryError
      *             where such an error is due
+     * @throws LostDeviceException
+     *             where a lost device is due
      * @throws CheckpointException
      *             where a full disk is due
      */
@@ -114,6 +123,9 @@ public final class FaultInjector implements AutoCloseable {
         // The latch is read before the fault is written down, since the coordinator may give the rank up at once.
         CountDownLatch givenUp = latch(place.rank());
         due(STRIKING, place).ifPresent(fault -> strike(fault, place, givenUp));
+        if (place.point() == FaultPoint.RECEIVE) {
+            due(OF_CREDITS, place).ifPresent(fault -> lateCreditNanos.put(place.rank(), nanos(fault)));
+        }
     }
 
     /** Runs an action after the faults of its point, and more slowly where such a fault is due. */
@@ -129,6 +141,20 @@ public final class FaultInjector implements AutoCloseable {
         T result = action.get();
         slow.ifPresent(fault -> rest(rank, givenUp, (long) ((fault.factor() - 1) * (System.nanoTime() - start))));
         return result;
+    }
+
+    /** A stage reads the rows of a microbatch, late where such a fault is due. */
+    public void reads(int rank, int stage, long step, int microbatch) {
+        if (!faults.isEmpty()) {
+            CountDownLatch givenUp = latch(rank);
+            due(LATE, new Place(FaultPoint.FORWARD, rank, stage, step, microbatch, Optional.empty()))
+                    .ifPresent(fault -> rest(rank, givenUp, nanos(fault)));
+        }
+    }
+
+    /** Returns by how many nanoseconds the credit is late that a rank grants; called once for each. */
+    long creditLateNanos(int rank) {
+        return Objects.requireNonNullElse(lateCreditNanos.remove(rank), 0L);
     }
 
     /** Returns the fault of a message of a stage; called once for each message. */
@@ -199,15 +225,17 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     private void strike(FaultSpec fault, Place place, CountDownLatch givenUp) {
-        Duration length = Duration.ofNanos((long) (fault.seconds() * 1e9));
+        Duration length = Duration.ofNanos(nanos(fault));
         switch (fault.kind()) {
             case EXCEPTION -> throw new InjectedFault(words(fault));
             case OUT_OF_MEMORY -> throw outOfMemory(fault);
             case HANG -> hang(fault, place.rank(), givenUp);
             case STOP_SCHEDULE_ACTOR -> stop(fault, place.rank());
+            case LOSE_DEVICE -> throw new LostDeviceException(words(fault));
             case EXIT -> damage.exit();
             case KILL, KILL_COORDINATOR -> damage.kill();
             case FREEZE -> damage.freeze(length);
+            case COLLECT_GARBAGE -> damage.collectGarbage(length);
             case KILL_DRIVER -> damage.killDriver();
             case CUT_CONTROL -> damage.cutControl(length);
             case CUT_DATA -> damage.cutData(length);
@@ -220,10 +248,15 @@ public final class FaultInjector implements AutoCloseable {
                             + words(fault) + ")",
                     new IOException("No space left on device"));
             case CLOCK_JUMP -> clockAheadNanos.addAndGet(length.toNanos());
-            case SLOW, DROP, DUPLICATE, REORDER, DELAY, CORRUPT, CORRUPT_CHECKPOINT, LOSE_SNAPSHOT, FLIP_BIT,
+            case SLOW, LATE_DATA, LATE_CREDIT, DROP, DUPLICATE, REORDER, DELAY, CORRUPT, CORRUPT_CHECKPOINT,
+                    LOSE_SNAPSHOT, FLIP_BIT,
                     FLIP_NORM_BIT ->
                 throw new IllegalStateException(fault + " does not strike by itself");
         }
+    }
+
+    private static long nanos(FaultSpec fault) {
+        return (long) (fault.seconds() * 1e9);
     }
 
     private static String words(FaultSpec fault) {

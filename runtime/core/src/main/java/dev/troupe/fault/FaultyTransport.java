@@ -5,6 +5,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKind;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
@@ -37,7 +38,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The inner transport loses or damages a message, as a network does. A doubled message is sent again when the transport
  * has read it, before its rank gets the tensor back, so that its content does not change in between. A held message leaves
- * at its time, and at the latest before the epoch grows, so that the transport returns every tensor then.
+ * at its time, and at the latest before the epoch grows, so that the transport returns every tensor then; so does a credit.
  */
 public final class FaultyTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(FaultyTransport.class);
@@ -46,11 +47,13 @@ public final class FaultyTransport implements Transport {
     private final Transport inner;
     private final FaultInjector faults;
     private final ToIntFunction<Edge> senderStage;
+    private final int microbatchesPerStep;
     private volatile IntPredicate isOfThisNode;
     private final Map<Integer, Ear> ears = new ConcurrentHashMap<>();
     private final Map<MessageId, Engine> twice = new ConcurrentHashMap<>();
     // Held messages, in the order of their sending.
     private final Queue<Held> held = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> lateGrants = new ConcurrentLinkedQueue<>();
     private final AtomicLong cutUntilNanos;
     private final LongSupplier nanoTime;
     private final ScheduledExecutorService timer;
@@ -69,13 +72,16 @@ public final class FaultyTransport implements Transport {
     /**
      * @param senderStage
      *            the stage that sends on an edge
+     * @param microbatchesPerStep
+     *            microbatches of a step in each pipeline
      * @param isOfThisNode
      *            whether a rank is on this node in the first epoch
      */
     public FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage,
-            IntPredicate isOfThisNode) {
-        this(inner, faults, senderStage, isOfThisNode, System::nanoTime, new ScheduledThreadPoolExecutor(1,
-                Thread.ofPlatform().daemon().name("troupe-faults").factory()));
+            int microbatchesPerStep, IntPredicate isOfThisNode) {
+        this(inner, faults, senderStage, microbatchesPerStep, isOfThisNode, System::nanoTime,
+                new ScheduledThreadPoolExecutor(1,
+                        Thread.ofPlatform().daemon().name("troupe-faults").factory()));
     }
 
     /**
@@ -86,14 +92,15 @@ public final class FaultyTransport implements Transport {
      * @param timer
      *            one thread, whose delays pass on that clock
      */
-    FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage, IntPredicate isOfThisNode,
-            LongSupplier nanoTime, ScheduledExecutorService timer) {
+    FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage, int microbatchesPerStep,
+            IntPredicate isOfThisNode, LongSupplier nanoTime, ScheduledExecutorService timer) {
         this.nanoTime = nanoTime;
         this.timer = timer;
         this.cutUntilNanos = new AtomicLong(nanoTime.getAsLong());
         this.inner = inner;
         this.faults = faults;
         this.senderStage = senderStage;
+        this.microbatchesPerStep = microbatchesPerStep;
         this.isOfThisNode = isOfThisNode;
     }
 
@@ -150,7 +157,24 @@ public final class FaultyTransport implements Transport {
 
     @Override
     public void grant(int epoch, Edge edge, Engine engine, Tensor buffer) {
-        inner.grant(epoch, edge, engine, buffer);
+        long late = faults.creditLateNanos(edge.toRank());
+        if (late == 0) {
+            inner.grant(epoch, edge, engine, buffer);
+            return;
+        }
+        Runnable grant = () -> inner.grant(epoch, edge, engine, buffer);
+        lateGrants.add(grant);
+        timer.schedule(() -> grantNow(grant), late, TimeUnit.NANOSECONDS);
+    }
+
+    private void grantNow(Runnable late) {
+        if (lateGrants.remove(late)) {
+            try {
+                late.run();
+            } catch (IllegalStateException ended) { // the transport's thread: nothing more is sent to this rank
+                LOG.debug("a late credit could not be granted", ended);
+            }
+        }
     }
 
     @Override
@@ -158,8 +182,7 @@ public final class FaultyTransport implements Transport {
         Edge edge = id.edge();
         FaultSpec fault = Pass.kindOf(id.pass()) == Pass.Kind.VALIDATION
                 ? null
-                : faults.ofMessage(edge.fromRank(), senderStage.applyAsInt(edge), Pass.stepOf(id.pass()),
-                        id.microbatch(), Carried.by(edge.kind())).orElse(null);
+                : ofMessage(id, edge).orElse(null);
         if (fault == null) {
             pass(id, engine, tensor);
             return;
@@ -177,6 +200,14 @@ public final class FaultyTransport implements Transport {
             case DELAY -> hold(id, engine, tensor, Fate.LATE, now + nanos);
             default -> throw new IllegalStateException(fault + " is no fault of a message");
         }
+    }
+
+    /** Messages are numbered through all steps of a pass; of one that is sent once in a step the number is the step. */
+    private Optional<FaultSpec> ofMessage(MessageId id, Edge edge) {
+        int perStep = edge.kind() == MessageKind.SHARED_GRADIENT ? 1 : microbatchesPerStep;
+        int step = id.microbatch() / perStep; // rounded down
+        return faults.ofMessage(edge.fromRank(), senderStage.applyAsInt(edge), Pass.stepOf(id.pass()) + step,
+                id.microbatch() - step * perStep, Carried.by(edge.kind()));
     }
 
     /** Messages of an edge keep their order, so the messages after a late one are late too. */
@@ -246,7 +277,10 @@ public final class FaultyTransport implements Transport {
     }
 
     private void letAllGo() {
-        CompletableFuture.runAsync(() -> held.forEach(this::letGo), timer).orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+        CompletableFuture.runAsync(() -> {
+            held.forEach(this::letGo);
+            lateGrants.forEach(this::grantNow);
+        }, timer).orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
                 .join();
     }
 

@@ -13,6 +13,9 @@ public interface NodeDamage {
     /** Stops the process by SIGSTOP, and continues it by SIGCONT; returns after that. */
     void freeze(Duration length);
 
+    /** Collects the garbage of the process again and again for a time; returns after that. */
+    void collectGarbage(Duration length);
+
     /** Ends the process of the machine's media driver. */
     void killDriver();
 

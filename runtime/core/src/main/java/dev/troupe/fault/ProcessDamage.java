@@ -2,6 +2,9 @@ package dev.troupe.fault;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryMXBean;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Locale;
 
@@ -9,6 +12,13 @@ import java.util.Locale;
 public class ProcessDamage implements NodeDamage {
     /** The exit code of a process that an injected fault ended, EX_SOFTWARE of sysexits.h. */
     public static final int EXIT_CODE = 70;
+
+    /** 48 MB, so that a collection takes as long as that of a large program. */
+    private static final int HELD_OBJECTS = 3_000_000;
+
+    /** An object that is alive as long as the one in front of it. */
+    private record Held(Held next) {
+    }
 
     @Override
     public final void exit() {
@@ -30,6 +40,20 @@ public class ProcessDamage implements NodeDamage {
     public final void freeze(Duration length) {
         shell("kill -STOP %1$d && sleep %2$.3f; kill -CONT %1$d", ProcessHandle.current().pid(),
                 length.toMillis() / 1e3);
+    }
+
+    @Override
+    public final void collectGarbage(Duration length) {
+        Held held = null;
+        for (int count = 0; count < HELD_OBJECTS; count++) {
+            held = new Held(held);
+        }
+        MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < length.toNanos()) {
+            memory.gc();
+        }
+        Reference.reachabilityFence(held);
     }
 
     /** Runs a shell command, since this process may be stopped or dead while the command runs. */

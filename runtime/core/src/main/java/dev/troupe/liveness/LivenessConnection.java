@@ -1,5 +1,6 @@
 package dev.troupe.liveness;
 
+import dev.troupe.port.DataPort;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -34,9 +35,8 @@ final class LivenessConnection {
      */
     static LivenessConnection dial(InetSocketAddress address, Hello self, Sockets sockets, Duration patience)
             throws IOException {
-        Socket connection = new Socket();
+        Socket connection = DataPort.call(address, DataPort.Use.LIVENESS, patience).socket();
         try {
-            connection.connect(address, Math.toIntExact(patience.toMillis()));
             connection.setSoTimeout(Math.toIntExact(patience.toMillis()));
             return greet(sockets.dialed(connection), self);
         } catch (IOException failure) {

@@ -2,16 +2,15 @@ package dev.troupe.liveness;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.port.DataPort;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,14 +50,11 @@ public final class LivenessConnections implements AutoCloseable {
     private static final Duration LOOKING = Duration.ofSeconds(1);
     /** The pause after a node could not be reached. */
     private static final Duration CALL_AGAIN = Duration.ofSeconds(2);
-    /** The most callers that have not sent a hello yet; a cluster has fewer nodes that start at once. */
-    private static final int MOST_STRANGERS = 256;
 
     private final ClusterSpec cluster;
     private final NodeSpec self;
     private final Sockets sockets;
-    private final ServerSocket port;
-    private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
+    private final DataPort port;
     private final Set<LivenessConnection> open = ConcurrentHashMap.newKeySet();
     /**
      * The processes that a thread of this node calls, one thread for each, so that two nodes never have more than two
@@ -71,28 +67,17 @@ public final class LivenessConnections implements AutoCloseable {
     private volatile Listener listener;
     private volatile boolean isClosed;
 
-    private LivenessConnections(ClusterSpec cluster, NodeSpec self, Sockets sockets, ServerSocket port) {
+    /**
+     * Makes the connections of a node. Callers wait until {@link #begin}.
+     *
+     * @param port
+     *            the node's data port, which is closed with the connections
+     */
+    public LivenessConnections(ClusterSpec cluster, NodeSpec self, Sockets sockets, DataPort port) {
         this.cluster = cluster;
         this.self = self;
         this.sockets = sockets;
         this.port = port;
-    }
-
-    /**
-     * Listens on the node's data port, over TCP. Callers wait until {@link #begin}.
-     *
-     * @throws IOException
-     *             where the port is taken
-     */
-    public static LivenessConnections listen(ClusterSpec cluster, NodeSpec self, Sockets sockets) throws IOException {
-        ServerSocket port = new ServerSocket();
-        try {
-            port.bind(new InetSocketAddress(self.host(), self.dataPort()));
-        } catch (IOException taken) {
-            port.close();
-            throw taken;
-        }
-        return new LivenessConnections(cluster, self, sockets, port);
     }
 
     /**
@@ -104,7 +89,7 @@ public final class LivenessConnections implements AutoCloseable {
     public void begin(long uid, Listener hears) {
         hello = new Hello(cluster.name(), new Peer(self.name(), uid));
         listener = hears;
-        Thread.ofVirtual().name("liveness-" + self.name()).start(this::answer);
+        port.answer(DataPort.Use.LIVENESS, this::answer);
     }
 
     /**
@@ -126,46 +111,18 @@ public final class LivenessConnections implements AutoCloseable {
     @Override
     public void close() {
         isClosed = true;
-        try {
-            port.close();
-        } catch (IOException failure) {
-            LOG.warn("the port of the liveness connections could not be closed", failure);
-        }
+        port.close();
         open.forEach(LivenessConnection::sayGoodbye);
     }
 
-    private void answer() {
-        while (!isClosed) {
-            try {
-                Socket connection = port.accept();
-                if (strangers.tryAcquire()) {
-                    Thread.ofVirtual().name("liveness-accepted").start(() -> answer(connection));
-                } else {
-                    connection.close();
-                }
-            } catch (IOException failure) {
-                if (!isClosed) {
-                    LOG.warn("a call could not be taken", failure);
-                    pause(CALL_AGAIN); // no file is left to be opened, most likely
-                }
+    private void answer(SocketChannel connection) throws IOException {
+        LivenessConnection line = LivenessConnection.accept(connection.socket(), hello, sockets, GREETING);
+        requireOther(line);
+        Thread.ofVirtual().name("liveness-accepted").start(() -> {
+            if (follow(line)) {
+                hold(line.hello().peer(), true);
             }
-        }
-    }
-
-    private void answer(Socket connection) {
-        LivenessConnection line;
-        try {
-            line = LivenessConnection.accept(connection, hello, sockets, GREETING);
-            requireOther(line);
-        } catch (IOException stranger) {
-            LOG.debug("{} called and is no node of this cluster", connection.getRemoteSocketAddress(), stranger);
-            return;
-        } finally {
-            strangers.release();
-        }
-        if (follow(line)) {
-            hold(line.hello().peer(), true);
-        }
+        });
     }
 
     private void requireOther(LivenessConnection line) throws IOException {

@@ -121,7 +121,9 @@ final class MemoryWalk implements RankSide, AutoCloseable {
         RankRow row = plan.row(pass, rank);
         RowWalk walk = new RowWalk(row, pass == Pass.Kind.TRAINING);
         row.actions().stream().filter(action -> action.kind().isReceive()).forEach(walk::landed);
-        walk.decided();
+        for (int step = 0; step < plan.stepsPerPass(); step++) {
+            walk.decided();
+        }
         Optional<Action> next = walk.next();
         while (next.isPresent()) {
             Action action = next.get();
@@ -151,7 +153,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
     }
 
     @Override
-    public MicrobatchRows read(Pass pass, int microbatch) {
+    public MicrobatchRows read(int stage, Pass pass, int microbatch) {
         return NO_ROWS;
     }
 

@@ -5,6 +5,7 @@ import dev.troupe.bits.StepsOfBits;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.run.RunCommand;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.protocol.watch.PaceWatch;
 import dev.troupe.protocol.watch.StageTime;
@@ -32,6 +33,7 @@ public final class RunReports {
     private final PaceWatch pace;
     private final StepTraces traces;
     private final StepsOfBits bits;
+    private final LossSpikes spikes;
     // What the ranks computed in the step under way.
     private final Map<Integer, List<StageTime>> times = new TreeMap<>();
     private long timedStep = -1;
@@ -51,14 +53,17 @@ public final class RunReports {
      *            puts the times of steps together
      * @param bits
      *            puts their digests together
+     * @param spikes
+     *            finds losses far above the usual one
      */
     public RunReports(RunListener listener, LongSupplier clock, StragglerWatch stragglers, List<String> hosts,
-            StepTraces traces, StepsOfBits bits) {
+            StepTraces traces, StepsOfBits bits, LossSpikes spikes) {
         this.listener = listener;
         this.clock = clock;
         this.stragglers = stragglers;
         this.traces = traces;
         this.bits = bits;
+        this.spikes = spikes;
         this.pace = new PaceWatch(hosts, listener.earlierStepSeconds());
     }
 
@@ -97,6 +102,11 @@ public final class RunReports {
         times.put(rank, computed);
     }
 
+    /** A rank tells what it has measured in a step. */
+    public void measured(RunEvent.PassDone done) {
+        spikes.measured(done);
+    }
+
     /** A rank has done its row of a step. */
     public void traced(long step, RankTimes ofRank) {
         traces.traced(step, ofRank, System.nanoTime());
@@ -118,27 +128,33 @@ public final class RunReports {
     }
 
     /**
-     * A step is committed.
+     * The steps of a pass are committed. Each has taken an equal part of its time, and the times of the whole pass are told
+     * before the first.
      *
      * @param hosts
      *            for each rank the node that it lives on
      */
-    public void committed(StepResult result, List<String> hosts) {
-        if (result.step() <= lastStep) {
+    public void committed(List<StepResult> results, List<String> hosts) {
+        if (results.getFirst().step() <= lastStep) {
             return;
         }
+        double seconds = (clock.getAsLong() - stepStartNanos) / 1e9 / results.size();
+        traces.committed(results.getFirst().step(), hosts).ifPresent(listener::onTimes);
+        results.forEach(result -> committed(result, seconds, hosts));
+        isDisturbed = false;
+    }
+
+    private void committed(StepResult result, double seconds, List<String> hosts) {
         lastStep = result.step();
-        double seconds = (clock.getAsLong() - stepStartNanos) / 1e9;
-        traces.committed(lastStep, hosts).ifPresent(listener::onTimes);
         FlightEvents.step(lastStep, epoch, result.loss(), seconds);
         bits.of(lastStep).ifPresent(listener::onBits);
         bits.committed(lastStep, result.skipped());
         listener.onStep(result, seconds);
+        spikes.onStep(result, epoch, listener).ifPresent(this::tell);
         pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::tell);
         if (!isDisturbed && timedStep == lastStep) {
             stragglers.onStep(lastStep + 1, epoch, hosts, times).forEach(this::tell);
         }
-        isDisturbed = false;
     }
 
     private void tell(Notice notice) {

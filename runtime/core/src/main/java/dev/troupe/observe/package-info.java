@@ -2,7 +2,8 @@
  * The observation of a run: its listener, observers and outcome, the trace of its actions, dumped gradients, the drawing of
  * a stall.
  *
- * <p>Imports the JDK, {@code dev.troupe.bits}, {@code dev.troupe.memory}, {@code dev.troupe.plan},
+ * <p>Imports the JDK, {@code dev.troupe.bits}, {@code dev.troupe.memory}, {@code dev.troupe.model},
+ * {@code dev.troupe.plan},
  * {@code dev.troupe.protocol}, {@code dev.troupe.protocol.run}, {@code dev.troupe.protocol.watch},
  * {@code dev.troupe.schedule}, {@code dev.troupe.schedule.idle}, {@code dev.troupe.trace}, {@code dev.troupe.weights}
  * and {@code org.slf4j}.

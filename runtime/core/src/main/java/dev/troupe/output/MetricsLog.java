@@ -14,6 +14,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -101,6 +102,16 @@ public final class MetricsLog implements AutoCloseable {
                     : OptionalDouble.empty();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** Returns the last step that has a line; empty where none has, or the file cannot be read. */
+    public static OptionalLong lastStep(Path file) {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.map(MetricsLog::parse).filter(line -> line.path("step").isIntegralNumber())
+                    .mapToLong(line -> line.path("step").longValue()).max();
+        } catch (IOException | UncheckedIOException _) {
+            return OptionalLong.empty();
         }
     }
 

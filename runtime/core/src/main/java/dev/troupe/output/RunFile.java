@@ -65,7 +65,7 @@ public final class RunFile {
         ObjectNode json = JSON.createObjectNode().put("name", plan.name()).put("schedule", spec.parallel().schedule())
                 .put("split_cool_down", spec.parallel().splitCoolDown()).put("pipeline", plan.rankCount())
                 .put("virtual_stages", plan.virtualStages()).put("stages", plan.stageCount())
-                .put("microbatches", plan.microbatchCount());
+                .put("microbatches", plan.microbatchesPerStep()).put("steps", plan.stepCount());
         WholeStep step = planned.wholeStep();
         json.putObject("whole_step").put("shares_parameter", step.sharesParameter())
                 .put("gathers_weights", step.gathersWeights()).put("sums_gradients", step.sumsGradients())

@@ -47,7 +47,7 @@ public final class StepJson {
         this.step = step;
         this.times = step.times();
         this.json = json;
-        this.planned = step.usual().planned(times.rows());
+        this.planned = step.usual().planned(times);
     }
 
     /** Returns the text of a step. */
@@ -82,7 +82,7 @@ public final class StepJson {
         // What sums the step up is in front of its ranks, so that a reader of that need not read on.
         write("idle_ns", step.idle().byCause());
         writeRoots();
-        write(step.usual().costs(plan), plan);
+        write(step.usual().costs(times), plan);
         json.writeArrayFieldStart("messages");
         for (Message message : Message.all(times)) {
             write(message);

@@ -46,9 +46,12 @@ public final class StepRecords implements AutoCloseable {
     private static final int MOST_WAITING = 16;
     /** Some 56 bytes each, for the steps of five seconds at most. */
     private static final int MOST_ACTIONS = 20_000;
-    /** The files of steps are out of date by this at most, so that a run that is killed leaves its last steps. */
-    private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** That of the newest step is out of date by this at most: one file in this time is little work, and is looked at. */
+    /**
+     * The files of steps are out of date by this at most. A step of a small model takes some milliseconds of a core to
+     * write, about as much as a hundredth of its computing.
+     */
+    private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(30);
+    /** That of the newest step is out of date by this at most, so that a run that is killed leaves one of its last steps. */
     private static final long WRITE_NEWEST_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_EVERY_MILLIS = 100;
     private static final long PATIENCE_SECONDS = 10;

@@ -3,6 +3,7 @@ package dev.troupe.page;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.troupe.output.StepHead;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -42,15 +43,15 @@ final class EdgeTimes {
         }
     }
 
-    private final Map<Long, Map<Edge, Messages>> bySteps = new HashMap<>();
+    private final Map<StepHead, Map<Edge, Messages>> bySteps = new HashMap<>();
 
     /** Returns each edge with its messages, by the rank that sends. */
     ArrayNode of(StepFiles steps) {
-        List<Long> newest = steps.newest(MOST_STEPS);
+        List<StepHead> newest = steps.newest(MOST_STEPS);
         bySteps.keySet().retainAll(newest);
-        for (Long number : newest) {
-            if (!bySteps.containsKey(number)) {
-                steps.read(number, "messages").ifPresent(all -> bySteps.put(number, messages(all)));
+        for (StepHead step : newest) {
+            if (!bySteps.containsKey(step)) {
+                steps.read(step.number(), "messages").ifPresent(all -> bySteps.put(step, messages(all)));
             }
         }
         Map<Edge, Messages> together = new TreeMap<>();

@@ -14,6 +14,9 @@ public final class EventTail {
     /** The time between two looks of a listener. */
     public static final long LOOK_EVERY_MILLIS = 200;
 
+    /** The listeners of a process at most. */
+    public static final int MOST_LISTENERS = 32;
+
     /** The events before the listener came that it is told of. */
     private static final int MOST_BEFORE = 200;
     private static final int MOST_AT_ONCE = 100;
@@ -28,6 +31,11 @@ public final class EventTail {
 
     EventTail(RunPage run) {
         this.run = run;
+    }
+
+    /** Returns the answer to one listener more. */
+    public static Answer tooMany() {
+        return Answer.notYet(MOST_LISTENERS + " listeners have the events of this run, and no more may");
     }
 
     /** Returns what has happened since the last call, as text of the protocol; empty where nothing has. */

@@ -22,12 +22,11 @@ import java.util.function.UnaryOperator;
  * GET alone. Any thread.
  */
 public final class PageServer implements AutoCloseable {
-    private static final int MOST_LISTENERS = 32;
     private static final int NOT_ALLOWED = 405;
 
     private final HttpServer server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-    private final Semaphore listeners = new Semaphore(MOST_LISTENERS);
+    private final Semaphore listeners = new Semaphore(EventTail.MOST_LISTENERS);
     private final Routes routes;
     private final RunPage run;
     private volatile boolean isClosed;
@@ -109,7 +108,7 @@ public final class PageServer implements AutoCloseable {
 
     private void tell(HttpExchange exchange) throws IOException {
         if (!listeners.tryAcquire()) {
-            answer(exchange, Answer.notYet(MOST_LISTENERS + " listeners have the events of this run, and no more may"));
+            answer(exchange, EventTail.tooMany());
             return;
         }
         try {

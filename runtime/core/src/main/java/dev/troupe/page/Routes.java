@@ -36,15 +36,15 @@ public final class Routes {
 
         /** Returns a whole number; empty where it is not given, or is none. */
         public OptionalLong number(String name) {
-            return number(parameters.get(name), name);
+            return parsed(parameters.get(name));
         }
 
         /** Returns the whole number behind the resource's path; empty where there is none. */
         public OptionalLong restAsNumber() {
-            return number(rest, "");
+            return parsed(rest);
         }
 
-        private static OptionalLong number(String text, String name) {
+        private static OptionalLong parsed(String text) {
             try {
                 return text == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(text));
             } catch (NumberFormatException _) {

@@ -14,8 +14,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,9 +53,9 @@ public final class RunPage {
     private final EdgeTimes edges = new EdgeTimes();
     private final RunState state;
     private long lookedNanos;
-    /** The newest step that was asked for with joined parts: all who look at the page ask for the same one. */
-    private Answer joined;
-    private long joinedStep;
+    /** What is drawn of the step that was asked for last: all who look at the page ask for the same one. */
+    private Answer drawing;
+    private StepHead drawn;
 
     /**
      * Creates what answers for a run.
@@ -172,19 +174,33 @@ public final class RunPage {
                     .wrong("/troupe/v1/steps/ is followed by the number of a step, but is by " + question.rest());
         }
         long number = question.restAsNumber().getAsLong();
-        boolean isJoined = question.text("parts", "").equals("causes");
-        if (isJoined && joined != null && joinedStep == number) {
-            return joined;
+        return switch (question.text("form", "")) {
+            case "" -> whole(number);
+            case "drawing" -> drawing(number);
+            case "messages" -> files.read(number, "messages")
+                    .map(messages -> Answer.json(object().put("step", number).set("messages", messages)))
+                    .orElseGet(() -> whole(number));
+            default -> Answer.wrong("form is drawing or messages, but is " + question.text("form", ""));
+        };
+    }
+
+    private Answer whole(long number) {
+        return files.answer(number, history.lastStep().map(last -> last.path("step").asLong() + 1).orElse(0L));
+    }
+
+    private Answer drawing(long number) {
+        StepHead head = files.head(number);
+        if (head != null && head == drawn) {
+            return drawing;
         }
-        Answer answer = files.answer(number,
-                history.lastStep().map(last -> last.path("step").asLong() + 1).orElse(0L));
-        if (!isJoined || answer.status() != Answer.OK) {
+        Answer answer = whole(number);
+        if (answer.status() != Answer.OK) {
             return answer;
         }
         try {
-            joinedStep = number;
-            joined = new Answer(Answer.OK, Answer.JSON, CauseParts.joined(answer.body()));
-            return joined;
+            drawing = new Answer(Answer.OK, Answer.JSON, StepDrawing.of(answer.body()));
+            drawn = head;
+            return drawing;
         } catch (IOException malformed) {
             return Answer.unreadable("the file of step " + number + " is no JSON: " + malformed.getMessage());
         }
@@ -305,9 +321,15 @@ public final class RunPage {
     /** Returns the steps behind one, as they are told. */
     synchronized List<ObjectNode> stepsAfter(long number, int most) {
         look();
-        List<ObjectNode> after = history.steps().stream().filter(step -> step.path("step").asLong() > number)
-                .map(this::line).toList();
-        return after.subList(Math.max(0, after.size() - most), after.size());
+        Deque<ObjectNode> after = new ArrayDeque<>();
+        for (var newest = history.steps().descendingIterator(); newest.hasNext() && after.size() < most;) {
+            ObjectNode step = newest.next();
+            if (step.path("step").asLong() <= number) {
+                break;
+            }
+            after.addFirst(line(step));
+        }
+        return List.copyOf(after);
     }
 
     /** Returns the events from one on. */

@@ -11,7 +11,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -31,6 +33,8 @@ final class StepFiles {
 
     private final Path directory;
     private final NavigableMap<Long, StepHead> heads = new TreeMap<>();
+    /** When the file of each was written: a run that is resumed does steps again. */
+    private final Map<Long, FileTime> written = new HashMap<>();
     private long changedMillis = -1;
 
     StepFiles(Path run) {
@@ -52,8 +56,10 @@ final class StepFiles {
             NavigableMap<Long, Path> found = new TreeMap<>();
             files.forEach(file -> StepHead.number(file).ifPresent(number -> found.put(number, file)));
             heads.keySet().retainAll(found.keySet());
+            written.keySet().retainAll(found.keySet());
             for (Map.Entry<Long, Path> file : found.entrySet()) {
-                if (!heads.containsKey(file.getKey())) {
+                FileTime time = Files.getLastModifiedTime(file.getValue());
+                if (!time.equals(written.put(file.getKey(), time))) {
                     StepHead.read(file.getValue()).ifPresent(head -> heads.put(file.getKey(), head));
                 }
             }
@@ -78,9 +84,9 @@ final class StepFiles {
         return heads.isEmpty() ? Optional.empty() : Optional.of(heads.lastEntry().getValue());
     }
 
-    /** The numbers of the newest steps that have a file, the newest first. */
-    List<Long> newest(int most) {
-        return heads.descendingKeySet().stream().limit(most).toList();
+    /** The newest steps that have a file, the newest first. */
+    List<StepHead> newest(int most) {
+        return heads.descendingMap().values().stream().limit(most).toList();
     }
 
     /**

@@ -23,6 +23,8 @@ public final class FaultChecks {
     private static final Set<FaultPoint> ONCE_IN_A_STEP = Arrays.stream(FaultPoint.values())
             .filter(point -> !point.hasMicrobatch()).collect(Collectors.toUnmodifiableSet());
 
+    private static final Set<Reach> NOT_WITHIN_A_RANK = EnumSet.of(Reach.MESSAGE, Reach.BITS, Reach.CREDIT);
+
     private final TrainingPlan plan;
     private final long firstStep;
     private final int steps;
@@ -73,12 +75,14 @@ public final class FaultChecks {
         }
         return beyond(fault, "stage", fault.stage(), actions.stageCount())
                 .or(() -> beyond(fault, "rank", fault.rank(), plan.rankCount()))
-                .or(() -> beyond(fault, "microbatch", fault.microbatch(), actions.microbatchCount()))
+                .or(() -> beyond(fault, "microbatch", fault.microbatch(), actions.microbatchesPerStep()))
                 .or(() -> fault.step().isPresent() && fault.step().getAsLong() >= steps
                         ? refusal(fault, "is for step " + fault.step().getAsLong() + ", but the run has the steps 0 to "
                                 + (steps - 1))
                         : Optional.empty())
-                .or(() -> elsewhere(fault)).or(() -> between(fault)).or(() -> unkept(fault)).or(() -> absent(fault));
+                .or(() -> elsewhere(fault)).or(() -> unread(fault)).or(() -> between(fault)).or(() -> unkept(fault))
+                .or(() -> midst(fault))
+                .or(() -> absent(fault));
     }
 
     private static Optional<String> refusal(FaultSpec fault, String why) {
@@ -99,6 +103,27 @@ public final class FaultChecks {
                                 + fault.rank().getAsInt() + ", which has the stages "
                                 + plan.stagesOf(fault.rank().getAsInt()))
                         : Optional.empty();
+    }
+
+    /** Stages between the first and the last read no rows, but for their documents, and of a tensor group one rank reads. */
+    private Optional<String> unread(FaultSpec fault) {
+        int last = plan.training().plan().stageCount() - 1;
+        boolean isOfReader = fault.rank().isEmpty()
+                || plan.ranks().coordinates(fault.rank().getAsInt()).tensor() == 0
+                        && plan.stagesOf(fault.rank().getAsInt()).stream().anyMatch(this::readsRows);
+        return fault.kind().reach() != Reach.DATA
+                || isOfReader && (fault.stage().isEmpty() || readsRows(fault.stage().getAsInt()))
+                        ? Optional.empty()
+                        : refusal(fault, "is for the rows of a microbatch, which "
+                                + (plan.stageSettings().separatesDocuments()
+                                        ? "every stage reads"
+                                        : "the stages 0 and " + last + " read")
+                                + ", by the first rank of each tensor group");
+    }
+
+    private boolean readsRows(int stage) {
+        return stage == 0 || stage == plan.training().plan().stageCount() - 1
+                || plan.stageSettings().separatesDocuments();
     }
 
     /** The step of a checkpoint is the last that it holds. */
@@ -123,6 +148,17 @@ public final class FaultChecks {
                         ? Optional.empty()
                         : refusal(fault, "is for the keeping of snapshots, but this run keeps none"
                                 + " (recovery.enabled = false)");
+    }
+
+    /** Where steps overlap, snapshots are taken at the end of a pass. */
+    private Optional<String> midst(FaultSpec fault) {
+        long stepsDone = fault.step().orElse(plan.stepsPerPass() - 1) + 1;
+        boolean isOfSnapshots = fault.kind().points().equals(Set.of(FaultPoint.COMMIT))
+                || fault.at().equals(Optional.of(FaultPoint.COMMIT));
+        return isOfSnapshots && (stepsDone - firstStep) % plan.stepsPerPass() != 0
+                ? refusal(fault, "is for the keeping of snapshots after " + stepsDone + " steps, but this run keeps one"
+                        + " after every " + plan.stepsPerPass() + " steps (parallel.flush-every)")
+                : Optional.empty();
     }
 
     /** Not every backward is split, and not every stage hands on something to another rank. */
@@ -152,7 +188,7 @@ public final class FaultChecks {
                 || isOfMessages(fault) && fault.message().map(sent::contains).orElse(!sent.isEmpty())) {
             return Optional.empty();
         }
-        return refusal(fault, "is for " + (isOfMessages(fault) ? "send" : fault.at().orElseThrow().word())
+        return refusal(fault, "is for " + fault.at().map(Word::word).orElseGet(() -> words(fault.kind().points()))
                 + fault.message().map(message -> " of a message=" + message.word()).orElse("")
                 + ", but there the plan has only " + words(points)
                 + (sent.isEmpty() ? "" : ", and sends " + words(sent)));
@@ -160,10 +196,10 @@ public final class FaultChecks {
 
     /** What is sent once in a step is the first message of its edge, and only what strikes messages themselves meets it. */
     private boolean isMeant(FaultSpec fault, int rank, Action action) {
-        int microbatch = action.kind().isPerMicrobatch() ? action.microbatch() : 0;
+        int microbatch = Math.max(0, plan.microbatchInStep(Pass.Kind.TRAINING, action));
         return isOf(fault.rank(), rank) && isOf(fault.stage(), action.stage())
                 && isOf(fault.microbatch(), microbatch)
-                && !((isOfMessages(fault) || fault.kind().reach() == Reach.BITS) && isHandedOver(action));
+                && !(NOT_WITHIN_A_RANK.contains(fault.kind().reach()) && isHandedOver(action));
     }
 
     /** Between stages of one rank nothing is sent. */

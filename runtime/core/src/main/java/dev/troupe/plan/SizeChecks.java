@@ -67,7 +67,7 @@ public final class SizeChecks {
                         + " model.layers");
     }
 
-    private static void atMost(long found, long most, String sentence) {
+    static void atMost(long found, long most, String sentence) {
         if (found > most) {
             throw new UsageException(String.format(Locale.ROOT, sentence, found, most));
         }

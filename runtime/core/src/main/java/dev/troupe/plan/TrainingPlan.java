@@ -14,6 +14,9 @@ import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
+import dev.troupe.schedule.certificate.WeightVersions;
+import dev.troupe.shard.Overlap;
+import java.util.Collections;
 
 /**
  * When, what and where as one: the certified plan of a training step, that of a pass over validation data, and the layers
@@ -56,9 +59,14 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, validationMicrobatches);
         Partition partition = partition(model, compute.stageCount(), layout);
         WholeStep step = wholeStep(model, ranks, sharesSequence, zero);
-        return new TrainingPlan(ranks, sharesSequence, zero, partition, settings,
-                PlanValidator.certify(step.training(compute), Purpose.TRAINING, creditsPerEdge),
+        Certificate training = PlanValidator.certify(step.training(compute), Purpose.TRAINING, creditsPerEdge);
+        return new TrainingPlan(ranks, sharesSequence, zero, partition,
+                compute.continues() ? settings.with(overlap(training.weights())) : settings, training,
                 PlanValidator.certify(step.forwards(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
+    }
+
+    private static Overlap overlap(WeightVersions weights) {
+        return new Overlap(Collections.max(weights.liveVersions()), Collections.max(weights.liveGradients()));
     }
 
     /** What the whole step is: it follows from the grid and from what its ranks share out. */
@@ -105,6 +113,6 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
      * the D M. So D pipelines read what one pipeline with D M microbatches reads, each sequence once, in the same order.
      */
     public int microbatchInStep(int rank, int microbatch) {
-        return ranks.coordinates(rank).data() * training.plan().microbatchCount() + microbatch;
+        return ranks.coordinates(rank).data() * training.plan().microbatchesPerStep() + microbatch;
     }
 }

@@ -4,6 +4,7 @@ import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.Capability;
+import dev.troupe.engine.provider.DevicePick;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.WorkClock;
@@ -13,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -23,15 +25,22 @@ import java.util.stream.Collectors;
  * @param provider
  *            opens engines
  * @param settings
- *            the settings of each rank's engine
+ *            the settings of each rank's engine, but for its turn among devices
+ * @param ranksOfMachine
+ *            the ranks whose engines take turns over the devices of this machine
  * @param passedOver
  *            why {@code auto} did not take its preferred engine, in one sentence; empty where it did, or where the
  *            configuration names an engine
  */
-public record EngineChoice(EngineProvider provider, EngineSettings settings, Optional<String> passedOver) {
+public record EngineChoice(EngineProvider provider, EngineSettings settings, List<Integer> ranksOfMachine,
+        Optional<String> passedOver) {
     private static final Set<String> GPU_WORDS = Set.of("cuda", "gpu", "nvidia", "nd4j-cuda");
     private static final String GPU_ADVICE = "; an NVIDIA GPU is computed on by cuda from compute capability 8.0 on, and below"
             + " by nd4j, built with TROUPE_MAVEN_FLAGS=-Pnd4j-cuda (README, \"On an NVIDIA GPU\")";
+
+    public EngineChoice {
+        ranksOfMachine = List.copyOf(ranksOfMachine);
+    }
 
     /** The engines on the class path, the preferred one first. */
     public static List<EngineProvider> installed() {
@@ -42,24 +51,29 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
     /**
      * Finds the engine of the configuration; {@code auto} takes the preferred one of those that this machine can run.
      *
+     * @param ranksOfMachine
+     *            the ranks that share the cores and devices of this machine
      * @throws UsageException
      *             where it is not installed or cannot run here, with the reason
      */
-    public static EngineChoice of(EngineSpec spec, DataType parameterType, DataType computeType, int ranksHere,
+    public static EngineChoice of(EngineSpec spec, DataType parameterType, DataType computeType,
+            List<Integer> ranksOfMachine,
             List<EngineProvider> installed) {
         int threads = spec.threads() > 0
                 ? spec.threads()
-                : Math.max(1, Runtime.getRuntime().availableProcessors() / Math.max(1, ranksHere)); // rounded down
-        EngineSettings settings = new EngineSettings(parameterType, computeType, threads);
+                : Math.max(1, Runtime.getRuntime().availableProcessors() / Math.max(1, ranksOfMachine.size())); // rounded down
+        EngineSettings settings = new EngineSettings(parameterType, computeType, threads)
+                .withDevice(new DevicePick(spec.device(), 0));
         if (installed.isEmpty()) {
             throw new UsageException("no engine is installed: put an engine's module on the class path");
         }
         if (spec.kind().equals(EngineSpec.AUTO)) {
-            return installed.stream().filter(provider -> provider.serves(settings)).findFirst()
-                    .map(provider -> new EngineChoice(provider, settings, installed.getFirst().obstacle(settings)
+            return installed.stream().filter(provider -> obstacle(provider, settings).isEmpty()).findFirst()
+                    .map(provider -> new EngineChoice(provider, settings, ranksOfMachine, obstacle(
+                            installed.getFirst(), settings)
                             .map(obstacle -> "engine.kind = auto takes " + provider.kind() + ": " + obstacle)))
                     .orElseThrow(() -> new UsageException("no engine can serve here: " + installed.stream()
-                            .map(provider -> provider.kind() + ": " + provider.obstacle(settings).orElseThrow())
+                            .map(provider -> provider.kind() + ": " + obstacle(provider, settings).orElseThrow())
                             .collect(Collectors.joining("; "))));
         }
         EngineProvider provider = installed.stream().filter(candidate -> candidate.kind().equals(spec.kind()))
@@ -68,16 +82,25 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
                         + "\"; installed are " + EngineSpec.AUTO + ", "
                         + installed.stream().map(EngineProvider::kind).collect(Collectors.joining(", "))
                         + (GPU_WORDS.contains(spec.kind().toLowerCase(Locale.ROOT)) ? GPU_ADVICE : "")));
-        Optional<String> obstacle = provider.obstacle(settings);
+        Optional<String> obstacle = obstacle(provider, settings);
         if (obstacle.isPresent()) {
             throw new UsageException("engine.kind = " + spec.kind() + " cannot serve here: " + obstacle.get());
         }
-        return new EngineChoice(provider, settings, Optional.empty());
+        return new EngineChoice(provider, settings, ranksOfMachine, Optional.empty());
+    }
+
+    private static Optional<String> obstacle(EngineProvider provider, EngineSettings settings) {
+        OptionalInt ordinal = settings.device().ordinal();
+        return ordinal.isPresent() && !provider.hasDevices()
+                ? Optional.of("the engine " + provider.kind() + " has no devices, but engine.device = "
+                        + ordinal.getAsInt() + "; set it to " + EngineSpec.ROUND_ROBIN
+                        + ", or engine.kind to an engine that has, such as cuda")
+                : provider.obstacle(settings);
     }
 
     /** Returns the same choice, with times for the engine {@code emulated}. */
     public EngineChoice withCosts(WorkCosts costs) {
-        return new EngineChoice(provider, settings.withCosts(costs), passedOver);
+        return new EngineChoice(provider, settings.withCosts(costs), ranksOfMachine, passedOver);
     }
 
     /** Whether its engines compute, or keep time instead. */
@@ -85,9 +108,16 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
         return provider.serves(Capability.VALUES);
     }
 
-    /** Opens the engine of one rank. */
+    /** Opens an engine that is of no rank. */
     public Engine open() {
         return provider.open(settings);
+    }
+
+    /** Opens the engine of a rank. A rank that came from another machine takes the turn of its number. */
+    public Engine open(int rank) {
+        int place = ranksOfMachine.indexOf(rank);
+        return provider
+                .open(settings.withDevice(new DevicePick(settings.device().ordinal(), place < 0 ? rank : place)));
     }
 
     /** Returns the clock beside that engine. */

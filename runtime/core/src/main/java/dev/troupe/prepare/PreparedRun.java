@@ -7,7 +7,6 @@ import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.OptimizerSpec;
-import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.batch.Batches;
 import dev.troupe.batch.ValidationBatches;
@@ -32,13 +31,11 @@ import dev.troupe.plan.EmulatedCosts;
 import dev.troupe.plan.ExpectedTimes;
 import dev.troupe.plan.FaultChecks;
 import dev.troupe.memory.MemoryPlan;
+import dev.troupe.plan.RunSchedule;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
 import dev.troupe.publish.RunCompanions;
-import dev.troupe.schedule.builder.Schedule;
-import dev.troupe.schedule.family.Schedules;
-import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.trace.Pauses;
@@ -85,7 +82,7 @@ public final class PreparedRun implements AutoCloseable {
             this.beginsAgain = request.leads() && !request.continuesInPlace()
                     && RunDirectory.requireBeginnable(request.output());
             EngineChoice choice = EngineChoice.of(spec.engine(), parameterType(spec.training()),
-                    computeType(spec.training()), request.ranksOfMachine().size(),
+                    computeType(spec.training()), request.ranksOfMachine(),
                     EngineChoice.installed());
             this.tokenizer = Tokenizer.named(spec.data().tokenizer(), spec.data().specialTokens());
             this.start = StartingPoint.of(spec, tokenizer, request.resume());
@@ -115,7 +112,10 @@ public final class PreparedRun implements AutoCloseable {
                             spec.parallel().data() * spec.microbatchCount(),
                             optimizer(spec.training().optimizer()), recompute(spec.training().recompute()),
                             dropout(spec.training(), choice), data.separatesDocuments()),
-                    spec.parallel().layout(), schedule(spec.parallel()), spec.parallel().ranks(),
+                    spec.parallel().layout(), new RunSchedule(start.stepsDone(), spec.training().steps(),
+                            validateEvery(), spec.training().checkpointEvery())
+                            .of(spec.parallel(), spec.microbatchCount()),
+                    spec.parallel().ranks(),
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
@@ -164,11 +164,6 @@ public final class PreparedRun implements AutoCloseable {
                             + " steps already, but is to go on from the one after " + start.stepsDone()
                             + ": choose another directory with --out, or move the later checkpoints away");
         }
-    }
-
-    private static Schedule schedule(ParallelSpec parallel) {
-        Schedule named = Schedules.named(parallel.schedule());
-        return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
     }
 
     static DataType parameterType(TrainingSpec training) {
@@ -325,10 +320,10 @@ public final class PreparedRun implements AutoCloseable {
         return data.isText() ? Optional.of(tokenizer) : Optional.empty();
     }
 
-    /** Returns the bytes of a checkpoint's tensors under any layout: each weight once, and its optimizer state. */
+    /** Returns the bytes of a checkpoint's tensors under any layout: each weight, its versions, its optimizer state. */
     public long checkpointBytes() {
         return model().trainedCount() * engine.settings().parameterType().elementBytes()
-                * (1 + plan.stageSettings().optimizer().momentCount());
+                * (plan.stageSettings().overlap().weightVersions() + plan.stageSettings().optimizer().momentCount());
     }
 
     /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */
@@ -342,10 +337,13 @@ public final class PreparedRun implements AutoCloseable {
         return new RunSettings(plan.rankCount(), start.stepsDone(), training.steps(),
                 learningRate(training.learningRate())::at, training.gradientClip(),
                 lossScale(training.lossScale(), start.lossScale()),
-                validation().isPresent() ? training.validateEvery() : 0,
-                leavesWeights() ? training.checkpointEvery() : 0,
+                validateEvery(), leavesWeights() ? training.checkpointEvery() : 0,
                 request.continuesInPlace() ? start.stepsDone() : -1, leavesWeights(), plan.places(),
-                recovers() ? spec().recovery().mostPerStep() : 0);
+                recovers() ? spec().recovery().mostPerStep() : 0, plan.stepsPerPass());
+    }
+
+    private int validateEvery() {
+        return validation().isPresent() ? spec().training().validateEvery() : 0;
     }
 
     /** Returns the greatest age of the last checkpoint; zero for no limit. */

@@ -8,6 +8,7 @@ import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.UsageException;
 import dev.troupe.tokenizer.Tokenizer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
@@ -33,7 +34,7 @@ record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start)
     static WholeModel of(RunSpec spec, Optional<Path> from) {
         from.filter(path -> !Checkpoint.isAt(path)).ifPresent(RunDirectory::requireResumable);
         EngineChoice choice = EngineChoice.of(spec.engine(), PreparedRun.parameterType(spec.training()),
-                PreparedRun.computeType(spec.training()), 1, EngineChoice.installed());
+                PreparedRun.computeType(spec.training()), List.of(0), EngineChoice.installed());
         if (!choice.computes()) {
             throw new UsageException("the engine " + choice.provider().kind()
                     + " computes nothing: choose another engine.kind");

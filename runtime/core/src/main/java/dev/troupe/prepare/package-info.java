@@ -10,8 +10,7 @@
  * {@code dev.troupe.model}, {@code dev.troupe.model.family}, {@code dev.troupe.model.spec},
  * {@code dev.troupe.optimizer}, {@code dev.troupe.parallel}, {@code dev.troupe.partition}, {@code dev.troupe.plan},
  * {@code dev.troupe.protocol}, {@code dev.troupe.protocol.replica}, {@code dev.troupe.protocol.watch},
- * {@code dev.troupe.publish}, {@code dev.troupe.rows}, {@code dev.troupe.schedule},
- * {@code dev.troupe.schedule.builder}, {@code dev.troupe.schedule.family}, {@code dev.troupe.snapshot},
+ * {@code dev.troupe.publish}, {@code dev.troupe.rows}, {@code dev.troupe.schedule}, {@code dev.troupe.snapshot},
  * {@code dev.troupe.stage}, {@code dev.troupe.tokenizer}, {@code dev.troupe.tokenizer.file}, {@code dev.troupe.trace},
  * {@code dev.troupe.transport}, {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface},
  * {@code dev.troupe.weights.peft}, {@code com.typesafe.config} and {@code org.slf4j}.

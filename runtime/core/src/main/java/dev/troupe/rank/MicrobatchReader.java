@@ -58,15 +58,18 @@ final class MicrobatchReader implements AutoCloseable {
         };
     }
 
-    /** Reads a microbatch of the rank's pipeline, where this rank is the one of its tensor group that does. */
+    /** Whether this rank is the one of its tensor group that reads. */
+    boolean isReader() {
+        return isRoot;
+    }
+
+    /** Reads a microbatch of the rank's pipeline; asked of the rank that does. */
     void read(Pass pass, int microbatch) {
-        if (isRoot) {
-            switch (pass.kind()) {
-                case TRAINING ->
-                    node.batches().fillMicrobatch(pass.step(), node.plan().microbatchInStep(rank, microbatch),
-                            node.plan().stageSettings().microbatchSize(), rows);
-                case VALIDATION -> node.validation().orElseThrow().fill(microbatch, rows);
-            }
+        switch (pass.kind()) {
+            case TRAINING ->
+                node.batches().fillMicrobatch(pass.step(), node.plan().microbatchInStep(rank, microbatch),
+                        node.plan().stageSettings().microbatchSize(), rows);
+            case VALIDATION -> node.validation().orElseThrow().fill(microbatch, rows);
         }
     }
 

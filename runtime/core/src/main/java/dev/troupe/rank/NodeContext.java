@@ -14,6 +14,7 @@ import dev.troupe.trace.Pauses;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /**
@@ -26,7 +27,7 @@ import java.util.function.Supplier;
  * @param groups
  *            the process groups that ranks are in
  * @param engines
- *            opens an engine for a rank
+ *            opens the engine of a rank, by its number
  * @param clocks
  *            gives a rank the clock beside its engine
  * @param weights
@@ -54,7 +55,7 @@ import java.util.function.Supplier;
  * @param warmsUp
  *            whether a node without ranks warms up what it may take over
  */
-public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> engines,
+public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, IntFunction<Engine> engines,
         Supplier<WorkClock> clocks, WeightSource weights, boolean resumes, long firstStep,
         Optional<Snapshots> snapshots, CopyRoutes copies, Batches batches,
         Optional<ValidationBatches> validation, CheckpointStore checkpoints,

@@ -90,8 +90,8 @@ public final class RankResources {
         this.plan = node.plan();
         this.flips = node.faults().bitsOf(rank);
         this.engine = new WatchedEngine(flips.areAsked()
-                ? new FlippingEngine(node.engines().get(), flips)
-                : node.engines().get(), pulse);
+                ? new FlippingEngine(node.engines().apply(rank), flips)
+                : node.engines().apply(rank), pulse);
         this.clock = node.clocks().get();
         this.tensorGroup = join(GroupKind.TENSOR);
         this.dataGroup = join(GroupKind.DATA);
@@ -164,6 +164,11 @@ public final class RankResources {
     /** The tensors between its stages and those of other ranks. */
     public RankTensors tensors() {
         return tensors;
+    }
+
+    /** The plan of the run. */
+    public TrainingPlan plan() {
+        return plan;
     }
 
     public RankMachine machine() {

@@ -40,7 +40,7 @@ public final class RankTensors implements RankSide {
         this.node = node;
         this.plan = node.plan();
         this.data = data;
-        this.points = new StepPoints(node.faults(), rank.flips(), rank.rank());
+        this.points = new StepPoints(node.faults(), rank.flips(), rank.rank(), plan);
     }
 
     /** The points at which faults may strike the rank. */
@@ -85,8 +85,13 @@ public final class RankTensors implements RankSide {
     }
 
     @Override
-    public MicrobatchRows read(Pass pass, int microbatch) {
-        rank.trace().reads(() -> data.read(pass, microbatch));
+    public MicrobatchRows read(int stage, Pass pass, int microbatch) {
+        if (data.isReader()) {
+            rank.trace().reads(() -> {
+                points.reads(stage, pass, microbatch);
+                data.read(pass, microbatch);
+            });
+        }
         long start = System.nanoTime();
         MicrobatchRows rows = data.share(pass, microbatch);
         rank.waited(System.nanoTime() - start);
@@ -98,6 +103,13 @@ public final class RankTensors implements RankSide {
         return data.lengthOf(pass.kind(), pass.step(), microbatch);
     }
 
+    /** The length of the sequences of an action's microbatch over that of the run's longest. */
+    public double share(Pass pass, Action action) {
+        int length = data.lengthOf(pass.kind(), pass.step() + plan.stepInRow(pass.kind(), action),
+                plan.microbatchInStep(pass.kind(), action));
+        return (double) length / plan.stageSettings().sequenceLength();
+    }
+
     /**
      * The rows that the message of an edge must have: of a boundary those of its microbatch, which may be fewer than its
      * buffer has, and otherwise those of the buffer.
@@ -107,10 +119,13 @@ public final class RankTensors implements RankSide {
      */
     int rowsOf(MessageId id, Tensor buffer) {
         int rows = buffer.shape().size(0);
-        if (!plan.receiveOf(new MessageKey(id.edge(), id.microbatch())).kind().isTransfer()) {
+        Action receive = plan.receiveOf(new MessageKey(id.edge(), id.microbatch()));
+        if (!receive.kind().isTransfer()) {
             return rows;
         }
-        int length = data.lengthOf(Pass.kindOf(id.pass()), Pass.stepOf(id.pass()), id.microbatch());
+        Pass.Kind kind = Pass.kindOf(id.pass());
+        int length = data.lengthOf(kind, Pass.stepOf(id.pass()) + plan.stepInRow(kind, receive),
+                plan.microbatchInStep(kind, receive));
         // Exact: each sequence has as many rows as the others, and each rank of a group as many as the others.
         return (int) ((long) rows * length / plan.stageSettings().sequenceLength());
     }
@@ -135,8 +150,8 @@ public final class RankTensors implements RankSide {
         Tensor tensor = take(send, pass.number());
         if (pass.kind() == Pass.Kind.TRAINING) {
             rank.trace().handed(send, tensor.byteCount());
-            rank.flips().send(rank.engine(), send.stage(), pass.step(), send.microbatch(), Carried.by(send.kind()),
-                    tensor);
+            rank.flips().send(rank.engine(), send.stage(), pass.step() + plan.stepInRow(pass.kind(), send),
+                    plan.microbatchInStep(pass.kind(), send), Carried.by(send.kind()), tensor);
         }
         rank.outbox().send(plan.keyOf(rank(), send), tensor);
     }
@@ -149,6 +164,16 @@ public final class RankTensors implements RankSide {
     @Override
     public void release(int stage, Tensor tensor) {
         rank.release(stage, tensor);
+    }
+
+    @Override
+    public void enters(int stepInRow) {
+        rank.bits().enter(stepInRow);
+    }
+
+    @Override
+    public void updated(Stage stage) {
+        rank.bits().weights(stage);
     }
 
     @Override
@@ -173,7 +198,9 @@ public final class RankTensors implements RankSide {
 
     @Override
     public void keep(Stage stage, Pass pass) {
-        rank.bits().weights(stage);
+        if (!plan.training().plan().continues()) {
+            rank.bits().weights(stage);
+        }
         long stepsDone = pass.step() + 1;
         if (node.snapshots().isPresent() && !rank.outbox().isRetired()
                 && points.keepsSnapshot(stage.index(), pass.step())) {

@@ -8,11 +8,12 @@ import dev.troupe.fault.FaultPoints;
 import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
 import dev.troupe.protocol.rank.ActionResult;
+import dev.troupe.protocol.rank.RunPlan;
 import java.util.Optional;
 import java.util.function.Supplier;
 
 /** The points of a training step at which faults may strike a rank, in the words of its actions. */
-record StepPoints(FaultInjector faults, BitFlips flips, int rank) {
+record StepPoints(FaultInjector faults, BitFlips flips, int rank, RunPlan plan) {
     /** Does an action, with what is due at its point, if it has one. */
     ActionResult around(ActionRequest request, Supplier<ActionResult> work) {
         Action action = request.action();
@@ -21,18 +22,31 @@ record StepPoints(FaultInjector faults, BitFlips flips, int rank) {
                 || point.get() == FaultPoint.COMMIT) { // where a snapshot is kept a fault strikes by itself
             return work.get();
         }
-        return faults.around(point.get(), rank, action.stage(), request.pass().step(), action.microbatch(), () -> {
-            flips.begin(point.get(), action.stage(), request.pass().step(), action.microbatch());
+        long step = stepOf(request.pass(), action);
+        int microbatch = plan.microbatchInStep(request.pass().kind(), action);
+        return faults.around(point.get(), rank, action.stage(), step, microbatch, () -> {
+            flips.begin(point.get(), action.stage(), step, microbatch);
             ActionResult result = work.get();
             flips.end();
             return result;
         });
     }
 
+    private long stepOf(Pass pass, Action action) {
+        return pass.step() + plan.stepInRow(pass.kind(), action);
+    }
+
+    /** The rank is about to read the rows of a microbatch for a stage. */
+    void reads(int stage, Pass pass, int microbatch) {
+        if (pass.kind() == Pass.Kind.TRAINING) {
+            faults.reads(rank, stage, pass.step(), microbatch);
+        }
+    }
+
     /** A stage is about to hand over or take a message. */
     void at(FaultPoint point, Pass pass, Action message) {
         if (pass.kind() == Pass.Kind.TRAINING) {
-            faults.at(point, rank, message.stage(), pass.step(), message.microbatch(),
+            faults.at(point, rank, message.stage(), stepOf(pass, message), plan.microbatchInStep(pass.kind(), message),
                     Carried.by(message.kind()));
         }
     }

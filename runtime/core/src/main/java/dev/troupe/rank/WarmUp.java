@@ -114,7 +114,7 @@ public final class WarmUp {
 
     private boolean warmUp(int rank, Snapshots kept) {
         int noQuicker = 0;
-        for (int stepsDone = 0; noQuicker < NO_QUICKER; stepsDone++) {
+        for (int stepsDone = 0; noQuicker < NO_QUICKER; stepsDone += node.plan().stepsPerPass()) {
             try (WarmUpRun warmUp = new WarmUpRun(node, kept, rank, stepsDone, this::pause)) {
                 if (!warmUp.run()) {
                     return false;

@@ -138,7 +138,8 @@ final class WarmUpRun implements AutoCloseable {
             }
             case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
             case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
-            case RankCommand.ReportPassDone _ -> events.add(new RankEvent.UpdateRequested());
+            case RankCommand.ReportPassDone(Pass done, long step) ->
+                events.add(new RankEvent.UpdateRequested((int) (step - done.step())));
             case RankCommand.ReportUpdated _ -> isDone = true;
             case RankCommand.ReportEpochReady standing ->
                 throw new IllegalStateException("nobody began an epoch, but found " + standing);

@@ -1,13 +1,7 @@
 package dev.troupe.run;
 
-import dev.troupe.bits.BitKey;
-import dev.troupe.bits.StepBits;
-import dev.troupe.protocol.watch.Notice;
-import dev.troupe.observe.Recovery;
-import dev.troupe.protocol.StepResult;
+import dev.troupe.observe.ForwardingListener;
 import dev.troupe.observe.RunListener;
-import dev.troupe.schedule.idle.StepTimes;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -18,10 +12,12 @@ import java.util.function.Supplier;
  *
  * <p>Thread rule: as of any listener.
  */
-public final class LateListener implements RunListener {
+public final class LateListener extends ForwardingListener {
     private final Supplier<RunListener> opening;
     private final Consumer<List<String>> waiting;
-    private RunListener listener;
+    /** Before the run begins, one that hears nothing. */
+    private RunListener listener = new RunListener() {
+    };
 
     /**
      * @param opening
@@ -46,70 +42,7 @@ public final class LateListener implements RunListener {
     }
 
     @Override
-    public void onStarted() {
-        listener.onStarted();
-    }
-
-    @Override
-    public void onTimes(StepTimes times) {
-        listener.onTimes(times);
-    }
-
-    @Override
-    public void onBits(StepBits bits) {
-        listener.onBits(bits);
-    }
-
-    @Override
-    public String wordsOf(long step, BitKey output) {
-        return listener.wordsOf(step, output);
-    }
-
-    @Override
-    public void onStep(StepResult result, double seconds) {
-        listener.onStep(result, seconds);
-    }
-
-    @Override
-    public void onValidated(long stepsDone, double loss) {
-        listener.onValidated(stepsDone, loss);
-    }
-
-    @Override
-    public void onCheckpoint(long stepsDone, Path directory) {
-        listener.onCheckpoint(stepsDone, directory);
-    }
-
-    @Override
-    public void onCheckpointFailed(long stepsDone, String why) {
-        listener.onCheckpointFailed(stepsDone, why);
-    }
-
-    @Override
-    public void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
-        listener.onRecoveryBegins(epoch, stepsDone, ranks, reason);
-    }
-
-    @Override
-    public void onRecovery(Recovery recovery) {
-        listener.onRecovery(recovery);
-    }
-
-    /** Ignores notices before the run has begun. */
-    @Override
-    public void onNotice(Notice notice) {
-        if (listener != null) {
-            listener.onNotice(notice);
-        }
-    }
-
-    @Override
-    public List<Double> earlierStepSeconds() {
-        return listener == null ? List.of() : listener.earlierStepSeconds();
-    }
-
-    @Override
-    public long committedSteps() {
-        return listener == null ? 0 : listener.committedSteps();
+    protected RunListener next() {
+        return listener;
     }
 }

@@ -54,7 +54,7 @@ public final class NodeWarmUp {
 
     private void run(KernelWarmUp rank) {
         try {
-            rank.run(run.engine()::open);
+            rank.run(() -> run.engine().open(rank.rank()));
         } catch (Throwable failure) { // errors too, since the waiting thread must be told
             refusal.compareAndSet(Optional.empty(), Optional.of("rank " + rank.rank()
                     + " cannot run on this machine what the run needs: " + Reason.of(failure) + ", "

@@ -24,6 +24,7 @@ import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
@@ -147,7 +148,8 @@ public final class TrainingRun {
         NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
         Optional<Snapshots> snapshots = snapshots(run, false);
         FaultInjector faults = FaultInjector.of(run.spec().faults(), directory.path(), ONLY_NODE, new ProcessDamage());
-        NodeSetup node = new NodeSetup(ONLY_NODE, Map.of(), timeout, Neighbours.none(), () -> warmUp,
+        NodeSetup node = new NodeSetup(ONLY_NODE, Map.of(), timeout, run.plan().stepsPerPass(), Neighbours.none(),
+                () -> warmUp,
                 path -> context(run, path, faulty(run, transport, faults), groups, snapshots, new CopyRoutes(),
                         gradients,
                         faults),
@@ -155,14 +157,15 @@ public final class TrainingRun {
                 () -> {
                     groups.close();
                     snapshots.ifPresent(Snapshots::close);
-                }, position, outcome::complete);
+                }, position, outcome::complete, Optional.empty());
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         CoordinatorSetup setup = new CoordinatorSetup(run.settings(), run.plan(),
                 new Roster(Map.of(ONLY_NODE, ranks), Map.of(), timeout, ReplicaTable.Buddies.NONE),
                 () -> Set.of(ONLY_NODE),
                 directory.path(), run.checkpointsFound(),
                 checkpoints(run, directory.path()), timeout, hangTimeout(run),
-                run.checkpointInterval(), faults.clock(System::nanoTime), run.expectation(), listener, outcome);
+                run.checkpointInterval(), faults.clock(System::nanoTime), run.expectation(), lengths(run), listener,
+                outcome);
         RunActors actors = host.<RunActors>map(system -> GuestActors.start(system, ACTORS, setup, node))
                 .orElseGet(() -> RunActors.own(ActorSystem.create(guardian(setup, node), "troupe", ACTORS)));
         return new TrainingRun(actors, outcome, position, run.stepsDone(),
@@ -202,13 +205,20 @@ public final class TrainingRun {
     private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {
         return faults.isIdle()
                 ? transport
-                : new FaultyTransport(transport, faults, run.plan()::senderOf, _ -> true);
+                : new FaultyTransport(transport, faults, run.plan()::senderOf,
+                        run.plan().training().plan().microbatchesPerStep(), _ -> true);
     }
 
     /** Returns the checkpoint store of a run that writes to a directory. */
     public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
         return new CheckpointStore(directory, run.model(), run.spec().training().keepCheckpoints(),
                 run.checkpointBytes());
+    }
+
+    /** Returns the lengths of the microbatches of a run's steps. */
+    public static StepTimes.Lengths lengths(PreparedRun run) {
+        int size = run.spec().training().microbatchSize();
+        return step -> run.batches().lengths(step, size);
     }
 
     /** The guardian: coordinator and node are its children; it passes messages on, and ends when the coordinator does. */

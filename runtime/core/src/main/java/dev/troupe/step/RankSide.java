@@ -15,12 +15,19 @@ public interface RankSide {
     /** The rank's number. */
     int rank();
 
-    /** Reads a microbatch of the rank's pipeline; the rows hold until the next is read. */
-    MicrobatchRows read(Pass pass, int microbatch);
+    /**
+     * Reads a microbatch of the rank's pipeline for a stage; the rows hold until the next is read.
+     *
+     * @param pass
+     *            with the microbatch's own step
+     * @param microbatch
+     *            its number in that step
+     */
+    MicrobatchRows read(int stage, Pass pass, int microbatch);
 
     /**
      * The tokens of each sequence of a microbatch of the rank's pipeline, which all of its tensors have: known before
-     * anything of it is read, and the same whenever it is asked.
+     * anything of it is read, and the same whenever it is asked. Arguments as for {@link #read}.
      */
     int lengthOf(Pass pass, int microbatch);
 
@@ -43,15 +50,25 @@ public interface RankSide {
     default void makes(Action send) {
     }
 
+    /** What a stage tells from now on is of this step among those of the row. */
+    default void enters(int stepInRow) {
+    }
+
     /** A stage is about to use what another rank has sent it for a receive. */
     default void received(Stage stage, Action receive, Pass pass, Tensor tensor) {
     }
 
-    /** The gradients of a stage are final. */
+    /** The gradients of a stage are final; the pass is that of their step. */
     default void measured(Stage stage, Pass pass) {
     }
 
-    /** A stage has the weights of the step after: what it starts again from is to be kept. */
+    /** A stage has the weights after a step, and others follow in the row. */
+    default void updated(Stage stage) {
+    }
+
+    /**
+     * A stage has the weights after the step of this pass, the last of the row: what it starts again from is to be kept.
+     */
     default void keep(Stage stage, Pass pass) {
     }
 }

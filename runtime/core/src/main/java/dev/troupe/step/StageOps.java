@@ -18,7 +18,11 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The actions of one stage on an engine: straight-line code between the rank's tensors and the stage. What the engine is
@@ -33,7 +37,8 @@ public final class StageOps implements StepOps {
     private final TrainingPlan plan;
     private final RankSide rank;
     private final Coordinates at;
-    private final Action lastBackward;
+    private final Set<Action> lastBackwards;
+    private final Map<Action, Integer> updatesBehind;
 
     /** The actions of a stage of this rank; the clock is that of the rank's engine. */
     public StageOps(Stage stage, Engine engine, WorkClock clock, TrainingPlan plan, RankSide rank) {
@@ -43,7 +48,10 @@ public final class StageOps implements StepOps {
         this.plan = plan;
         this.rank = rank;
         this.at = plan.ranks().coordinates(rank.rank());
-        this.lastBackward = plan.lastBackward(rank.rank(), stage.index());
+        this.lastBackwards = IntStream.range(0, plan.stepsPerPass())
+                .mapToObj(step -> plan.lastBackward(rank.rank(), stage.index(), step))
+                .collect(Collectors.toUnmodifiableSet());
+        this.updatesBehind = plan.updatesBehind(rank.rank(), stage.index());
     }
 
     /** Gives the transport as many buffers for each way into this stage as the plan declares credits. */
@@ -58,9 +66,24 @@ public final class StageOps implements StepOps {
         }
     }
 
+    /** From now on the stage means the weights and the gradients of an action, and what it tells is of the action's step. */
+    private void use(Action action, Pass.Kind kind) {
+        if (plan.training().plan().continues()) {
+            stage.use(updatesBehind.getOrDefault(action, 0), plan.gradientSum(kind, action));
+            rank.enters(plan.stepInRow(kind, action));
+        }
+    }
+
+    /** The pass of an action's step alone. */
+    private Pass stepOf(Action action, Pass pass) {
+        int step = plan.stepInRow(pass.kind(), action);
+        return step == 0 ? pass : new Pass(pass.step() + step, pass.kind(), pass.lossScale());
+    }
+
     @Override
     public ActionResult compute(Action action, Pass pass) {
-        if (action.equals(lastBackward)) {
+        use(action, pass.kind());
+        if (lastBackwards.contains(action)) {
             stage.lastBackwardFollows();
         }
         return switch (action.kind()) {
@@ -73,8 +96,10 @@ public final class StageOps implements StepOps {
 
     private ActionResult forward(Action action, Pass pass) {
         int microbatch = action.microbatch();
+        Pass step = stepOf(action, pass);
+        int inStep = plan.microbatchInStep(pass.kind(), action);
         Tensor input = stage.hasEmbedding() ? null : receive(action.as(Kind.RECV_F), pass);
-        MicrobatchRows rows = readsRows() ? rank.read(pass, microbatch) : null;
+        MicrobatchRows rows = readsRows() ? rank.read(stage.index(), step, inStep) : null;
         if (stage.hasHead()) {
             stage.scaleLoss(pass.lossScale());
         } else {
@@ -83,14 +108,14 @@ public final class StageOps implements StepOps {
         clock.begins(stage.index(), Work.FORWARD);
         Tensor output = switch (pass.kind()) {
             case TRAINING -> {
-                stage.enterStep(pass.step(), plan.microbatchInStep(rank.rank(), 0));
+                stage.enterStep(step.step(), plan.microbatchInStep(rank.rank(), inStep) - microbatch);
                 yield stage.forward(microbatch, input, rows);
             }
             case VALIDATION -> stage.forwardOnly(microbatch, input, rows);
         };
         clock.ends();
         if (stage.hasHead()) {
-            return new ActionResult(losses(pass, microbatch), List.of());
+            return new ActionResult(losses(pass, inStep, stage.loss(microbatch)), List.of());
         }
         handOver(action.as(Kind.SEND_F), pass, output);
         return ActionResult.NOTHING;
@@ -101,8 +126,7 @@ public final class StageOps implements StepOps {
     }
 
     /** Told by one rank of a group, and of validation data, which every pipeline sees whole, by those of one pipeline. */
-    private List<MicrobatchLoss> losses(Pass pass, int microbatch) {
-        double loss = stage.loss(microbatch);
+    private List<MicrobatchLoss> losses(Pass pass, int microbatch, double loss) {
         return switch (pass.kind()) {
             case TRAINING -> at.tensor() == 0
                     ? List.of(new MicrobatchLoss(plan.microbatchInStep(rank.rank(), microbatch), loss))
@@ -147,7 +171,7 @@ public final class StageOps implements StepOps {
      * buffer holds the longest message, since it is granted before it is known for which.
      */
     private Tensor receive(Action receive, Pass pass) {
-        int length = rank.lengthOf(pass, receive.microbatch());
+        int length = rank.lengthOf(stepOf(receive, pass), plan.microbatchInStep(pass.kind(), receive));
         if (!plan.needsMessage(receive)) {
             return take(receive, pass, () -> stage.ofLength(stage.takeBoundary(), length));
         }
@@ -196,6 +220,7 @@ public final class StageOps implements StepOps {
     /** A copy goes, since the gradient itself becomes the sum, and a message may have to be sent again. */
     @Override
     public void sendShared(Action send, Pass pass) {
+        use(send, pass.kind());
         if (plan.needsMessage(send)) {
             rank.grant(send.as(Kind.RECV_SHARED), stage.tied().takeGradient());
         }
@@ -209,6 +234,7 @@ public final class StageOps implements StepOps {
 
     @Override
     public void addShared(Action receive, Pass pass) {
+        use(receive, pass.kind());
         if (plan.peerStage(receive) == stage.index()) {
             stage.tied().reduce();
             return;
@@ -220,7 +246,8 @@ public final class StageOps implements StepOps {
 
     @Override
     public ActionResult norm(Action action, Pass pass) {
-        rank.measured(stage, pass);
+        use(action, pass.kind());
+        rank.measured(stage, stepOf(action, pass));
         List<LayerSquaredSum> sums = new ArrayList<>();
         // Every rank of the group takes part.
         stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum)));
@@ -229,17 +256,21 @@ public final class StageOps implements StepOps {
 
     @Override
     public void update(Action action, WeightUpdate update) {
+        use(action, Pass.Kind.TRAINING);
         clock.begins(stage.index(), Work.UPDATE);
         if (update.skipped()) {
-            stage.zeroGradients();
+            stage.skipStep();
         } else {
             stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
         }
         clock.ends();
+        if (plan.training().plan().continues()) {
+            rank.updated(stage);
+        }
     }
 
     @Override
     public void snapshot(Action action, Pass pass) {
-        rank.keep(stage, pass);
+        rank.keep(stage, stepOf(action, pass));
     }
 }

@@ -4,28 +4,35 @@ import dev.troupe.schedule.idle.RankTimes.Pause;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The times in which this process stood still: collections of garbage and other safepoints, and a process stopped from
- * outside. A thread sleeps two milliseconds at a time; what it wakes too late, and was not waiting for a core, is a pause.
+ * The times in which this process stood still: collections of garbage, as the JVM tells of them, and a process stopped from
+ * outside, which a thread notices that sleeps for ten milliseconds at a time: where the sleep takes longer and the thread
+ * was not waiting for a core, the process stood still for the rest of it. A wake-up costs some 40 microseconds of a
+ * virtual processor.
  *
  * <p>Thread rule: any thread asks; the thread of its own watches until it is closed.
  */
 public final class Pauses implements AutoCloseable {
-    private static final long SLEEP_NANOS = 2_000_000;
-    /** What a sleep may take longer without a pause. */
-    private static final long SHORTEST_NANOS = 1_000_000;
+    private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** A sleep may be longer by this without a pause. */
+    private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** A look that is as late as this is a pause that is not over, or not known yet: no thread waits so long for a core. */
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int MOST_KEPT = 1_000;
 
     private final Deque<Pause> newest = new ArrayDeque<>();
     private boolean isWatched;
+    private volatile long dueNanos;
     private volatile boolean isClosed;
 
     /** Begins to watch, unless it does; before that there are no pauses, whatever happens. */
     public synchronized Pauses watched() {
         if (!isWatched) {
             isWatched = true;
+            dueNanos = System.nanoTime() + SLEEP_NANOS;
             Thread.ofPlatform().name("pauses").daemon().start(this::watch);
         }
         return this;
@@ -33,6 +40,7 @@ public final class Pauses implements AutoCloseable {
 
     private void watch() {
         RunDelay delay = RunDelay.ofThisThread();
+        CollectionPauses collections = new CollectionPauses(this::add);
         long before = System.nanoTime();
         long delayed = delay.nanos();
         while (!isClosed) {
@@ -45,19 +53,42 @@ public final class Pauses implements AutoCloseable {
             }
             before = now;
             delayed = delayedNow;
+            dueNanos = now + SLEEP_NANOS;
         }
+        collections.close();
         delay.close();
     }
 
-    private synchronized void add(Pause pause) {
-        newest.addLast(pause);
+    /** Takes in a pause. Both ways may tell of the same one, and the JVM may tell late. */
+    synchronized void add(Pause pause) {
+        long from = pause.fromNanos();
+        long to = pause.toNanos();
+        Deque<Pause> later = new ArrayDeque<>();
+        while (!newest.isEmpty() && newest.getLast().toNanos() >= from) {
+            Pause last = newest.removeLast();
+            if (last.fromNanos() > to) {
+                later.addFirst(last);
+            } else {
+                from = Math.min(from, last.fromNanos());
+                to = Math.max(to, last.toNanos());
+            }
+        }
+        newest.addLast(new Pause(from, to));
+        newest.addAll(later);
         if (newest.size() > MOST_KEPT) {
             newest.removeFirst();
         }
     }
 
-    /** Returns the pauses that ended after an instant of {@link System#nanoTime}, oldest first. */
+    /**
+     * Returns the pauses that ended after an instant of {@link System#nanoTime}, oldest first. A rank may have ended its
+     * step behind a pause before the thread that watches has run.
+     */
     synchronized List<Pause> since(long nanos) {
+        long now = System.nanoTime();
+        if (isWatched && now - dueNanos >= LATE_NANOS) {
+            add(new Pause(dueNanos, now));
+        }
         return newest.isEmpty() || newest.getLast().toNanos() <= nanos
                 ? List.of()
                 : newest.stream().filter(pause -> pause.toNanos() > nanos).toList();

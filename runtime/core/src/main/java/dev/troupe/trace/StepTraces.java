@@ -9,12 +9,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The times of the step under way, put together from those of its ranks.
+ * The times of the step under way, put together from those of its ranks. Where steps overlap, those of a pass are told as
+ * one, under its first step.
  *
  * <p>Thread rule: the coordinator's thread.
  */
 public final class StepTraces {
     private final StepTimes.Rows rows;
+    private final StepTimes.Lengths lengths;
     private final NodeClocks clocks = new NodeClocks();
     private final RankTimes[] ranks;
     private long step = -1;
@@ -24,9 +26,10 @@ public final class StepTraces {
     private long endNanos;
     private Cause between = Cause.COMMIT;
 
-    /** The steps of a plan. */
-    public StepTraces(StepTimes.Rows rows) {
+    /** The steps of a plan, with the lengths of their microbatches. */
+    public StepTraces(StepTimes.Rows rows, StepTimes.Lengths lengths) {
         this.rows = rows;
+        this.lengths = rows.plan().stepCount() == 1 ? lengths : StepTimes.Lengths.EQUAL; // a row of several has several
         this.ranks = new RankTimes[rows.plan().rankCount() * rows.ranksPerPlace()];
     }
 
@@ -90,7 +93,8 @@ public final class StepTraces {
             between = Cause.COMMIT;
             return Optional.empty();
         }
-        StepTimes times = new StepTimes(step, rows, List.of(ranks), nodes, endOfStep == step - 1 ? endNanos : 0,
+        StepTimes times = new StepTimes(step, rows, List.of(ranks), nodes, lengths.of(step),
+                endOfStep == step - rows.plan().stepCount() ? endNanos : 0,
                 between);
         endOfStep = step;
         endNanos = times.endNanos();

@@ -11,11 +11,11 @@ import java.util.stream.Collectors;
  * The counts of a transport since it started. Bytes are payload, without headers.
  *
  * @param messagesSent
- *            messages whose last fragment has been handed to Aeron
+ *            messages whose last fragment has been handed to Aeron or the kernel
  * @param messagesReceived
  *            messages that landed whole
  * @param bytesSent
- *            payload bytes handed to Aeron
+ *            payload bytes handed to Aeron or the kernel
  * @param bytesReceived
  *            payload bytes written into granted buffers
  * @param backPressured

@@ -21,8 +21,11 @@ import java.util.Optional;
  *            {@value #MIN_TERM_LENGTH} to {@value #MAX_TERM_LENGTH}; see {@link #DEFAULT_TERM_LENGTH}
  * @param linkTimeout
  *            {@code transport.timeout}: how long another node may be out of reach before the ranks are told
+ * @param network
+ *            {@code transport.network}: the protocol to nodes of other machines
  */
-public record TransportSettings(Optional<Path> directory, boolean sharesDriver, int termLength, Duration linkTimeout) {
+public record TransportSettings(Optional<Path> directory, boolean sharesDriver, int termLength, Duration linkTimeout,
+        Network network) {
     /** Bytes of the smallest term: its window, a half, still holds eight of the largest frames. */
     public static final int MIN_TERM_LENGTH = 1 << 20;
     /** Bytes of the largest term that Aeron knows. */
@@ -45,6 +48,8 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     /** Half of it holds 800 headers: those of 50 MiB in full fragments, or of more small messages than there are credits. */
     public static final int HEADER_TERM_LENGTH = 256 << 10;
     private static final int HEADER_MTU_LENGTH = 1408;
+    /** The reader's position in a ring has a page of its own, so that no cache line holds both the position and payload. */
+    public static final int RING_HEADER_BYTES = 4096;
     /** Bytes that may be in flight to a receiver over UDP on any Linux: the default size of a socket's buffer. */
     private static final int LEAST_UDP_WINDOW = 128 << 10;
     /**
@@ -64,6 +69,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     public TransportSettings {
         Objects.requireNonNull(directory, "directory");
         Objects.requireNonNull(linkTimeout, "linkTimeout");
+        Objects.requireNonNull(network, "network");
         if (termLength < MIN_TERM_LENGTH || termLength > MAX_TERM_LENGTH || Integer.bitCount(termLength) != 1) {
             throw new IllegalArgumentException("transport.term-length must be a power of two from " + MIN_TERM_LENGTH
                     + " to " + MAX_TERM_LENGTH + " bytes, but found " + termLength);
@@ -81,6 +87,16 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
         this(directory, false, termLength, linkTimeout);
     }
 
+    /** Settings of a transport that goes to other machines over the default, {@link Network#TCP}. */
+    public TransportSettings(Optional<Path> directory, boolean sharesDriver, int termLength, Duration linkTimeout) {
+        this(directory, sharesDriver, termLength, linkTimeout, Network.TCP);
+    }
+
+    /** Returns these settings with another protocol to other machines. */
+    public TransportSettings over(Network other) {
+        return new TransportSettings(directory, sharesDriver, termLength, linkTimeout, other);
+    }
+
     /** A directory of this process's own, terms of {@link #DEFAULT_TERM_LENGTH}, 10 seconds to reach another node. */
     public static TransportSettings defaults() {
         return new TransportSettings(Optional.empty(), DEFAULT_TERM_LENGTH, Duration.ofSeconds(10));
@@ -92,6 +108,11 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
      */
     public int ringBytes() {
         return Math.min(termLength / 2, MAX_RING_LENGTH);
+    }
+
+    /** Bytes that a ring takes in the driver's directory. */
+    public long ringFileBytes() {
+        return RING_HEADER_BYTES + ringBytes();
     }
 
     /** The sender's channel to a process of the same machine; its frames are headers, and payloads go through a ring. */

@@ -22,7 +22,7 @@ import dev.troupe.step.RankSide;
  */
 record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements RankSide {
     @Override
-    public MicrobatchRows read(Pass pass, int microbatch) {
+    public MicrobatchRows read(int ofStage, Pass pass, int microbatch) {
         return rows;
     }
 

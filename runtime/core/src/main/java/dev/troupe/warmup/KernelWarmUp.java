@@ -120,11 +120,16 @@ public final class KernelWarmUp {
             for (Action action : actions(index)) {
                 perform(ops, action, Pass.Kind.TRAINING, NO_UPDATE);
             }
-            perform(ops, new Action(index, Kind.UPDATE), Pass.Kind.TRAINING, SKIPPED);
+            perform(ops, update(index), Pass.Kind.TRAINING, SKIPPED);
             if (validates) {
                 perform(ops, new Action(index, Kind.FORWARD, 0), Pass.Kind.VALIDATION, NO_UPDATE);
             }
         }
+    }
+
+    private Action update(int stage) {
+        return plan.row(Pass.Kind.TRAINING, rank).actions().stream()
+                .filter(action -> action.stage() == stage && action.kind() == Kind.UPDATE).findFirst().orElseThrow();
     }
 
     private void perform(StageOps ops, Action action, Pass.Kind pass, WeightUpdate update) {
@@ -138,7 +143,7 @@ public final class KernelWarmUp {
      */
     private List<Action> actions(int stage) {
         Set<Kind> kinds = kinds(stage);
-        Action last = plan.lastBackward(rank, stage);
+        Action last = plan.lastBackward(rank, stage, 0);
         List<Action> microbatches = new ArrayList<>();
         if (kinds.contains(Kind.FULL_BACKWARD)) {
             microbatches.addAll(List.of(last.as(Kind.FORWARD), last.as(Kind.FULL_BACKWARD)));
@@ -148,13 +153,14 @@ public final class KernelWarmUp {
                     last.as(Kind.FORWARD), last.as(Kind.BACKWARD_INPUT), last.as(Kind.BACKWARD_WEIGHT)));
         }
         List<Action> actions = new ArrayList<>();
+        Set<Kind> ofWholeStep = EnumSet.noneOf(Kind.class);
         for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
             if (action.stage() == stage) {
                 boolean isFirst = action.kind() == Kind.FORWARD && microbatches.size() > 0;
                 if (isFirst) {
                     actions.addAll(microbatches);
                     microbatches.clear();
-                } else if (!action.kind().isPerMicrobatch()) {
+                } else if (!action.kind().isPerMicrobatch() && ofWholeStep.add(action.kind())) {
                     actions.add(action);
                 }
             }

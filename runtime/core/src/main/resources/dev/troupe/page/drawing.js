@@ -45,13 +45,14 @@ const Drawing = (() => {
     return patterns[cause];
   }
 
-  function prepare(canvas, height) {
+  // Who knows its size need not have the browser lay the page out for it.
+  function prepare(canvas, height, knownWidth, knownHeight) {
     const ratio = window.devicePixelRatio || 1;
-    const width = canvas.clientWidth;
-    if (height) {
+    if (height && canvas.style.height !== height + 'px') {
       canvas.style.height = height + 'px';
     }
-    const tall = height || canvas.clientHeight;
+    const width = knownWidth || canvas.clientWidth;
+    const tall = height || knownHeight || canvas.clientHeight;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(tall * ratio)) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(tall * ratio);
@@ -177,8 +178,8 @@ const Drawing = (() => {
     return computing.concat(CAUSES.filter(cause => rank.idle_ns[cause]).map(cause => ({ name: cause, cause, ns: rank.idle_ns[cause] })));
   }
 
-  function bar(canvas, parts) {
-    const { context, width, height } = prepare(canvas);
+  function bar(canvas, parts, knownWidth, knownHeight) {
+    const { context, width, height } = prepare(canvas, 0, knownWidth, knownHeight);
     const whole = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
     let from = 0;
     for (const part of parts) {

@@ -105,13 +105,34 @@ function freshness() {
 
 async function show(number) {
   try {
-    page.step = await ask(`steps/${number}?parts=causes`);
+    page.step = unfolded(await ask(`steps/${number}?form=drawing`));
     page.shown = number;
     page.chosen = page.marked = null;
     drawStep();
   } catch (problem) {
     text($('step-text'), problem.message);
   }
+}
+
+// A step as it is drawn, from rows of numbers; its messages are asked for once somebody points at an action.
+function unfolded(step) {
+  step.messages = null;
+  for (const rank of step.ranks) {
+    const { actions, times_ns: times } = rank;
+    rank.actions = actions.map((action, index) => {
+      const [, kind, microbatch] = /([A-Z_]+)(\d*)$/.exec(action);
+      return { action, kind, microbatch, start_ns: times[4 * index], end_ns: times[4 * index + 1], planned_start_ns: times[4 * index + 2],
+        planned_end_ns: times[4 * index + 3] };
+    });
+    rank.gaps = rank.gaps.map(([place, inside, start_ns, ns, ...parts]) => ({ action: actions[place], inside: inside === 1, start_ns, ns,
+      parts: parts.map(([cause, length, root, action]) => ({ cause: step.causes[cause], ns: length, rank: root, action })) }));
+  }
+  return step;
+}
+
+async function messages(step) {
+  step.asked = step.asked || ask(`steps/${step.step}?form=messages`);
+  step.messages = (await step.asked).messages;
 }
 
 function drawStep() {
@@ -146,22 +167,24 @@ function bars(shares) {
   const list = $('bars');
   rows.forEach(([name, parts], index) => {
     if (!list.children[index]) {
-      list.append(make('div', { class: 'row' }, make('span', { class: 'number' }), make('canvas'), make('span', { class: 'number' })));
+      list.append(make('div', { class: 'row' }, make('span', { class: 'number' }), make('canvas', { role: 'img' }), make('span', { class: 'number' })));
     }
     const row = list.children[index];
     row.classList.toggle('sum', index === rows.length - 1);
     const whole = parts.reduce((all, part) => all + part.ns, 0) || 1;
     const words = parts.map(part => `${part.name} ${percent(part.ns / whole)}`).join(', ');
     text(row.children[0], name);
-    row.title = words;
-    row.children[1].setAttribute('aria-label', words);
-    row.children[1].setAttribute('role', 'img');
+    if (row.title !== words) {
+      row.title = words;
+      row.children[1].setAttribute('aria-label', words);
+    }
     text(row.children[2], percent(parts.filter(part => !part.cause).reduce((all, part) => all + part.ns, 0) / whole) + ' computing');
   });
   while (list.children.length > rows.length) {
     list.lastChild.remove();
   }
-  rows.forEach(([, parts], index) => Drawing.bar(list.children[index].children[1], parts));
+  const { clientWidth, clientHeight } = list.children[0].children[1]; // those of all: the browser lays the page out once
+  rows.forEach(([, parts], index) => Drawing.bar(list.children[index].children[1], parts, clientWidth, clientHeight));
   legend(order);
 }
 
@@ -221,8 +244,11 @@ function describe(item) {
       + item.gap.parts.map(part => `${Drawing.milliseconds(part.ns)} ${part.cause}${part.cause === 'plan' ? '' : ` (rank ${part.rank}${part.action ? ', ' + part.action : ''})`}`).join(', ');
   }
   const action = item.action;
+  if (!step.messages) {
+    messages(step).then(() => page.step === step && page.chosen === item && choose(item), () => {});
+  }
   const kind = action.kind === 'F' ? 'SEND_F' : 'SEND_B';
-  const input = 'FBI'.includes(action.kind) && step.messages.filter(message => message.to === item.rank.rank
+  const input = step.messages && 'FBI'.includes(action.kind) && step.messages.filter(message => message.to === item.rank.rank
     && message.message.endsWith(kind + action.microbatch) && message.landed_ns <= action.end_ns)
     .sort((one, other) => other.landed_ns - one.landed_ns)[0];
   return `rank ${item.rank.rank} ${action.action}: starts at ${Drawing.milliseconds(action.start_ns)}, takes ${Drawing.milliseconds(action.end_ns - action.start_ns)}`
@@ -391,8 +417,9 @@ async function whatIf(event) {
 }
 
 // A step in the format of Chrome's traces, with an arrow for each message.
-function chromeTrace() {
+async function chromeTrace() {
   const { step } = page;
+  await messages(step);
   const events = step.ranks.flatMap(rank => [{ ph: 'M', name: 'thread_name', pid: 0, tid: rank.rank, args: { name: 'rank ' + rank.rank } },
     ...rank.actions.map(action => ({ ph: 'X', pid: 0, tid: rank.rank, name: action.action, cat: action.kind, ts: action.start_ns / 1e3, dur: (action.end_ns - action.start_ns) / 1e3 })),
     ...rank.gaps.filter(gap => !gap.inside).map(gap => ({ ph: 'X', pid: 1, tid: rank.rank, name: gap.parts.map(part => part.cause).join(' '), ts: gap.start_ns / 1e3, dur: gap.ns / 1e3 }))]);

@@ -30,6 +30,7 @@ import dev.troupe.observe.RunOutcome;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.idle.StepTimes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -81,7 +82,7 @@ class CheckpointsTest {
                 PLAN, new Roster(Map.of("only", List.of(0)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE),
                 () -> Set.of("only"),
                 home, Set.of(), store, TIMEOUT, Duration.ofSeconds(5), Duration.ZERO,
-                new AtomicLong()::get, (_, _) -> 0, new Told(), outcome)));
+                new AtomicLong()::get, (_, _) -> 0, StepTimes.Lengths.EQUAL, new Told(), outcome)));
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
                 WarmUpReport.NOTHING_TO_RUN));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));

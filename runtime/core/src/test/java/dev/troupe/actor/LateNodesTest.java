@@ -23,6 +23,7 @@ import dev.troupe.observe.RunOutcome;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.idle.StepTimes;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -148,7 +149,7 @@ class LateNodesTest {
         coordinator = kit.spawn(
                 TrainingCoordinator.create(new CoordinatorSetup(settings, PLAN, roster, () -> present, home,
                         found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, Duration.ZERO,
-                        () -> 0, (_, _) -> 0,
+                        () -> 0, (_, _) -> 0, StepTimes.Lengths.EQUAL,
                         new RunListener() {
                         },
                         outcome)));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.collective.CollectiveException;
+import dev.troupe.engine.provider.LostDeviceException;
 import dev.troupe.fault.InjectedFault;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
@@ -28,8 +29,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.Tag;
@@ -38,6 +41,8 @@ import org.junit.jupiter.api.Test;
 /** Real ranks and stages of a small model on two ranks; the coordinator is a probe, and one kernel may be the test's. */
 @Tag("actor")
 class NodeActorTest extends NodeTests {
+    private static final String LOST = "rank 1: stage 1 failed in 1F0 in step 0: LostDeviceException: the GPU fell off the bus";
+
     @Test
     void shouldTrainAStepAndWriteACheckpoint() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
@@ -162,6 +167,51 @@ class NodeActorTest extends NodeTests {
                 Optional.of(new Strike("as it was started",
                         "UnsatisfiedLinkError: no jnind4jcpu in java.library.path"))),
                 failure());
+    }
+
+    /** The rank is not reported: it could not start again on this node. */
+    @Test
+    void shouldReportTheNodeAsLostWhereItsDeviceIs() {
+        List<ActorRef<ScheduleActor.Command>> ranks = host(
+                () -> SmallRun.with("crossEntropy", () -> fail(new LostDeviceException("the GPU fell off the bus"))),
+                new InitialWeights(SmallRun.MODEL, 1));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        assertEquals(new RunEvent.NodeLost("only", LOST), failureOrLoss());
+        kit.stop(node, PATIENCE);
+        assertEquals(0, run.allocatedBytes());
+    }
+
+    @Test
+    void shouldEndItsProcessWhereItsDeviceIsLost() throws InterruptedException {
+        BlockingQueue<String> ended = new LinkedBlockingQueue<>();
+        lost = Optional.of(ended::add);
+        List<ActorRef<ScheduleActor.Command>> ranks = host(() -> SmallRun.with("crossEntropy", () -> {
+            throw new IllegalStateException("a copy failed", new LostDeviceException("the GPU fell off the bus"));
+        }), new InitialWeights(SmallRun.MODEL, 1));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        assertEquals(
+                "rank 1: stage 1 failed in 1F0 in step 0: IllegalStateException: a copy failed (LostDeviceException: the"
+                        + " GPU fell off the bus)",
+                ended.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldReportTheNodeAsLostWhereNoEngineOpensOnItsDevice() {
+        spawn(() -> {
+            throw new LostDeviceException("the GPU fell off the bus");
+        }, new InitialWeights(SmallRun.MODEL, 1));
+        assertEquals(new RunEvent.NodeLost("only", "rank 0: LostDeviceException: the GPU fell off the bus"),
+                failureOrLoss());
+    }
+
+    /** The first event that tells of a failure, of a rank or of the node. */
+    private RunEvent failureOrLoss() {
+        while (true) {
+            if (coordinator.receiveMessage(PATIENCE) instanceof TrainingCoordinator.Happened(RunEvent event)
+                    && (event instanceof RunEvent.NodeLost || event instanceof RunEvent.RankFailed)) {
+                return event;
+            }
+        }
     }
 
     @Test

@@ -33,6 +33,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
@@ -56,6 +57,8 @@ abstract class NodeTests {
     final SmallRun run = new SmallRun();
     final List<RunOutcome> outcomes = new CopyOnWriteArrayList<>();
     ActorRef<NodeActor.Command> node;
+    /** Ends the process; empty as for a run in one process. */
+    Optional<Consumer<String>> lost = Optional.empty();
     final CountDownLatch released = new CountDownLatch(1);
     // Who has the ranks at first.
     String host = "only";
@@ -114,9 +117,9 @@ abstract class NodeTests {
     }
 
     void spawn(Transport transport, Function<Path, NodeContext> context, Runnable release) {
-        NodeSetup setup = new NodeSetup("only", Map.of(), Duration.ofSeconds(30), Neighbours.none(),
+        NodeSetup setup = new NodeSetup("only", Map.of(), Duration.ofSeconds(30), 1, Neighbours.none(),
                 () -> WarmUpReport.NOTHING_TO_RUN, context, transport,
-                release, new RunPosition(), outcomes::add);
+                release, new RunPosition(), outcomes::add, lost);
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, Optional.empty(),
                 WarmUpReport.UNDER_WAY));

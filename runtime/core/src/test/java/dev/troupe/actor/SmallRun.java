@@ -47,7 +47,7 @@ public final class SmallRun implements AutoCloseable {
     /** The same with a clock that hears of the works. */
     public NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
             Supplier<Engine> open, WorkClock clock, WeightSource weights, Path home) {
-        return new NodeContext(plan, transport, groups, () -> {
+        return new NodeContext(plan, transport, groups, _ -> {
             Engine engine = open.get();
             engines.add(engine);
             return engine;

@@ -32,6 +32,7 @@ import dev.troupe.observe.RunOutcome;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.idle.StepTimes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -89,7 +90,7 @@ class TrainingCoordinatorTest {
                 () -> Set.of("only"),
                 home, Set.of(), checkpoints,
                 TIMEOUT, Duration.ZERO, Duration.ZERO,
-                nanos::get, (_, _) -> 0,
+                nanos::get, (_, _) -> 0, StepTimes.Lengths.EQUAL,
                 diary, outcome)));
         coordinator.tell(join());
         node.expectMessage(new NodeActor.HostRanks(

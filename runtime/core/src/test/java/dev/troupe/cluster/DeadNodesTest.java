@@ -10,7 +10,9 @@ import dev.troupe.liveness.LivenessConnections;
 import dev.troupe.liveness.Sockets;
 import dev.troupe.liveness.StandIn;
 import dev.troupe.liveness.TwoNodes;
+import dev.troupe.port.DataPort;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +48,8 @@ class DeadNodesTest {
     @BeforeEach
     void findPorts() throws IOException {
         cluster = TwoNodes.find();
-        connections = LivenessConnections.listen(cluster, cluster.node("a"), Sockets.PLAIN);
+        connections = new LivenessConnections(cluster, cluster.node("a"), Sockets.PLAIN,
+                DataPort.open(new InetSocketAddress("127.0.0.1", cluster.node("a").dataPort())));
     }
 
     @AfterEach

@@ -9,6 +9,7 @@ import dev.troupe.cluster.status.StatusQuery;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.page.Answer;
 import dev.troupe.page.RunPage;
 import java.io.IOException;
@@ -27,7 +28,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.management.javadsl.PekkoManagement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,9 +40,9 @@ class StatusQueryTest {
 
     @Test
     void shouldHearWhatANodeSaysOfItself() throws Exception {
-        ClusterSpec cluster = cluster();
+        ClusterSpec cluster = cluster("");
         NodeSpec node = cluster.node("a");
-        try (StatusQuery query = new StatusQuery()) {
+        try (StatusQuery query = new StatusQuery(Optional.empty())) {
             assertEquals(Optional.empty(), query.of(node));
             ActorSystem<Void> system = ActorSystem.create(Behaviors.empty(), ClusterSettings.systemName(cluster),
                     ClusterSettings.of(cluster, node, true, List.of()));
@@ -51,7 +51,7 @@ class StatusQueryTest {
                         Optional.of(new NodeStatus.Progress(7, 1.25, 640, List.of("stage 1 is a straggler"))),
                         List.of("b"));
                 StatusBoard.of(system.classicSystem()).set(status);
-                PekkoManagement.get(system).start().toCompletableFuture().get(30, TimeUnit.SECONDS);
+                ManagementPort.open(system.classicSystem(), cluster).toCompletableFuture().get(30, TimeUnit.SECONDS);
                 assertEquals(Optional.of(status), query.of(node));
                 requirePage(node, system, cluster);
                 assertEquals(Optional.of(status), query.of(node));
@@ -60,6 +60,43 @@ class StatusQueryTest {
                 system.getWhenTerminated().toCompletableFuture().get(30, TimeUnit.SECONDS);
             }
         }
+    }
+
+    /** The certificate is for another name than the address; status asks by the rule of the control plane. */
+    @Test
+    void shouldAnswerOverTlsAloneWhereTheClusterHasCertificates() throws Exception {
+        Path tls = certificates("ours");
+        ClusterSpec cluster = cluster(
+                "cluster.tls { certificate = %1$s/node.crt, key = %1$s/node.key, authority = %1$s/ca.crt }"
+                        .formatted(tls));
+        Path theirs = certificates("theirs");
+        TlsSpec stranger = new TlsSpec(theirs.resolve("node.crt"), theirs.resolve("node.key"),
+                theirs.resolve("ca.crt"));
+        NodeSpec node = cluster.node("a");
+        ActorSystem<Void> system = ActorSystem.create(Behaviors.empty(), ClusterSettings.systemName(cluster),
+                ClusterSettings.of(cluster, node, true, List.of()));
+        try (StatusQuery query = new StatusQuery(cluster.tls());
+                StatusQuery plain = new StatusQuery(Optional.empty());
+                StatusQuery strange = new StatusQuery(Optional.of(stranger))) {
+            NodeStatus status = NodeStatus.of("a", List.of(0));
+            StatusBoard.of(system.classicSystem()).set(status);
+            ManagementPort.open(system.classicSystem(), cluster).toCompletableFuture().get(30, TimeUnit.SECONDS);
+            assertEquals(Optional.of(status), query.of(node));
+            assertEquals(Optional.empty(), plain.of(node));
+            assertEquals(Optional.empty(), strange.of(node));
+        } finally {
+            system.terminate();
+            system.getWhenTerminated().toCompletableFuture().get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private Path certificates(String name) throws Exception {
+        Process made = new ProcessBuilder("../../cluster-config/make-test-certificates",
+                directory.resolve(name).toString(), "node").redirectErrorStream(true)
+                .redirectOutput(directory.resolve("openssl.log").toFile()).start();
+        assertTrue(made.waitFor(60, TimeUnit.SECONDS));
+        assertEquals(0, made.exitValue(), Files.readString(directory.resolve("openssl.log")));
+        return directory.resolve(name);
     }
 
     /** The page of the run is on the same port, for this machine alone. */
@@ -97,18 +134,19 @@ class StatusQueryTest {
         return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.managementPort() + path)).build();
     }
 
-    private ClusterSpec cluster() throws IOException {
+    private ClusterSpec cluster(String more) throws IOException {
         InetAddress here = InetAddress.getByName("127.0.0.1");
         try (ServerSocket control = new ServerSocket(0, 1, here);
                 ServerSocket management = new ServerSocket(0, 1, here)) {
             Path file = Files.writeString(directory.resolve("cluster.conf"), """
                     troupe {
                       parallel.pipeline = 1
+                      %s
                       cluster.nodes = [
                         { name = a, host = 127.0.0.1, control-port = %d, data-port = 1, management-port = %d }
                       ]
                     }
-                    """.formatted(control.getLocalPort(), management.getLocalPort()));
+                    """.formatted(more, control.getLocalPort(), management.getLocalPort()));
             return RunSpecReader.read(Optional.of(file), List.of()).cluster().orElseThrow();
         }
     }

@@ -13,7 +13,7 @@ import dev.troupe.schedule.family.Schedules;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.SharedDriver;
+import dev.troupe.transport.driver.SharedDriver;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

@@ -56,6 +56,11 @@ class FaultInjectorTest {
         }
 
         @Override
+        public void collectGarbage(Duration length) {
+            done.add("collect garbage " + length);
+        }
+
+        @Override
         public void killDriver() {
             done.add("kill the driver");
         }
@@ -238,6 +243,17 @@ class FaultInjectorTest {
     }
 
     @Test
+    void shouldReadLateWhereAStageReads() {
+        FaultInjector injector = injector("late-data stage=1 step=2 microbatch=3 seconds=0.05");
+        injector.at(FaultPoint.FORWARD, 1, 1, 2, 3);
+        injector.reads(0, 0, 2, 3);
+        assertEquals(List.of(), FaultLog.read(directory));
+        long start = System.nanoTime();
+        injector.reads(1, 1, 2, 3);
+        assertTrue(System.nanoTime() - start >= 50_000_000);
+    }
+
+    @Test
     void shouldStopTheActorOfTheRank() {
         FaultInjector injector = injector("stop-schedule-actor stage=1");
         List<String> stopped = new ArrayList<>();
@@ -249,7 +265,8 @@ class FaultInjectorTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '!', value = {"exit ! exit", "kill ! kill", "freeze seconds=0.5 ! freeze PT0.5S",
-            "kill-driver ! kill the driver", "cut-control ! cut control PT5S", "cut-data seconds=2 ! cut data PT2S",
+            "collect-garbage ! collect garbage PT1S", "kill-driver ! kill the driver", "cut-control ! cut control PT5S",
+            "cut-data seconds=2 ! cut data PT2S",
             "cut-both ! cut control PT5S, cut data PT5S"})
     void shouldDamageTheNode(String fault, String expected) {
         injector(fault).at(FaultPoint.FORWARD, 0, 0, 0, 0);

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import dev.troupe.config.fault.FaultMessage;
+import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
@@ -42,6 +44,7 @@ class FaultyTransportTest {
     private static final Edge FORTH = new Edge(0, 1, 1, MessageKind.ACTIVATION);
     private static final Edge BACK = new Edge(1, 0, 0, MessageKind.GRADIENT);
     /** Longer than any of these tests. */
+    private static final int MICROBATCHES = 1 << 20;
     private static final String LONG = " seconds=3600";
 
     @TempDir
@@ -52,6 +55,7 @@ class FaultyTransportTest {
     private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
     private final ManualTimer timer = new ManualTimer();
     private List<String> due = List.of();
+    private FaultInjector injector;
     private FaultyTransport transport;
 
     /** A transport that keeps messages until the test lets it have read them. */
@@ -67,7 +71,7 @@ class FaultyTransportTest {
 
         @Override
         public void grant(int atEpoch, Edge edge, Engine engine, Tensor buffer) {
-            throw new UnsupportedOperationException("nothing is granted in these tests");
+            done.add("grant of epoch " + atEpoch);
         }
 
         @Override
@@ -114,10 +118,11 @@ class FaultyTransportTest {
 
     /** With faults that no message of the test is for. */
     private void startIdle(String... faults) {
-        FaultInjector injector = FaultInjector.of(
+        injector = FaultInjector.of(
                 Stream.of(faults).map(text -> FaultSpec.parse(text, "", "")).toList(), directory, "node-0",
                 new ProcessDamage());
-        transport = new FaultyTransport(wire, injector, edge -> edge.stage() == 1 ? 0 : 1, rank -> rank == 0,
+        transport = new FaultyTransport(wire, injector, edge -> edge.stage() == 1 ? 0 : 1, MICROBATCHES,
+                rank -> rank == 0,
                 timer::nanoTime, timer);
         transport.register(0, new TransportListener() {
             @Override
@@ -169,6 +174,29 @@ class FaultyTransportTest {
 
     private void read(MessageId id) {
         wire.sender.onSent(id, null, 0);
+    }
+
+    /** The rank of the test takes a message, and gives a buffer for another. */
+    private void takes(int microbatch) {
+        injector.at(FaultPoint.RECEIVE, 1, 1, 5, microbatch, FaultMessage.ACTIVATION);
+        transport.grant(0, FORTH, engine, null);
+    }
+
+    @Test
+    void shouldGrantACreditLateAndAtTheLatestBeforeTheEpochGrows() throws InterruptedException {
+        start("late-credit rank=1 microbatch=1 seconds=2", "late-credit rank=1 microbatch=3" + LONG);
+        takes(0);
+        assertEquals("grant of epoch 0", next(wire.done));
+        takes(1);
+        takes(2);
+        assertEquals("grant of epoch 0", next(wire.done));
+        assertEquals(List.of(), List.copyOf(wire.done));
+        timer.advance(Duration.ofSeconds(2));
+        assertEquals("grant of epoch 0", next(wire.done));
+        takes(3);
+        transport.epoch(1);
+        assertEquals("grant of epoch 0", next(wire.done));
+        assertEquals("epoch 1 after 0 messages", next(wire.done));
     }
 
     @Test

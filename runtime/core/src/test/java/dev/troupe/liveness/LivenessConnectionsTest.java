@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.port.DataPort;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
@@ -45,7 +47,9 @@ class LivenessConnectionsTest {
     }
 
     private LivenessConnections start(String node, long uid) throws IOException {
-        LivenessConnections connections = LivenessConnections.listen(cluster, cluster.node(node), Sockets.PLAIN);
+        NodeSpec self = cluster.node(node);
+        LivenessConnections connections = new LivenessConnections(cluster, self, Sockets.PLAIN,
+                DataPort.open(new InetSocketAddress(self.host(), self.dataPort())));
         opened.add(connections);
         connections.begin(uid, (peer, end, _) -> told.add(new Told(peer, end)));
         return connections;
@@ -189,7 +193,7 @@ class LivenessConnectionsTest {
 
     private void requireRefused(Hello hello) throws IOException {
         try (Socket stranger = new Socket(cluster.node("b").host(), cluster.node("b").dataPort())) {
-            hello.write(stranger.getOutputStream());
+            StandIn.greet(stranger, hello);
             requireRefused(stranger);
         }
     }

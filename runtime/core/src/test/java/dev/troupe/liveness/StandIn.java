@@ -15,6 +15,8 @@ import java.util.concurrent.TimeUnit;
 /** The stand-in of a process: a port, and connections that close when it ends. */
 public final class StandIn implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 20;
+    /** The first byte of a caller. */
+    private static final int LIVENESS = 'l';
 
     private final ServerSocket port = new ServerSocket();
     private final BlockingQueue<Socket> calls = new LinkedBlockingQueue<>();
@@ -35,8 +37,10 @@ public final class StandIn implements AutoCloseable {
                     return;
                 }
                 hello.write(call.getOutputStream());
-                Hello.read(call.getInputStream());
-                calls.add(call);
+                if (call.getInputStream().read() == LIVENESS) {
+                    Hello.read(call.getInputStream());
+                    calls.add(call);
+                }
             } catch (IOException _) {
                 // The port was closed, or the caller has closed the connection.
             }
@@ -53,9 +57,15 @@ public final class StandIn implements AutoCloseable {
     /** Calls another node. */
     Socket call(NodeSpec node) throws IOException {
         Socket call = new Socket(node.host(), node.dataPort());
-        hello.write(call.getOutputStream());
+        greet(call, hello);
         Hello.read(call.getInputStream());
         return call;
+    }
+
+    /** Says what a caller says first. */
+    static void greet(Socket call, Hello hello) throws IOException {
+        call.getOutputStream().write(LIVENESS);
+        hello.write(call.getOutputStream());
     }
 
     /** Another process, started since on the same port. */

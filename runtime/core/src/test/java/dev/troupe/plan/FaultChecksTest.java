@@ -30,7 +30,8 @@ class FaultChecksTest {
     @ValueSource(strings = {"exception stage=3 rank=1 step=9 microbatch=3 at=B", "drop", "freeze",
             "drop stage=3 message=gradient", "drop stage=1 message=activation microbatch=3", "disk-full step=3",
             "hang step=9 at=checkpoint", "exception stage=0 at=receive message=gradient", "lose-snapshot",
-            "clock-jump"})
+            "clock-jump", "collect-garbage", "late-data", "late-data stage=3 microbatch=1", "late-data rank=0",
+            "late-credit stage=1 message=activation"})
     void shouldLetThroughWhatCanStrike(String fault) {
         require(false, fault);
     }
@@ -49,6 +50,8 @@ class FaultChecksTest {
             "hang stage=0 at=receive message=activation ! is for receive of a message=activation, but there the plan",
             "disk-full step=4 ! is for the checkpoint of the steps up to 4, but those written hold the steps up to 3, 7 and so on, and up to 9 (training.checkpoint-every = 4)",
             "hang step=0 at=checkpoint ! is for the checkpoint of the steps up to 0, but those written",
+            "late-data stage=2 ! is for the rows of a microbatch, which the stages 0 and 3 read, by the first rank of each tensor group",
+            "late-credit stage=0 message=activation ! is for receive of a message=activation, but there the plan has only",
             "kill ! strikes a process of a cluster, but this run has one process alone"})
     void shouldSayWhyAFaultCannotStrike(String fault, String why) {
         String sentence = assertThrows(UsageException.class, () -> require(false, fault)).getMessage();

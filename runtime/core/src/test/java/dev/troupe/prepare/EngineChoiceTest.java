@@ -14,11 +14,13 @@ import dev.troupe.engine.provider.Need;
 import dev.troupe.plan.UsageException;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class EngineChoiceTest {
-    private static final EngineProvider FAST = new Provider("fast", Optional.of("there is no device: buy one"));
-    private static final EngineProvider SLOW = new Provider("slow", Optional.empty());
+    private static final EngineProvider FAST = new Provider("fast", Optional.of("there is no device: buy one"), false);
+    private static final EngineProvider SLOW = new Provider("slow", Optional.empty(), false);
+    private static final EngineProvider TURNING = new Provider("turning", Optional.empty(), true);
 
     @Test
     void shouldTakeTheFirstThatCanServe() {
@@ -48,6 +50,33 @@ class EngineChoiceTest {
     }
 
     @Test
+    void shouldRefuseADeviceOfAnEngineThatHasNone() {
+        String none = "the engine slow has no devices, but engine.device = 1; set it to round-robin, or engine.kind to an"
+                + " engine that has, such as cuda";
+        EngineSpec second = RunSpecReader.read(Optional.empty(), List.of("engine.kind=slow", "engine.device=1"))
+                .engine();
+        assertEquals("engine.kind = slow cannot serve here: " + none,
+                assertThrows(UsageException.class, () -> choose(second, List.of(0), SLOW)).getMessage());
+        EngineSpec any = RunSpecReader.read(Optional.empty(), List.of("engine.device=1")).engine();
+        EngineChoice choice = choose(any, List.of(0), SLOW, TURNING);
+        assertEquals(TURNING, choice.provider());
+        assertEquals(Optional.of("engine.kind = auto takes turning: " + none), choice.passedOver());
+    }
+
+    @Test
+    void shouldGiveEachRankOfTheMachineATurn() {
+        EngineChoice choice = choose(spec("turning", 1), List.of(2, 5, 8), TURNING);
+        assertEquals("turn 0", opened(choice, 2));
+        assertEquals("turn 1", opened(choice, 5));
+        assertEquals("turn 2", opened(choice, 8));
+        assertEquals("turn 7", opened(choice, 7), "of a rank that moved here");
+    }
+
+    private static String opened(EngineChoice choice, int rank) {
+        return assertThrows(IllegalStateException.class, () -> choice.open(rank)).getMessage();
+    }
+
+    @Test
     void shouldShareTheCoresOutAmongTheRanks() {
         int cores = Runtime.getRuntime().availableProcessors();
         assertEquals(cores, threads(0, 1));
@@ -63,7 +92,8 @@ class EngineChoiceTest {
     }
 
     private static int threads(int asked, int ranks) {
-        return EngineChoice.of(spec("slow", asked), DataType.FLOAT32, DataType.FLOAT32, ranks, List.of(SLOW)).settings()
+        return EngineChoice.of(spec("slow", asked), DataType.FLOAT32, DataType.FLOAT32,
+                IntStream.range(0, ranks).boxed().toList(), List.of(SLOW)).settings()
                 .threads();
     }
 
@@ -73,14 +103,19 @@ class EngineChoiceTest {
     }
 
     private static EngineChoice choose(String kind, EngineProvider... installed) {
-        return EngineChoice.of(spec(kind, 1), DataType.FLOAT32, DataType.FLOAT32, 1, List.of(installed));
+        return choose(spec(kind, 1), List.of(0), installed);
+    }
+
+    private static EngineChoice choose(EngineSpec spec, List<Integer> ranks, EngineProvider... installed) {
+        return EngineChoice.of(spec, DataType.FLOAT32, DataType.FLOAT32, ranks, List.of(installed));
     }
 
     private static String refusal(String kind, EngineProvider... installed) {
         return assertThrows(UsageException.class, () -> choose(kind, installed)).getMessage();
     }
 
-    private record Provider(String kind, Optional<String> hindrance) implements EngineProvider {
+    /** An engine whose opening says its turn. */
+    private record Provider(String kind, Optional<String> hindrance, boolean hasDevices) implements EngineProvider {
         @Override
         public int preference() {
             return 0;
@@ -98,7 +133,7 @@ class EngineChoiceTest {
 
         @Override
         public Engine create(EngineSettings settings) {
-            throw new IllegalStateException("no test opens it");
+            throw new IllegalStateException("turn " + settings.device().turn());
         }
     }
 }

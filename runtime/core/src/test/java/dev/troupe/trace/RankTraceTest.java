@@ -66,7 +66,7 @@ class RankTraceTest {
 
     @Test
     void shouldPutAStepTogetherOnceEveryRankHasToldIt() {
-        StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1, 1));
+        StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1, 1), StepTimes.Lengths.EQUAL);
         long begun = System.nanoTime();
         RankTrace firstTrace = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses());
         firstTrace.stepBegins(7);
@@ -92,7 +92,7 @@ class RankTraceTest {
     /** The clock of another machine counts from its own boot; before it has answered, a step has no times. */
     @Test
     void shouldLeaveOutTimesOfAClockThatItDoesNotKnow() {
-        StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1, 1));
+        StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1, 1), StepTimes.Lengths.EQUAL);
         long begun = System.nanoTime();
         RankTimes here = step();
         RankTrace elsewhere = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses());

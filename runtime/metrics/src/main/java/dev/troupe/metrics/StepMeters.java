@@ -13,7 +13,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The meters of what ranks did in measured steps: how long they computed and were idle, and their messages.
@@ -21,6 +23,9 @@ import java.util.List;
  * <p>Thread rule: the thread that parts idle time by cause.
  */
 final class StepMeters {
+    private record Edge(int sender, int receiver) {
+    }
+
     private record Hop(Timer landed, Counter bytes, Counter credit) {
     }
 
@@ -30,8 +35,8 @@ final class StepMeters {
     // By rank, and then by the ordinal of the kind or cause; a meter is made when it counts first.
     private final Counter[][] computed;
     private final Counter[][] idle;
-    /** By sender, and then by receiver. */
-    private final Hop[][] hops;
+    /** Of the edges that there are: few of all pairs of ranks. */
+    private final Map<Edge, Hop> hops = new HashMap<>();
 
     StepMeters(MeterRegistry registry, Tags tags, int ranks) {
         this.registry = registry;
@@ -41,7 +46,6 @@ final class StepMeters {
                 .register(registry);
         this.computed = new Counter[ranks][Kind.values().length];
         this.idle = new Counter[ranks][Cause.values().length];
-        this.hops = new Hop[ranks][ranks];
     }
 
     void add(MeasuredStep step) {
@@ -103,19 +107,19 @@ final class StepMeters {
     }
 
     private Hop hop(int sender, int receiver) {
-        if (hops[sender][receiver] == null) {
-            Tags edge = tags.and("from", String.valueOf(sender), "to", String.valueOf(receiver));
-            hops[sender][receiver] = new Hop(
-                    Timer.builder("troupe.hop")
-                            .description("Time of messages from the transport of a rank to another rank").tags(edge)
-                            .register(registry),
-                    Counter.builder("troupe.message")
-                            .description("Bytes of messages from a rank to another, without headers").baseUnit("bytes")
-                            .tags(edge).register(registry),
-                    Counter.builder("troupe.message.without.credit")
-                            .description("Time for which messages had no credit").baseUnit("seconds").tags(edge)
-                            .register(registry));
-        }
-        return hops[sender][receiver];
+        return hops.computeIfAbsent(new Edge(sender, receiver), this::hop);
+    }
+
+    private Hop hop(Edge edge) {
+        Tags between = tags.and("from", String.valueOf(edge.sender()), "to", String.valueOf(edge.receiver()));
+        return new Hop(
+                Timer.builder("troupe.hop")
+                        .description("Time of messages from the transport of a rank to another rank").tags(between)
+                        .register(registry),
+                Counter.builder("troupe.message")
+                        .description("Bytes of messages from a rank to another, without headers")
+                        .baseUnit("bytes").tags(between).register(registry),
+                Counter.builder("troupe.message.without.credit").description("Time for which messages had no credit")
+                        .baseUnit("seconds").tags(between).register(registry));
     }
 }

@@ -75,12 +75,11 @@ class TrainingMetersTest {
             assertTrue(Files.size(files.toList().getFirst()) > 100 * STEPS, "TensorBoard's file has every step");
         }
         assertTrue(first.value("troupe_memory_announced_bytes{class=\"weights\",rank=\"0\"," + run + "}") > 0);
+        requireAllThatTheDashboardAsksFor(first);
+        requireThatASecondRunContinues();
     }
 
-    @Test
-    void shouldExportEverythingThatTheDashboardAsksFor() throws InterruptedException, IOException {
-        train("first", List.of());
-        Exposition run = new Exposition(registry.scrape());
+    private static void requireAllThatTheDashboardAsksFor(Exposition run) throws IOException {
         Set<String> asked = new TreeSet<>();
         JsonNode dashboard = new ObjectMapper()
                 .readTree(Files.readString(Path.of("../../deploy/grafana/troupe-run.json")));
@@ -94,9 +93,7 @@ class TrainingMetersTest {
     }
 
     /** An application trains under one name again and again; its registry lives on. */
-    @Test
-    void shouldContinueTheCountersOfARunOfTheSameName() throws InterruptedException {
-        train("first", List.of());
+    private void requireThatASecondRunContinues() throws InterruptedException {
         TrainingResult second = train("second", List.of("training.seed=7", "parallel.pipeline=1"));
         Exposition both = new Exposition(registry.scrape());
         assertEquals(List.of(), both.problems());

@@ -73,7 +73,14 @@ public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow,
         return new LossScale(rule, doubles ? 2 * factor : factor, doubles ? 0 : goodSteps + 1, 0, updates + 1);
     }
 
-    public LossScale afterSkip() {
-        return new LossScale(rule, rule == Rule.DYNAMIC ? factor / 2 : factor, 0, skipsInRow + 1, updates);
+    /**
+     * After a step that was skipped.
+     *
+     * @param used
+     *            the factor of that step, which may be an earlier one where steps overlap
+     */
+    public LossScale afterSkip(double used) {
+        return new LossScale(rule, rule == Rule.DYNAMIC ? Math.min(factor, used / 2) : factor, 0, skipsInRow + 1,
+                updates);
     }
 }

@@ -30,14 +30,25 @@ import java.util.function.LongToDoubleFunction;
  *            the ranks that are restarted together, since a collective that one of them left is whole for none
  * @param mostRecoveries
  *            failures of one step that the run goes on from; what fails more often would for ever. 0 where a failure ends it
+ * @param stepsPerPass
+ *            steps from one commit to the next: 1, or those of a pass where steps overlap; it divides all counts of steps
+ *            above
  */
 public record RunSettings(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
         double gradientClip, LossScale lossScale, long validateEvery, long checkpointEvery, long savedStep,
-        boolean endsWithCheckpoint, List<List<Integer>> places, int mostRecoveries) {
+        boolean endsWithCheckpoint, List<List<Integer>> places, int mostRecoveries, int stepsPerPass) {
+    /** Settings of a run that does one step after the other. */
+    public RunSettings(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
+            double gradientClip, LossScale lossScale, long validateEvery, long checkpointEvery, long savedStep,
+            boolean endsWithCheckpoint, List<List<Integer>> places, int mostRecoveries) {
+        this(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, validateEvery, checkpointEvery,
+                savedStep, endsWithCheckpoint, places, mostRecoveries, 1);
+    }
+
     /** The same for a run whose last checkpoint is one after so many steps. */
     public RunSettings savedAt(long steps) {
         return new RunSettings(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, validateEvery,
-                checkpointEvery, steps, endsWithCheckpoint, places, mostRecoveries);
+                checkpointEvery, steps, endsWithCheckpoint, places, mostRecoveries, stepsPerPass);
     }
 
     /**

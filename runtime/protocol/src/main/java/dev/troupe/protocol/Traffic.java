@@ -19,6 +19,11 @@ public record Traffic(long pipeline, long tensor, long data) {
         return new Traffic(pipeline + other.pipeline, tensor + other.tensor, data + other.data);
     }
 
+    /** One of equal parts, the numbers rounded down. */
+    public Traffic dividedBy(int parts) {
+        return new Traffic(pipeline / parts, tensor / parts, data / parts);
+    }
+
     /** What has come since an earlier count. */
     public Traffic since(Traffic earlier) {
         return new Traffic(pipeline - earlier.pipeline, tensor - earlier.tensor, data - earlier.data);

@@ -13,6 +13,13 @@ package dev.troupe.protocol;
  *            how many updates the weights will have seen after this one, from 1
  * @param skipped
  *            whether the gradients overflowed, so that they are dropped and the weights stay
+ * @param nextLossScale
+ *            what the loss is multiplied by before the backward of microbatches that read the weights after this update
  */
-public record WeightUpdate(long step, double learningRate, double gradientScale, long updateNumber, boolean skipped) {
+public record WeightUpdate(long step, double learningRate, double gradientScale, long updateNumber, boolean skipped,
+        double nextLossScale) {
+    /** An update behind which the loss stays as it is. */
+    public WeightUpdate(long step, double learningRate, double gradientScale, long updateNumber, boolean skipped) {
+        this(step, learningRate, gradientScale, updateNumber, skipped, 1);
+    }
 }

@@ -15,7 +15,8 @@ public interface Schedule {
     }
 
     /**
-     * Makes the plan of one step with its computing alone; lowering adds the rest.
+     * Makes the plan of one step with its computing alone; lowering adds the rest. Where steps overlap it is the plan of all
+     * steps of a pass.
      *
      * @param pipeline number of ranks in the pipeline, P
      * @param virtualStages stages on each rank, V

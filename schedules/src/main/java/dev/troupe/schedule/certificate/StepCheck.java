@@ -10,7 +10,9 @@ import dev.troupe.schedule.StageGraph;
 
 /**
  * The check that a stage does its work of the whole step in a possible order within its row: its gradients are complete
- * before they are exchanged, exchanged before they are measured, and measured before they are used. That an update comes
+ * before they are exchanged, exchanged before they are measured, and measured before they are used. The norm counts a shared
+ * parameter once, at the first stage that has it; so where steps overlap, another stage may measure before it has received
+ * that one's gradient, which comes later. That an update comes
  * after the norms of all stages is checked by the {@link DryRun}, and so is that a received gradient was sent.
  */
 final class StepCheck {
@@ -96,7 +98,7 @@ final class StepCheck {
         Action latest = null;
         for (Action action : row) {
             int place = placeOf(action.kind());
-            if (place >= 0 && place < reached) {
+            if (place >= 0 && place < reached && !(latest.kind() == Kind.NORM && isOfSecondUse(action))) {
                 throw index.refusal(index.find(action), "behind " + latest, action + " comes behind " + latest
                         + ": gradients are complete, exchanged, summed, measured and used in this order, so move "
                         + latest + " behind " + action + ".");
@@ -106,6 +108,11 @@ final class StepCheck {
                 latest = action;
             }
         }
+    }
+
+    /** Whether an action receives the gradient of a parameter that another stage counts. */
+    private boolean isOfSecondUse(Action action) {
+        return index.overlapsSteps() && action.kind() == Kind.RECV_SHARED && plan.peerStage(action) < action.stage();
     }
 
     private static int placeOf(Kind kind) {

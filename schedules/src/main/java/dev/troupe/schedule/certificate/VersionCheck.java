@@ -68,11 +68,12 @@ final class VersionCheck {
                     + " names no version of the weights, but the steps of the plan overlap: write " + reader.on(0)
                     + ", or the version that it reads.");
         }
-        int newest = updates[reader.stage()];
+        int newest = plan.firstVersion() + updates[reader.stage()];
         if (reader.version() > newest) {
             throw index.refusal(place, "not there yet", reader + " reads version " + reader.version()
                     + " of the weights of stage " + reader.stage() + ", but the newest one in its row is then version "
-                    + newest + ": move " + new Action(reader.stage(), Kind.UPDATE, reader.version() - 1)
+                    + newest + ": move "
+                    + new Action(reader.stage(), Kind.UPDATE, reader.version() - plan.firstVersion() - 1)
                     + " in front of it.");
         }
         Action forward = plan.at(index.find(reader.as(Kind.FORWARD)));

@@ -38,10 +38,14 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
     private static final class Lives {
         private final Spans versions = new Spans();
         private final Spans gradients = new Spans();
+        private final int firstVersion;
         private int staleness;
 
         Lives(Plan plan, int stage) {
-            versions.use(0, 0);
+            this.firstVersion = plan.firstVersion();
+            for (int version = 0; version <= firstVersion; version++) {
+                versions.use(version, 0);
+            }
             List<Action> row = plan.rows().get(plan.rankOf(stage));
             for (int position = 0; position < row.size(); position++) {
                 Action action = row.get(position);
@@ -53,15 +57,15 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
 
         private void take(Action action, int step, int position) {
             if (action.kind() == Kind.UPDATE) {
-                versions.use(step, position);
-                versions.use(step + 1, position);
+                versions.use(firstVersion + step, position);
+                versions.use(firstVersion + step + 1, position);
                 gradients.use(step, position);
             } else if (action.kind().freesActivation()) {
                 gradients.use(step, position);
             }
             if (action.namesVersion()) {
                 versions.use(action.version(), position);
-                staleness = Math.max(staleness, step - action.version());
+                staleness = Math.max(staleness, firstVersion + step - action.version());
             }
         }
     }

@@ -74,6 +74,20 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) {
      * @throws PlanException if there are fewer microbatches than the warm-up of rank 0 has; the message says which would do
      */
     public Plan plan(int pipeline, int microbatches, int steps) {
+        return plan(pipeline, microbatches, steps, 0);
+    }
+
+    /**
+     * Makes the plan of some steps that go on where others have ended: each stage has two versions of its weights at its
+     * begin, and step t reads version t, where the first update makes version 2.
+     *
+     * @throws PlanException as {@link #plan(int, int, int)}
+     */
+    public Plan continuing(int pipeline, int microbatches, int steps) {
+        return plan(pipeline, microbatches, steps, 1);
+    }
+
+    private Plan plan(int pipeline, int microbatches, int steps, int firstVersion) {
         Sizes.requirePositive(NAME, pipeline, 1, microbatches);
         if (steps < 1 || 2L * microbatches * steps > Integer.MAX_VALUE) {
             throw new PlanException(
@@ -87,17 +101,17 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) {
                     + ": rank 0 would begin step 2 before the gradients of step 0 are back, and the weights of step 2 are those"
                     + " that they update; take " + warmUp + " microbatches or more, or fewer ranks.");
         }
-        return planOf(pipeline, microbatches, steps);
+        return planOf(pipeline, microbatches, steps, firstVersion);
     }
 
     /** Makes the plan whatever the sizes. */
-    Plan planOf(int pipeline, int microbatches, int steps) {
+    Plan planOf(int pipeline, int microbatches, int steps, int firstVersion) {
         List<List<Action>> rows = new ArrayList<>();
         for (int stage = 0; stage < pipeline; stage++) {
-            rows.add(new Steps(stage, microbatches, steps).row(warmUpPerRank * (pipeline - 1 - stage)));
+            rows.add(new Steps(stage, microbatches, steps, firstVersion).row(warmUpPerRank * (pipeline - 1 - stage)));
         }
         return new Plan(NAME, pipeline, pipeline, microbatches * steps, steps, Placement.LOOP, rows, Set.of(),
-                StageGraph.chain(pipeline));
+                StageGraph.chain(pipeline), firstVersion);
     }
 
     /** The row of one stage. */
@@ -105,15 +119,17 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) {
         private final int stage;
         private final int microbatches;
         private final int steps;
+        private final int firstVersion;
         private final List<Action> row = new ArrayList<>();
         private int forwards;
         private int backwards;
         private int updated;
 
-        Steps(int stage, int microbatches, int steps) {
+        Steps(int stage, int microbatches, int steps, int firstVersion) {
             this.stage = stage;
             this.microbatches = microbatches;
             this.steps = steps;
+            this.firstVersion = firstVersion;
         }
 
         List<Action> row(int warmUp) {
@@ -139,7 +155,7 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) {
 
         private void forward() {
             int version = version(forwards);
-            while (updated < version) {
+            while (firstVersion + updated < version) {
                 update();
             }
             row.add(new Action(stage, Kind.FORWARD, forwards++, version));
@@ -159,7 +175,7 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) {
 
         /** Returns the version that a microbatch reads: the last one but one of its step. */
         private int version(int microbatch) {
-            return Math.max(0, microbatch / microbatches - 1); // rounded down
+            return Math.max(0, firstVersion + microbatch / microbatches - 1); // rounded down
         }
     }
 }

@@ -52,8 +52,8 @@ public record PlanFile(Path path) implements Schedule {
         if (plan.overlapsSteps()) {
             throw new PlanException("The plan file \"" + path
                     + "\" names versions of the weights or the steps of updates,"
-                    + " so that steps overlap, but a run does one step after the other: ./troupe schedule draws and certifies"
-                    + " it; to train, take those names out.");
+                    + " so that steps overlap, but a run overlaps steps by a rule alone: ./troupe schedule draws and certifies"
+                    + " it; to train, take those names out, or pipedream-2bw.");
         }
         return plan;
     }

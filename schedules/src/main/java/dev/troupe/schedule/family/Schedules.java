@@ -36,8 +36,8 @@ public final class Schedules {
         }
         if (name.equals(PipeDream2Bw.NAME)) {
             throw new PlanException(name
-                    + " overlaps the steps of a run, and a run does one step after the other: ./troupe"
-                    + " schedule draws and certifies it; to train, take one of " + String.join(", ", names()) + ".");
+                    + " overlaps the steps of a run, so that it has no plan of one step: ./troupe schedule draws it and"
+                    + " ./troupe train runs it; here, take one of " + String.join(", ", names()) + ".");
         }
         if (name.toLowerCase(Locale.ROOT).endsWith(".csv") || name.contains("/") || name.contains("\\")) {
             return new PlanFile(Path.of(name));

@@ -10,7 +10,7 @@ import dev.troupe.schedule.Action;
  * @param nanos
  *            its length
  * @param rank
- *            the rank at the root: the one that was slow, held a message up or stood still
+ *            the rank at the root, which was slow, held a message up or stood still
  * @param action
  *            the action of that rank at the root; null where there is none
  */

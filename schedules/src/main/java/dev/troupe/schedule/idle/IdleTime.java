@@ -24,7 +24,7 @@ public record IdleTime(List<Gap> gaps) {
     public static IdleTime of(StepTimes step, Usual usual) {
         Usual known = usual == Usual.UNKNOWN ? usual.with(step) : usual;
         Walk walk = new Walk(step, known);
-        PlannedGaps planned = new PlannedGaps(known.planned(step.rows()));
+        PlannedGaps planned = new PlannedGaps(known.planned(step));
         List<Gap> gaps = new ArrayList<>();
         long end = step.endNanos();
         int lastRank = step.ranks().stream().filter(times -> step.last(times.rank()) >= 0)

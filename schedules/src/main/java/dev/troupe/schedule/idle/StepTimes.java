@@ -23,15 +23,44 @@ import java.util.stream.IntStream;
  *            the times of every rank of the world, by its number
  * @param nodes
  *            for each rank the node that it lived on when the step was committed
+ * @param lengths
+ *            by the number of a microbatch in the step, over all pipelines, the tokens of its sequences; 0 for the longest
+ *            of the run, and none where all are as long
  * @param previousEndNanos
  *            the end of the step before, where the run continued from it; 0 where it did not
  * @param between
  *            the cause of the time between the two steps
  */
-public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String> nodes, long previousEndNanos,
-        Cause between) {
+public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String> nodes, int[] lengths,
+        long previousEndNanos, Cause between) {
     public StepTimes {
         nodes = List.copyOf(nodes);
+    }
+
+    /** The lengths of the microbatches of a run's steps. */
+    @FunctionalInterface
+    public interface Lengths {
+        /** Those of a run whose microbatches are all as long as each other. */
+        Lengths EQUAL = _ -> new int[0];
+
+        /** Returns the lengths in a step, as {@link StepTimes#lengths} has them. */
+        int[] of(long step);
+    }
+
+    /** A step of microbatches that are all as long as each other. */
+    public StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String> nodes, long previousEndNanos,
+            Cause between) {
+        this(step, rows, ranks, nodes, Lengths.EQUAL.of(step), previousEndNanos, between);
+    }
+
+    /** Returns the tokens of a sequence in an action of a rank; 0 for the longest, or where it has no microbatch. */
+    int length(int rank, Action action) {
+        if (lengths.length == 0 || !action.kind().isPerMicrobatch()) {
+            return 0;
+        }
+        int count = rows.plan().microbatchCount();
+        int pipeline = rank % rows.ranksPerPlace() / rows.tensor();
+        return lengths[pipeline * count + action.microbatch() % count];
     }
 
     /**

@@ -16,15 +16,15 @@ import java.util.Map;
 
 /**
  * What the actions of each stage, and the messages to it, usually take: the shortest median of a step so far. A stage is
- * measured by its own best, since stages differ. Immutable.
+ * measured by its own best, since stages differ, and a microbatch by those of its length. Immutable.
  */
 public final class Usual {
     /** Nothing is known yet: then a step is measured by its own medians. */
     public static final Usual UNKNOWN = new Usual(Map.of());
 
-    private record Key(int stage, Kind kind) {
-        static Key of(Action action) {
-            return new Key(action.stage(), action.kind());
+    private record Key(int stage, Kind kind, int length) {
+        static Key of(StepTimes step, int rank, Action action) {
+            return new Key(action.stage(), action.kind(), step.length(rank, action));
         }
     }
 
@@ -42,7 +42,8 @@ public final class Usual {
             for (int position = 0; position < row.size(); position++) {
                 long one = taken(step, times, position, row.get(position));
                 if (one > 0) {
-                    taken.computeIfAbsent(Key.of(row.get(position)), _ -> new ArrayList<>()).add(one);
+                    taken.computeIfAbsent(Key.of(step, times.rank(), row.get(position)), _ -> new ArrayList<>())
+                            .add(one);
                 }
             }
         }
@@ -71,47 +72,67 @@ public final class Usual {
     }
 
     /** Returns a step of the first pipeline in which every action and every message takes what it usually takes. */
-    public Simulation planned(StepTimes.Rows rows) {
-        return Simulator.run(rows.plan(), costs(rows.plan()));
+    public Simulation planned(StepTimes step) {
+        return Simulator.run(step.rows().plan(), costs(step));
     }
 
-    /** Returns what the actions of each stage of a plan, and the messages between its ranks, usually take. */
-    public Costs costs(Plan plan) {
+    /**
+     * Returns what the actions of each stage, and the messages between ranks, usually take in the first pipeline of a
+     * step: of microbatches of unequal length the mean, with the share of each.
+     */
+    public Costs costs(StepTimes step) {
+        Plan plan = step.rows().plan();
         List<StageCost> stages = new ArrayList<>();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
             Map<Kind, Long> wholeStep = new EnumMap<>(Kind.class);
             for (Kind kind : Kind.values()) {
-                if (!kind.isPerMicrobatch() && nanos.containsKey(new Key(stage, kind))) {
-                    wholeStep.put(kind, nanos.get(new Key(stage, kind)));
+                if (!kind.isPerMicrobatch() && nanos.containsKey(new Key(stage, kind, 0))) {
+                    wholeStep.put(kind, nanos.get(new Key(stage, kind, 0)));
                 }
             }
-            stages.add(new StageCost(known(stage, Kind.FORWARD), known(stage, Kind.BACKWARD_INPUT),
-                    known(stage, Kind.BACKWARD_WEIGHT), known(stage, Kind.FULL_BACKWARD), 0, wholeStep));
+            stages.add(new StageCost(mean(step, stage, Kind.FORWARD), mean(step, stage, Kind.BACKWARD_INPUT),
+                    mean(step, stage, Kind.BACKWARD_WEIGHT), mean(step, stage, Kind.FULL_BACKWARD), 0, wholeStep));
         }
         Map<List<Integer>, Long> hops = new HashMap<>();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
             for (Kind receive : List.of(Kind.RECV_F, Kind.RECV_B)) {
-                Key key = new Key(stage, receive);
                 Action any = new Action(stage, receive, 0);
-                if (nanos.containsKey(key) && plan.needsMessage(any)) {
-                    hops.merge(List.of(plan.rankOf(plan.peerStage(any)), plan.rankOf(stage)), nanos.get(key),
-                            Math::max);
+                long mean = mean(step, stage, receive);
+                if (mean > 0 && plan.needsMessage(any)) {
+                    hops.merge(List.of(plan.rankOf(plan.peerStage(any)), plan.rankOf(stage)), mean, Math::max);
                 }
             }
         }
-        return new Costs(stages,
-                (from, to) -> new Hop(hops.getOrDefault(List.of(from, to), 0L), Double.POSITIVE_INFINITY));
+        Costs.Hops ways = (from, to) -> new Hop(hops.getOrDefault(List.of(from, to), 0L), Double.POSITIVE_INFINITY);
+        return step.lengths().length == 0
+                ? new Costs(stages, ways)
+                : new Costs(stages, ways, 0, (stage, kind, microbatch) -> (double) known(step,
+                        new Action(stage, kind, microbatch)) / Math.max(1, stages.get(stage).nanos(kind)));
     }
 
-    private long known(int stage, Kind kind) {
-        return nanos.getOrDefault(new Key(stage, kind), 0L);
+    /** What an action of the first pipeline usually takes; 0 where nothing is known. */
+    private long known(StepTimes step, Action action) {
+        return nanos.getOrDefault(Key.of(step, 0, action), 0L);
+    }
+
+    /** The mean over the microbatches of the first pipeline, rounded down. */
+    private long mean(StepTimes step, int stage, Kind kind) {
+        if (step.lengths().length == 0) {
+            return known(step, new Action(stage, kind, 0));
+        }
+        long sum = 0;
+        int count = step.rows().plan().microbatchCount();
+        for (int microbatch = 0; microbatch < count; microbatch++) {
+            sum += known(step, new Action(stage, kind, microbatch));
+        }
+        return sum / count;
     }
 
     /**
-     * Returns what an action, or the message of a receive, usually takes, in nanoseconds; the longest where nothing is
-     * known.
+     * Returns what an action of a rank, or the message of a receive, usually takes, in nanoseconds; the longest where
+     * nothing is known.
      */
-    long nanos(Action action) {
-        return nanos.getOrDefault(Key.of(action), Long.MAX_VALUE);
+    long nanos(StepTimes step, int rank, Action action) {
+        return nanos.getOrDefault(Key.of(step, rank, action), Long.MAX_VALUE);
     }
 }

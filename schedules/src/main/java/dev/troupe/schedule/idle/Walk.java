@@ -140,8 +140,15 @@ final class Walk {
     private void onTheWay(Message message, Action user, int receiver, long from, long landed) {
         long left = Math.min(landed, message.handedNanos() + message.creditNanos());
         if (left < landed) {
-            long way = landed - Math.max(from, left);
-            long excess = Math.min(way, Math.max(0, message.wireNanos() - usual.nanos(receiveOf(message, user))));
+            long begin = Math.max(from, left);
+            int still = pausedNanos(receiver, left, landed) > pausedNanos(message.sender(), left, landed)
+                    ? receiver
+                    : message.sender();
+            long stood = pausedNanos(still, begin, landed);
+            put(Cause.PAUSE, stood, still, message.send());
+            long way = landed - begin - stood;
+            long moved = Math.max(0, message.wireNanos() - pausedNanos(still, left, message.landedNanos()));
+            long excess = Math.clamp(moved - usual.nanos(step, receiver, receiveOf(message, user)), 0, way);
             put(Cause.WIRE, excess, message.sender(), message.send());
             put(Cause.PLAN, way - excess, message.sender(), message.send());
         }
@@ -208,7 +215,8 @@ final class Walk {
         long data = times.dataNanos()[position];
         long cpu = cpuInside(rank, position);
         long excess = Math.max(0, Usual.computingNanos(times, position) - cpu
-                - pausedNanos(rank, times.startNanos(position), times.endNanos(position)) - usual.nanos(action));
+                - pausedNanos(rank, times.startNanos(position), times.endNanos(position))
+                - usual.nanos(step, rank, action));
         double share = Math.min(1, (double) left / Math.max(1, group + data + cpu + excess));
         left -= share(Cause.GROUP, group, share, left, latestOfGroup(rank, position), action);
         left -= share(Cause.DATA, data, share, left, rank, action);

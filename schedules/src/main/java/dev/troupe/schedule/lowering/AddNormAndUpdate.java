@@ -15,12 +15,18 @@ import dev.troupe.schedule.Plan;
  *   ... 0B3 2B3   =>   ... 0B3 2B3 0NORM 2NORM 0UPDATE 2UPDATE
  * </pre>
  *
+ * <p>Where steps overlap, updates are in the plan already, and a norm is behind the gradients of its step, so that the
+ * decision is there when a row comes to the update.
+ *
  * @param gathers whether a rank updates a share of the weights alone (ZeRO 1 and 2): an {@code UNSHARD} behind each update
  *        brings the weights that the others have updated
  */
 public record AddNormAndUpdate(boolean gathers) implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
+        if (plan.overlapsSteps()) {
+            return Rows.behindGradients(plan, (stage, step) -> List.of(new Action(stage, Kind.NORM, step)));
+        }
         return Rows.append(plan, rank -> {
             List<Action> tail = new ArrayList<>();
             plan.stagesOf(rank).forEach(stage -> tail.add(new Action(stage, Kind.NORM)));

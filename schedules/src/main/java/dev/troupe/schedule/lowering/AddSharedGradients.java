@@ -22,6 +22,10 @@ import dev.troupe.schedule.StageGraph.Flow;
  *
  * <p>Where one stage uses a parameter twice, nothing is sent: {@code 0RECV_SHARED} adds the second gradient to the first.
  *
+ * <p>Where steps overlap, gradients are sent behind those of their step. The norm counts a shared parameter at its first
+ * stage, which adds the other's gradient at once. The last stage is through with a step long before the first one is: it
+ * goes on with the next step, and adds the other's gradient before its update.
+ *
  * @param channels the ways of these gradients
  */
 public record AddSharedGradients(List<Channel> channels) implements LoweringPass {
@@ -39,6 +43,14 @@ public record AddSharedGradients(List<Channel> channels) implements LoweringPass
     @Override
     public Plan apply(Plan plan) {
         StageGraph graph = plan.graph().with(channels);
+        if (plan.overlapsSteps()) {
+            Plan sent = Rows.behindGradients(plan, (stage, step) -> ofStep(graph, stage, step));
+            return Rows.beforeUpdates(sent, (stage, step) -> graph.source(Flow.SHARED, stage) != StageGraph.NONE
+                    && graph.source(Flow.SHARED, stage) < stage
+                            ? List.of(new Action(stage, Kind.RECV_SHARED, step))
+                            : List.of())
+                    .withGraph(graph);
+        }
         return Rows.append(plan, rank -> {
             List<Action> tail = new ArrayList<>();
             for (int stage : plan.stagesOf(rank)) {
@@ -54,5 +66,18 @@ public record AddSharedGradients(List<Channel> channels) implements LoweringPass
             }
             return tail;
         }).withGraph(graph);
+    }
+
+    /** Returns what a stage does with its shared gradient when the gradients of a step are complete. */
+    private static List<Action> ofStep(StageGraph graph, int stage, int step) {
+        List<Action> actions = new ArrayList<>();
+        int target = graph.target(Flow.SHARED, stage);
+        if (target != StageGraph.NONE && target != stage) {
+            actions.add(new Action(stage, Kind.SEND_SHARED, step));
+        }
+        if (graph.source(Flow.SHARED, stage) >= stage) {
+            actions.add(new Action(stage, Kind.RECV_SHARED, step));
+        }
+        return actions;
     }
 }

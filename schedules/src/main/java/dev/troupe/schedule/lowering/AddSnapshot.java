@@ -14,7 +14,8 @@ import dev.troupe.schedule.Plan;
 public record AddSnapshot() implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
+        int step = plan.overlapsSteps() ? plan.stepCount() - 1 : Action.WHOLE_STEP;
         return Rows.append(plan, rank -> plan.stagesOf(rank).stream()
-                .map(stage -> new Action(stage, Kind.SNAPSHOT)).toList());
+                .map(stage -> new Action(stage, Kind.SNAPSHOT, step)).toList());
     }
 }

@@ -1,13 +1,18 @@
 package dev.troupe.schedule.lowering;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 
-/** The common part of passes that add actions behind the end of each row. */
+/** The common part of passes that add what ends a step. */
 final class Rows {
     private Rows() {
     }
@@ -21,5 +26,54 @@ final class Rows {
             rows.add(row);
         }
         return plan.withRows(rows, plan.overlaps());
+    }
+
+    /**
+     * Returns the plan, whose steps overlap, with these actions behind the gradients of each step: behind the last backward
+     * of a stage, the messages that follow it, and what else of the step is there already.
+     */
+    static Plan behindGradients(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
+        List<List<Action>> rows = new ArrayList<>();
+        for (List<Action> old : plan.rows()) {
+            Map<List<Integer>, Integer> last = new HashMap<>();
+            for (int position = 0; position < old.size(); position++) {
+                if (old.get(position).kind().freesActivation()) {
+                    last.put(stageAndStep(plan, old.get(position)), position);
+                }
+            }
+            List<Action> row = new ArrayList<>();
+            List<Action> due = new ArrayList<>();
+            List<Integer> ended = List.of();
+            for (int position = 0; position < old.size(); position++) {
+                Action action = old.get(position);
+                if (action.kind() == Kind.UPDATE || !action.kind().isSend() && action.kind().isPerMicrobatch()
+                        || !stageAndStep(plan, action).equals(ended)) {
+                    row.addAll(due);
+                    due.clear();
+                }
+                row.add(action);
+                if (Integer.valueOf(position).equals(last.get(stageAndStep(plan, action)))) {
+                    ended = stageAndStep(plan, action);
+                    due.addAll(ofStageAndStep.apply(action.stage(), plan.stepOf(action)));
+                }
+            }
+            row.addAll(due);
+            rows.add(row);
+        }
+        return plan.withRows(rows);
+    }
+
+    private static List<Integer> stageAndStep(Plan plan, Action action) {
+        return List.of(action.stage(), plan.stepOf(action));
+    }
+
+    /** Returns the plan, whose steps overlap, with these actions in front of each update. */
+    static Plan beforeUpdates(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
+        return plan.withRows(plan.rows().stream().map(row -> row.stream()
+                .flatMap(action -> action.kind() == Kind.UPDATE
+                        ? Stream.concat(ofStageAndStep.apply(action.stage(), plan.stepOf(action)).stream(),
+                                Stream.of(action))
+                        : Stream.of(action))
+                .toList()).toList());
     }
 }

@@ -3,14 +3,17 @@ package dev.troupe.schedule.simulator;
 import java.util.Collections;
 import java.util.List;
 
+import dev.troupe.schedule.Kind;
+
 /**
  * The costs of all parts of a plan, given or measured.
  *
  * @param stages the cost of each stage
  * @param hops the way between any two ranks
  * @param decisionNanos time from the end of the last gradient or norm of a step to the decision for which updates wait
+ * @param microbatches what a microbatch takes, where they are of unequal length
  */
-public record Costs(List<StageCost> stages, Hops hops, long decisionNanos) {
+public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Microbatches microbatches) {
 
     /** The way between two ranks. */
     @FunctionalInterface
@@ -19,13 +22,36 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos) {
         Hop between(int fromRank, int toRank);
     }
 
+    /** The cost of a microbatch, beside that of the stage. */
+    @FunctionalInterface
+    public interface Microbatches {
+        /** Each as the stage says. */
+        Microbatches ALIKE = (_, _, _) -> 1;
+
+        /** Returns the share of the stage's cost that an action of a microbatch takes; 1 for all of it. */
+        double share(int stage, Kind kind, int microbatch);
+    }
+
     public Costs {
         stages = List.copyOf(stages);
+    }
+
+    /** Creates costs of microbatches that are alike. */
+    public Costs(List<StageCost> stages, Hops hops, long decisionNanos) {
+        this(stages, hops, decisionNanos, Microbatches.ALIKE);
     }
 
     /** Creates costs without a time for the decision on updates. */
     public Costs(List<StageCost> stages, Hops hops) {
         this(stages, hops, 0);
+    }
+
+    /** Returns the time of an action; the microbatch counts where its kind has one. */
+    long nanos(int stage, Kind kind, int microbatch) {
+        long nanos = stages.get(stage).nanos(kind);
+        return microbatches == Microbatches.ALIKE || !kind.isPerMicrobatch()
+                ? nanos
+                : Math.round(nanos * microbatches.share(stage, kind, microbatch));
     }
 
     /** Returns costs with the same cost for every stage and the same hop between all ranks. */

@@ -42,7 +42,7 @@ public final class Simulation {
     }
 
     private long nanos(long packed) {
-        return costs.stages().get(PackedAction.stage(packed)).nanos(PackedAction.kind(packed));
+        return costs.nanos(PackedAction.stage(packed), PackedAction.kind(packed), PackedAction.microbatch(packed));
     }
 
     /** Returns the plan that was simulated. */

@@ -35,6 +35,7 @@ public final class Simulator {
     private static final int NONE = StageGraph.NONE;
 
     private final PlanRows rows;
+    private final Costs costs;
     private final long[][] durations;
     private final StageGraph graph;
     private final boolean explicitMessages;
@@ -59,6 +60,7 @@ public final class Simulator {
         }
         int ranks = rows.rankCount();
         this.rows = rows;
+        this.costs = costs;
         this.durations = durations(costs);
         this.graph = rows.graph();
         this.explicitMessages = count(rows, Kind::isTransfer) > 0;
@@ -77,7 +79,7 @@ public final class Simulator {
 
     /** Simulates a plan with unlimited credits. */
     public static Simulation run(PlanRows rows, Costs costs) {
-        return new Simulator(rows, costs, 0).run(costs);
+        return new Simulator(rows, costs, 0).run();
     }
 
     /**
@@ -90,7 +92,7 @@ public final class Simulator {
         if (creditsPerEdge < 1) {
             throw new PlanException("A plan needs 1 credit or more on each edge, but has " + creditsPerEdge + ".");
         }
-        return new Simulator(rows, costs, creditsPerEdge).run(costs);
+        return new Simulator(rows, costs, creditsPerEdge).run();
     }
 
     private static long[][] durations(Costs costs) {
@@ -158,7 +160,7 @@ public final class Simulator {
         return new Inbox(hop.occupancyNanos(bytes), hop.latencyNanos(), creditsPerEdge);
     }
 
-    private Simulation run(Costs costs) {
+    private Simulation run() {
         for (int rank = 0; rank < rows.rankCount(); rank++) {
             starts[rank] = new long[rows.length(rank)];
             makeReady(rank);
@@ -259,7 +261,9 @@ public final class Simulator {
     }
 
     private long finish(int rank, long packed) {
-        clocks[rank] += durations[PackedAction.kind(packed).ordinal()][PackedAction.stage(packed)];
+        clocks[rank] += costs.microbatches() == Costs.Microbatches.ALIKE
+                ? durations[PackedAction.kind(packed).ordinal()][PackedAction.stage(packed)]
+                : costs.nanos(PackedAction.stage(packed), PackedAction.kind(packed), PackedAction.microbatch(packed));
         positions[rank]++;
         return clocks[rank];
     }

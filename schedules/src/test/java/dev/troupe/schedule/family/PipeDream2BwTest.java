@@ -9,12 +9,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.certificate.Certificate;
@@ -22,6 +24,7 @@ import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.schedule.family.PipeDream2Bw.Updates;
 import dev.troupe.schedule.lowering.AddTransfers;
+import dev.troupe.schedule.lowering.WholeStep;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.Simulator;
@@ -150,25 +153,81 @@ class PipeDream2BwTest {
     @CsvSource({"4, 2, 1", "8, 6, 1", "4, 5, 2", "3, 1, 1"})
     void shouldNotBeCertifiedWithFewer(int pipeline, int microbatches, int warmUp) {
         for (Updates updates : Updates.values()) {
-            Plan plan = new AddTransfers().apply(new PipeDream2Bw(updates, warmUp).planOf(pipeline, microbatches, 4));
+            Plan plan = new AddTransfers()
+                    .apply(new PipeDream2Bw(updates, warmUp).planOf(pipeline, microbatches, 4, 0));
             assertThrows(PlanException.class, () -> PlanValidator.certify(plan, Purpose.TRAINING, 8));
         }
     }
 
     @Test
     void shouldSayWhyFewerAreRefused() {
-        Plan plan = new AddTransfers().apply(LAZY.planOf(4, 2, 4));
+        Plan plan = new AddTransfers().apply(LAZY.planOf(4, 2, 4, 0));
         String sentence = assertThrows(PlanException.class, () -> PlanValidator.certify(plan, Purpose.TRAINING, 8))
                 .sentence();
         assertEquals("Plan \"pipedream-2bw\", rank 0, position 14: 0B1@0 comes behind 0UPDATE0: gradients are complete,"
                 + " exchanged, summed, measured and used in this order, so move 0UPDATE0 behind 0B1@0.", sentence);
     }
 
+    /** Version 1 is the newest at the begin, and version 0 the one before. */
     @Test
-    void shouldNotTrainYet() {
+    void shouldGoOnWhereOtherStepsHaveEnded() {
+        assertEquals("""
+                F0.0@0 F0.1@0 B0.0@0 F1.0@1 B0.1@0 F1.1@1 B1.0@1 U0 F2.0@2 B1.1@1 F2.1@2 B2.0@2 B2.1@2 U1 U2
+                F0.0@0 B0.0@0 F0.1@0 B0.1@0 F1.0@1 B1.0@1 F1.1@1 B1.1@1 U0 F2.0@2 B2.0@2 F2.1@2 B2.1@2 U1 U2
+                """, byBatch(LAZY.continuing(2, 2, 3)));
+        for (int steps = 1; steps <= 4; steps++) {
+            Certificate certificate = certify(LAZY.continuing(3, 2, steps));
+            assertEquals(all(3, 2), certificate.weights().liveVersions());
+            assertEquals(all(3, 1), certificate.weights().staleness());
+        }
+    }
+
+    @Test
+    void shouldRefuseAVersionThatAContinuedPlanDoesNotHave() {
+        Plan plan = LAZY.continuing(1, 1, 3);
+        Plan moved = plan.withRows(List.of(Stream.of("0F0@0", "0B0@0", "0F1@1", "0B1@1", "0F2@2", "0B2@2", "0UPDATE0",
+                "0UPDATE1", "0UPDATE2").map(Action::parse).toList()));
         assertEquals(
-                "pipedream-2bw overlaps the steps of a run, and a run does one step after the other: ./troupe schedule draws"
-                        + " and certifies it; to train, take one of " + String.join(", ", Schedules.names()) + ".",
+                "Plan \"pipedream-2bw\", rank 0, position 4: 0F2@2 reads version 2 of the weights of stage 0, but the"
+                        + " newest one in its row is then version 1: move 0UPDATE0 in front of it.",
+                assertThrows(PlanException.class, () -> PlanValidator.check(moved, Purpose.TRAINING)).sentence());
+    }
+
+    /** The last stage is through with a step first: it measures, goes on, and adds the other end's gradient later. */
+    @Test
+    void shouldMeasureBehindTheGradientsOfAStep() {
+        Plan plan = new WholeStep(true, false, false, false).training(LAZY.continuing(2, 2, 3));
+        assertEquals("1RECV_F0,1F0@0,1B0@0,1SEND_B0,1RECV_F1,1F1@0,1B1@0,1SEND_B1,1SEND_SHARED0,1NORM0,1RECV_F2,1F2@1,"
+                + "1B2@1,1SEND_B2,1RECV_F3,1F3@1,1B3@1,1SEND_B3,1SEND_SHARED1,1NORM1,1RECV_SHARED0,1UPDATE0,1RECV_F4,1F4@2,"
+                + "1B4@2,1SEND_B4,1RECV_F5,1F5@2,1B5@2,1SEND_B5,1SEND_SHARED2,1NORM2,1RECV_SHARED1,1UPDATE1,1RECV_SHARED2,"
+                + "1UPDATE2,1SNAPSHOT2", plan.toCsv().lines().toList().get(1));
+        assertTrue(plan.toCsv().startsWith("0F0@0,0SEND_F0,0F1@0,0SEND_F1,0RECV_B0,0B0@0,0F2@1,0SEND_F2,0RECV_B1,0B1@0,"
+                + "0SEND_SHARED0,0RECV_SHARED0,0NORM0,0F3@1,"), plan.toCsv());
+    }
+
+    /** Lowered to the whole step a plan is certified for every size, and takes no longer. */
+    @Test
+    void shouldTakeNoLongerWithTheWholeStep() {
+        for (int pipeline = 1; pipeline <= 5; pipeline++) {
+            for (PipeDream2Bw schedule : List.of(LAZY, EAGER, new PipeDream2Bw(Updates.LAZY, 2))) {
+                int microbatches = Math.max(1, 2 * (pipeline - 1));
+                Plan compute = schedule.continuing(pipeline, microbatches, 4);
+                for (boolean isTied : new boolean[]{false, true}) {
+                    Plan whole = new WholeStep(isTied, false, false, false).training(compute);
+                    PlanValidator.certify(whole, Purpose.TRAINING, 1);
+                    assertEquals(Simulator.run(compute, Costs.units(pipeline)).makespanNanos(),
+                            Simulator.run(whole, Costs.units(pipeline)).makespanNanos(), whole.toString());
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldHaveNoPlanOfOneStep() {
+        assertEquals(
+                "pipedream-2bw overlaps the steps of a run, so that it has no plan of one step: ./troupe schedule draws it"
+                        + " and ./troupe train runs it; here, take one of " + String.join(", ", Schedules.names())
+                        + ".",
                 assertThrows(PlanException.class, () -> Schedules.named("pipedream-2bw")).getMessage());
     }
 

@@ -58,6 +58,26 @@ class IdleTimeTest {
         assertTrue(sums.get(Cause.PLAN) > 0);
     }
 
+    /** A long microbatch is no slow one, and a short step no measure of a long one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"gpipe", "1f1b", "zb-h1"})
+    void shouldMeasureAMicrobatchByThoseOfItsLength(String schedule) {
+        Plan plan = plan(schedule);
+        Usual usual = Usual.UNKNOWN;
+        for (int[] lengths : new int[][]{{16, 16, 32, 16, 48, 16, 16, 16}, {0, 0, 16, 0, 32, 0, 48, 0}}) {
+            StepTimes step = new SimulatedStep(plan, 10_000).ofLengths(lengths).run();
+            usual = usual.with(step);
+            IdleTime idle = IdleTime.of(step, usual);
+            requireSum(step, idle);
+            Map<Cause, Long> sums = idle.byCause();
+            assertTrue(List.of(Cause.PLAN, Cause.CONTROL, Cause.COMMIT).containsAll(sums.keySet()), sums::toString);
+        }
+        StepTimes slow = new SimulatedStep(plan, 10_000).ofLengths(48, 16, 32, 16, 48, 0, 16, 0)
+                .with("compute", 2, new Action(2, Kind.FORWARD, 1), 40_000).run();
+        Map<Integer, Long> found = IdleTime.of(slow, usual).byRoot(Cause.PRODUCER);
+        assertTrue(found.get(2) >= 0.95 * 3 * 40_000, found::toString);
+    }
+
     /** A disturbance, and the cause and the rank that its time is to go to. */
     private record Trial(String what, int rank, Action action, Cause cause, int root) {
     }
@@ -136,6 +156,25 @@ class IdleTimeTest {
         assertTrue(sums.get(Cause.PAUSE) >= 30_000, sums::toString);
     }
 
+    /** The process stands still with a message on its way. */
+    @Test
+    void shouldCallTheTimeInWhichAMessageStoodStillAPause() {
+        Plan plan = plan("1f1b");
+        Action sent = new Action(0, Kind.SEND_F, 3);
+        StepTimes step = new SimulatedStep(plan, 10_000).with("wire", 0, sent, 30_000).run();
+        int position = step.rows().position(sent);
+        long handed = step.ranks().get(0).movedNanos(position);
+        List<RankTimes> ranks = step.ranks().stream()
+                .map(times -> new RankTimes(times.rank(), 0, times.beginNanos(), times.starts(), times.ends(),
+                        times.moved(), times.groupNanos(), times.dataNanos(), times.cpuNanos(), times.creditNanos(),
+                        times.bytes(), List.of(new RankTimes.Pause(handed + 50, handed + 30_050))))
+                .toList();
+        Map<Cause, Long> sums = IdleTime
+                .of(new StepTimes(1, step.rows(), ranks, step.nodes(), 0, Cause.COMMIT), usual(plan)).byCause();
+        assertEquals(0, sums.getOrDefault(Cause.WIRE, 0L), sums::toString);
+        assertTrue(sums.get(Cause.PAUSE) >= 3 * 29_000, sums::toString);
+    }
+
     @Test
     void shouldGiveTheTimeBetweenTwoStepsToWhatHappenedThere() {
         Plan plan = plan("gpipe");
@@ -202,6 +241,6 @@ class IdleTimeTest {
         assertTrue(sums.getOrDefault(Cause.WIRE, 0L) < 0.1 * lost, sums::toString);
         Action repeated = new Action(0, Kind.RECV_B, 0);
         assertTrue(Message.to(recovered, 0, repeated).isAgain());
-        assertTrue(Usual.UNKNOWN.with(recovered).nanos(repeated) >= SimulatedStep.WIRE, again::toString);
+        assertTrue(Usual.UNKNOWN.with(recovered).nanos(recovered, 0, repeated) >= SimulatedStep.WIRE, again::toString);
     }
 }

@@ -18,11 +18,13 @@ final class SimulatedStep {
     static final long CONTROL = 20;
     static final long WIRE = 300;
     static final long DECISION = 150;
+    static final int LONGEST = 64;
 
     private final StepTimes.Rows rows;
     private final int world;
     private final long beginNanos;
     private final Map<String, Long> more = new HashMap<>();
+    private int[] lengths = {};
 
     SimulatedStep(Plan plan, long beginNanos) {
         this.rows = StepTimes.Rows.of(plan, 1, 1);
@@ -38,19 +40,26 @@ final class SimulatedStep {
         return this;
     }
 
+    /** Gives each microbatch a length of its own, of {@value #LONGEST}; 0 for that. */
+    SimulatedStep ofLengths(int... each) {
+        lengths = each;
+        return this;
+    }
+
     private long more(String what, int rank, Action action) {
         return more.getOrDefault(what + rank + action, 0L);
     }
 
     /** What an action of a kind computes; later stages take longer. */
-    private static long cost(Action action) {
+    private long cost(Action action) {
         long base = switch (action.kind()) {
             case FORWARD -> 1_000;
             case FULL_BACKWARD -> 2_000;
             case BACKWARD_INPUT, BACKWARD_WEIGHT -> 1_000;
             default -> 100;
         };
-        return base + 50L * action.stage();
+        int length = lengths.length == 0 || !action.kind().isPerMicrobatch() ? 0 : lengths[action.microbatch()];
+        return (base + 50L * action.stage()) * (length == 0 ? LONGEST : length) / LONGEST;
     }
 
     StepTimes run() {
@@ -73,7 +82,7 @@ final class SimulatedStep {
                 }
             }
         }
-        return new StepTimes(1, rows, ranks, Collections.nCopies(world, "node-0"), 0, Cause.COMMIT);
+        return new StepTimes(1, rows, ranks, Collections.nCopies(world, "node-0"), lengths, 0, Cause.COMMIT);
     }
 
     private boolean advance(List<RankTimes> ranks, int rank, int[] at, long[] free) {

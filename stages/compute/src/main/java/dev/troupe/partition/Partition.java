@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * Which layers each stage holds. Every layer of the model is on exactly one stage, in order, and every stage has at least
@@ -121,6 +122,12 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
     /** The layers of one stage. */
     public LayerRange layers(int stage) {
         return stages.get(stage);
+    }
+
+    /** Returns the stage that has a layer. */
+    public int stageOf(int layer) {
+        return IntStream.range(0, stages.size()).filter(stage -> stages.get(stage).last() >= layer).findFirst()
+                .orElseThrow();
     }
 
     /** Numbers trained on one stage; a shared parameter counts on every stage that has a layer of it, once. */

@@ -11,7 +11,8 @@ import java.lang.foreign.MemorySegment;
  * A tensor of a stage's state under the name that files have for it. The tensor stays the stage's.
  *
  * @param name
- *            the published name, with {@code optimizer.exp_avg.} or {@code optimizer.exp_avg_sq.} before it for moments
+ *            the published name, with {@code optimizer.exp_avg.} or {@code optimizer.exp_avg_sq.} before it for moments, and
+ *            {@link #OLDER} for the weights before the last update
  * @param tensor
  *            the live tensor, not a copy
  * @param slice
@@ -21,6 +22,9 @@ import java.lang.foreign.MemorySegment;
  *            table the stage of the embedding, of what a group of ranks does not share out its first rank
  */
 public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
+    /** In front of the name of a parameter in the version before the last update, where a stage has two. */
+    public static final String OLDER = "before.";
+
     /** Fills the tensor with its slice of the whole one that the source has under this name. */
     public void load(Engine engine, WeightSource source) {
         load(engine, source, slice);

@@ -158,10 +158,7 @@ public final class Stage implements AutoCloseable {
         return buffers.gradientBytes();
     }
 
-    /**
-     * A buffer with any content, for an activation or a gradient that comes in: [N x C], or with sequence parallelism the
-     * rows of it that this rank has.
-     */
+    /** A buffer with any content, for what comes in: [N x C], or with sequence parallelism the rows that this rank has. */
     public Tensor takeBoundary() {
         return pool.take(border.extent(), settings.sequenceLength());
     }
@@ -187,8 +184,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Says in which step of the run the forwards from now on are, and which of the step's microbatches of all pipelines this
-     * one's microbatch 0 is: what drops out follows from both.
+     * Says in which step forwards are from now on, and which of its microbatches this one's microbatch 0 is, over all
+     * pipelines.
      */
     public void enterStep(long number, int firstOfPipeline) {
         step = number;
@@ -296,8 +293,9 @@ public final class Stage implements AutoCloseable {
         stack.head().scaleLoss(factor);
     }
 
-    /** Makes all gradients zero, after some or all microbatches of a step that is given up. */
-    public void zeroGradients() {
+    /** Gives a step up: its gradients become zero. Of two versions of the weights the older one becomes the newest. */
+    public void skipStep() {
+        buffers.beginUpdate();
         buffers.zeroGradients();
     }
 

@@ -59,6 +59,12 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, false);
     }
 
+    /** The same for a stage that holds other copies. */
+    public StageSettings with(Overlap copies) {
+        return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
+                separatesDocuments, copies);
+    }
+
     /** Refuses a stage whose sequence is longer than the model's, or whose group cannot share the model out. */
     void requireFits(ModelSpec model, TensorShare share) {
         int longest = model.size(Axis.POSITION);

@@ -13,9 +13,6 @@ import java.util.List;
 
 /** What one rank has of a stage's weights, gradients and optimizer state, by name. */
 final class StageState {
-    /** In front of the name of a parameter in the version before the last update. */
-    private static final String OLDER = "before.";
-
     private final Engine engine;
     private final StageLayers layers;
     private final StageBuffers buffers;
@@ -60,7 +57,7 @@ final class StageState {
 
     private List<StateTensor> withOptimizer(List<StateTensor> weights) {
         List<StateTensor> all = new ArrayList<>(weights);
-        buffers.olderWeights().ifPresent(older -> all.addAll(named(OLDER, older)));
+        buffers.olderWeights().ifPresent(older -> all.addAll(named(StateTensor.OLDER, older)));
         layers.parameters().forEach(parameter -> optimizer.addTo(all, parameter, isCopy(parameter)));
         return List.copyOf(all);
     }

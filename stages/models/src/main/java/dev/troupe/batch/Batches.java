@@ -130,6 +130,20 @@ public final class Batches {
     }
 
     /**
+     * The length of each microbatch of a step, as {@link #lengthOf}, but 0 for the longest, S; none where all have that.
+     */
+    public int[] lengths(long step, int microbatchSize) {
+        int[] all = new int[globalBatchSize / microbatchSize]; // exact: a batch is of whole microbatches
+        boolean isUnequal = false;
+        for (int microbatch = 0; microbatch < all.length; microbatch++) {
+            int length = lengthOf(step, microbatch, microbatchSize);
+            all[microbatch] = length == sequenceLength() ? 0 : length;
+            isUnequal |= all[microbatch] != 0;
+        }
+        return isUnequal ? all : new int[0];
+    }
+
+    /**
      * Copies one microbatch: sequences {@code m b .. m b + b-1} of the global batch, where m is the microbatch and b
      * its size.
      *

@@ -13,7 +13,7 @@ package dev.troupe.batch;
 public record SequenceLengths(int longest, int unit) {
     /** Shorter steps would cost more in kernels of odd shapes than they leave out. */
     private static final int LEAST_UNIT = 16;
-    /** With so many, less than a token in 32 of the longest is padding that is computed. */
+    /** With this number of lengths, less than a token in 32 of the longest is padding that is computed. */
     private static final int MOST = 32;
 
     /**
@@ -31,7 +31,7 @@ public record SequenceLengths(int longest, int unit) {
         return new SequenceLengths(longest, (int) Math.min(Integer.MAX_VALUE, Math.ceilDiv(least, common) * common));
     }
 
-    /** The shortest that holds so many tokens, which are at most the longest. */
+    /** The shortest length that holds a number of tokens, at most the longest. */
     public int holding(int tokens) {
         return (int) Math.min(longest, Math.ceilDiv((long) tokens, unit) * unit);
     }

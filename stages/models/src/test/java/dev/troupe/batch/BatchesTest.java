@@ -43,6 +43,58 @@ class BatchesTest {
         }
     }
 
+    /** Sequences of these many tokens, of which the longest a run allows is 64. */
+    private record Unequal(int... tokens) implements Sequences {
+        @Override
+        public int sequenceLength() {
+            return 64;
+        }
+
+        @Override
+        public long windowCount() {
+            return tokens.length;
+        }
+
+        @Override
+        public long positionOf(long window) {
+            return window;
+        }
+
+        @Override
+        public long positionCount() {
+            return tokens.length;
+        }
+
+        @Override
+        public boolean separatesDocuments() {
+            return true;
+        }
+
+        @Override
+        public int countedTargets(long position) {
+            return tokens[(int) position];
+        }
+
+        @Override
+        public int tokenCount(long position) {
+            return tokens[(int) position];
+        }
+
+        @Override
+        public void fill(long position, MicrobatchRows rows, int at, int length) {
+            throw new UnsupportedOperationException("lengths alone are asked for");
+        }
+    }
+
+    @Test
+    void shouldTellTheLengthOfEachMicrobatchWhereTheyDiffer() {
+        Batches batches = new Batches(new Unequal(5, 64, 16, 17, 3, 20, 31, 9, 64, 1, 60, 2, 64, 64, 50, 49),
+                Order.SEQUENTIAL, 0, 8, new SequenceLengths(64, 16));
+        assertArrayEquals(new int[]{0, 32, 32, 32}, batches.lengths(0, 2));
+        assertArrayEquals(new int[0], batches.lengths(1, 2));
+        assertArrayEquals(new int[]{0, 16, 0, 16, 0, 0, 0, 0}, batches.lengths(1, 1));
+    }
+
     @Test
     void shouldBeginAgainAfterTheLastWholeWindow() {
         // 10 tokens hold 3 windows of 3 inputs with their targets: 0, 3, 6; the token of position 9 is a target only.

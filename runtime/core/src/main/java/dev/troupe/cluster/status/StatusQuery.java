@@ -1,6 +1,8 @@
 package dev.troupe.cluster.status;
 
+import dev.troupe.cluster.tls.Certificates;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.cluster.TlsSpec;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -13,11 +15,27 @@ import java.util.Optional;
 public final class StatusQuery implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
-    private final HttpClient client = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+    private final HttpClient client;
+    private final String scheme;
+
+    /**
+     * Asks the nodes of a cluster.
+     *
+     * @param tls
+     *            the certificates of the cluster, if it has any
+     * @throws dev.troupe.plan.UsageException
+     *             where one cannot be read
+     */
+    public StatusQuery(Optional<TlsSpec> tls) {
+        HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(PATIENCE);
+        tls.map(Certificates::client).ifPresent(builder::sslContext);
+        this.client = builder.build();
+        this.scheme = tls.isPresent() ? "https" : "http";
+    }
 
     /** Returns the status of a node; empty where its management port does not answer within 3 seconds. */
     public Optional<NodeStatus> of(NodeSpec node) throws InterruptedException {
-        URI address = URI.create("http://" + node.host() + ":" + node.managementPort() + "/troupe/status");
+        URI address = URI.create(scheme + "://" + node.host() + ":" + node.managementPort() + "/troupe/status");
         try {
             HttpResponse<String> answer = client.send(HttpRequest.newBuilder(address).timeout(PATIENCE).build(),
                     HttpResponse.BodyHandlers.ofString());

@@ -18,9 +18,13 @@ import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
+import java.util.function.BiFunction;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509TrustManager;
 
 /**
  * The certificate files of a node. Pekko reads them anew for every connection, and would show a wrong file only by the
@@ -70,20 +74,48 @@ public final class Certificates {
      *             where a file cannot be read now
      */
     static SSLContext context(TlsSpec tls) {
+        return context(tls, (authority, _) -> authority);
+    }
+
+    /**
+     * Returns the context of a client that accepts the certificates that the control plane accepts.
+     *
+     * @throws UsageException
+     *             where a file cannot be read now
+     */
+    public static SSLContext client(TlsSpec tls) {
+        return context(tls, NamesInCommon::new);
+    }
+
+    /**
+     * Returns the server's side of one connection, which shows the certificate and asks for none.
+     *
+     * @throws UsageException
+     *             where a file cannot be read now
+     */
+    public static SSLEngine server(TlsSpec tls) {
+        SSLEngine engine = context(tls).createSSLEngine();
+        engine.setUseClientMode(false);
+        return engine;
+    }
+
+    private static SSLContext context(TlsSpec tls,
+            BiFunction<X509TrustManager, X509Certificate, TrustManager> trusts) {
         try {
             KeyStore own = KeyStore.getInstance(STORE);
             KeyStore trusted = KeyStore.getInstance(STORE);
             own.load(null, null);
             trusted.load(null, null);
-            own.setKeyEntry("node", key(tls.key()), NO_PASSWORD,
-                    new X509Certificate[]{certificate(CERTIFICATE, tls.certificate())});
+            X509Certificate certificate = certificate(CERTIFICATE, tls.certificate());
+            own.setKeyEntry("node", key(tls.key()), NO_PASSWORD, new X509Certificate[]{certificate});
             trusted.setCertificateEntry("authority", certificate(AUTHORITY, tls.authority()));
             KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keys.init(own, NO_PASSWORD);
             TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             trust.init(trusted);
             SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
+            TrustManager[] managers = {trusts.apply((X509TrustManager) trust.getTrustManagers()[0], certificate)};
+            context.init(keys.getKeyManagers(), managers, null);
             return context;
         } catch (GeneralSecurityException | IOException failure) {
             throw refused(CERTIFICATE, tls.certificate(), "cannot be used (" + failure.getMessage() + ")",

@@ -2,7 +2,6 @@ package dev.troupe.transport.aeron;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +10,6 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 import org.agrona.DirectBuffer;
@@ -21,15 +19,16 @@ import org.slf4j.LoggerFactory;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.Driver;
+import dev.troupe.transport.tcp.Connections;
+import dev.troupe.transport.tcp.Rest;
 import io.aeron.Aeron;
 import io.aeron.ExclusivePublication;
 import io.aeron.Subscription;
-import io.aeron.logbuffer.FragmentHandler;
-import io.aeron.logbuffer.Header;
 
 /**
- * The streams of this node: one out to and one in from every peer, itself included. It has no thread of its own:
- * {@link #invoke} does the client's housekeeping on the transport thread.
+ * The ways between this node and its peers, itself included: streams out and in, and connections to nodes of other
+ * machines. It has no thread of its own: {@link #invoke} does the client's housekeeping on the transport thread.
  */
 final class AeronClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AeronClient.class);
@@ -38,118 +37,65 @@ final class AeronClient implements AutoCloseable {
     /** The first id of streams of a process to itself. */
     private static final int FIRST_OWN_STREAM_ID = Integer.MIN_VALUE;
     private static final long CONNECT_TIMEOUT_SECONDS = 10;
+    /** The longest rest of a thread that each frame wakes: the driver must hear of this client now and then. */
+    private static final long WOKEN_REST_NANOS = 16_000_000;
+    /** The longest rest of a thread that looks for frames in memory, which wakes no thread. */
+    private static final long LOOKING_REST_NANOS = 1_000_000;
 
     private final Aeron aeron;
     private final AtomicReference<Throwable> lastError;
     private final Path rings;
     private final TransportSettings settings;
     private final Counters counters;
-    // Streams by node; null for nodes that are no peers.
+    /** Empty where all nodes are on this machine, or streams go to the others too. */
+    private final Optional<Connections> connections;
+    private final Rest rest;
+    /** The only stream is that of this node to itself. */
+    private boolean isWoken;
+    // By node; null for nodes that are no peers.
     private final Way[] ways;
     private List<Way> open = List.of();
 
-    /** Receives the bytes of one frame. */
-    interface FrameHandler {
-        /**
-         * @param ring
-         *            the ring of the payload; null where the payload is in the frame
-         * @param end
-         *            the position after the payload in the ring
-         */
-        void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Ring ring, long end);
+    /** The way from a node and to it. */
+    interface Way {
+        /** The epoch since which both nodes have their present ranks. */
+        int since();
+
+        Link link();
+
+        /** Receives some frames; returns their number, or another that is not 0. */
+        int poll(Arrivals arrivals, int limit);
+
+        void close();
+
+        /** Releases what does not end with the client, after it is closed. */
+        void release();
     }
 
-    /** The streams from a node and to it. */
-    private static final class Way {
-        private final int node;
-        private final int since;
-        private final Subscription subscription;
-        private final Link link;
-        /** The file of the ring of the incoming stream, by session; empty where payloads are in their frames. */
-        private final Optional<IntFunction<Path>> rings;
-        // Created once, since a new object for each poll would be garbage.
-        private FragmentHandler handler;
-        private Ring ring;
-        private int ringSession;
-        private RuntimeException failure;
-
-        Way(int node, int since, Subscription subscription, Link link, Optional<IntFunction<Path>> rings) {
-            this.node = node;
-            this.since = since;
-            this.subscription = subscription;
-            this.link = link;
-            this.rings = rings;
+    /** A connection, which goes both ways. */
+    private record SocketWay(int since, SocketLink link) implements Way {
+        @Override
+        public int poll(Arrivals arrivals, int limit) {
+            return link.poll(arrivals);
         }
 
-        int poll(FrameHandler frames, int limit) {
-            if (handler == null) {
-                handler = rings.isEmpty()
-                        ? (buffer, offset, length, _) -> frames.onFrame(node, buffer, offset, length, null, 0)
-                        : (buffer, offset, length, header) -> take(frames, buffer, offset, length, header);
-            }
-            int polled = subscription.poll(handler, limit);
-            if (failure != null) { // Aeron would only log it
-                throw failure;
-            }
-            return polled;
-        }
-
-        private void take(FrameHandler frames, DirectBuffer buffer, int offset, int length, Header header) {
-            long end = header.reservedValue();
-            Ring source = end == 0 ? null : ringOf(header.sessionId());
-            try {
-                frames.onFrame(node, buffer, offset, length, source, end);
-            } finally {
-                if (source != null) {
-                    source.free(end);
-                }
-            }
-        }
-
-        /** Returns the ring of a session of the stream; null where there is none, so that the frame has no payload. */
-        private Ring ringOf(int session) {
-            if (ring == null || ringSession != session) {
-                Path file = rings.orElseThrow().apply(session);
-                try {
-                    Ring opened = Ring.open(file);
-                    releaseRing();
-                    ring = opened;
-                    ringSession = session;
-                } catch (NoSuchFileException stranger) {
-                    LOG.debug("a frame names the ring {}, which is not there", file);
-                    return null;
-                } catch (IOException e) {
-                    failure = new TransportException("the transport could not open " + file
-                            + ", through which node " + node + " sends: " + e, e);
-                    return null;
-                }
-            }
-            return ring;
-        }
-
-        private void releaseRing() {
-            if (ring != null) {
-                ring.close();
-                ring = null;
-            }
-        }
-
-        void close() {
-            subscription.close();
+        @Override
+        public void close() {
             link.close();
-            releaseRing();
         }
 
-        /** Releases the rings after the client is closed. */
-        void release() {
+        @Override
+        public void release() {
             link.release();
-            releaseRing();
         }
     }
 
     private AeronClient(Aeron aeron, AtomicReference<Throwable> lastError, Path rings, int nodeCount,
-            TransportSettings settings, Counters counters) {
+            TransportSettings settings, Counters counters, Optional<Connections> connections) {
         this.aeron = aeron;
+        this.connections = connections;
+        this.rest = Rest.open();
+        connections.ifPresent(made -> made.onReady(rest::wake));
         this.rings = rings;
         this.lastError = lastError;
         this.settings = settings;
@@ -160,10 +106,13 @@ final class AeronClient implements AutoCloseable {
     /**
      * Connects to the driver and opens every stream; the stream to this process itself is connected when this returns.
      *
+     * @param connections
+     *            the connections of this node, which are closed with the client; empty where there are only streams
      * @throws TransportException
      *             if a channel cannot be opened
      */
-    static AeronClient open(Driver driver, NodeMap nodes, TransportSettings settings, Counters counters) {
+    static AeronClient open(Driver driver, NodeMap nodes, TransportSettings settings, Counters counters,
+            Optional<Connections> connections) {
         var lastError = new AtomicReference<Throwable>();
         Aeron.Context context = new Aeron.Context().aeronDirectoryName(driver.directory().toString())
                 .useConductorAgentInvoker(true)
@@ -174,10 +123,10 @@ final class AeronClient implements AutoCloseable {
                     LOG.debug("where it came from", error);
                 });
         var client = new AeronClient(Aeron.connect(context), lastError,
-                driver.directory().resolve(DriverDirectory.RINGS), nodes.nodeCount(), settings, counters);
+                driver.rings(), nodes.nodeCount(), settings, counters, connections);
         try {
             client.enter(nodes);
-            client.awaitOwnLink(client.link(nodes.self()));
+            client.awaitOwnLink((StreamLink) client.link(nodes.self()));
             return client;
         } catch (RuntimeException e) {
             client.close();
@@ -197,7 +146,7 @@ final class AeronClient implements AutoCloseable {
             Way before = ways[node];
             boolean isPeer = nodes.peers().contains(node);
             int since = nodes.streamsSince(nodes.self(), node);
-            if (before == null || !isPeer || before.since != since) {
+            if (before == null || !isPeer || before.since() != since) {
                 ways[node] = isPeer ? open(nodes, node, since) : null;
                 if (before != null) {
                     gone.add(before);
@@ -207,9 +156,18 @@ final class AeronClient implements AutoCloseable {
         open = Stream.of(ways).filter(Objects::nonNull).toList();
         // Old streams are closed last, since a port is released with its last stream.
         gone.forEach(Way::close);
+        isWoken = open.size() > 1 && open.stream().allMatch(way -> way instanceof SocketWay
+                || way == ways[nodes.self()]);
     }
 
     private Way open(NodeMap nodes, int node, int since) {
+        return connections.isPresent() && !nodes.shareMachine(nodes.self(), node)
+                ? new SocketWay(since, new SocketLink(node, since, connections.get(), rest,
+                        settings.linkTimeout().toNanos(), counters))
+                : openStream(nodes, node, since);
+    }
+
+    private Way openStream(NodeMap nodes, int node, int since) {
         int self = nodes.self();
         String in = settings.receives(nodes.channel(node, self));
         boolean shareMachine = nodes.shareMachine(self, node);
@@ -224,17 +182,17 @@ final class AeronClient implements AutoCloseable {
         }
         int outId = streamId(nodes, self, node, since);
         int inId = streamId(nodes, node, self, since);
-        Link link;
+        StreamLink link;
         try {
             ExclusivePublication publication = aeron.addExclusivePublication(out, outId);
             Optional<Ring> ring = hasRing
                     ? Optional.of(ring(ringOf(outId, publication.sessionId())))
                     : Optional.empty();
-            link = new Link(node, !shareMachine, publication, ring, settings.linkTimeout().toNanos(), counters);
+            link = new StreamLink(node, !shareMachine, publication, ring, settings.linkTimeout().toNanos(), counters);
         } catch (RuntimeException e) {
             throw refused(out, "send to", e);
         }
-        return new Way(node, since, subscription, link,
+        return new StreamWay(node, since, subscription, link,
                 hasRing ? Optional.of(session -> ringOf(inId, session)) : Optional.empty());
     }
 
@@ -273,7 +231,7 @@ final class AeronClient implements AutoCloseable {
         return FIRST_OWN_STREAM_ID + (int) aeron.clientId();
     }
 
-    private void awaitOwnLink(Link own) {
+    private void awaitOwnLink(StreamLink own) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CONNECT_TIMEOUT_SECONDS);
         while (!own.isConnected()) {
             invoke();
@@ -285,9 +243,9 @@ final class AeronClient implements AutoCloseable {
         }
     }
 
-    /** The stream to a peer. */
+    /** The way to a peer. */
     Link link(int node) {
-        return ways[node].link;
+        return ways[node].link();
     }
 
     /**
@@ -301,16 +259,60 @@ final class AeronClient implements AutoCloseable {
         if (aeron.isClosed()) {
             throw new IllegalStateException("the Aeron client has closed itself", lastError.get());
         }
-        return work;
+        return connections.isPresent() ? work + takeConnections(connections.get()) : work;
     }
 
-    /** Receives up to {@code limit} frames from each node; returns their number. */
-    int poll(FrameHandler handler, int limit) {
+    private int takeConnections(Connections made) {
+        int taken = 0;
+        Optional<Connections.Ready> next;
+        while ((next = made.next()).isPresent()) {
+            taken++;
+            Connections.Ready ready = next.get();
+            if (ways[ready.node()] instanceof SocketWay way && way.since() == ready.since()) {
+                way.link().take(ready);
+            } else {
+                ready.close();
+            }
+        }
+        return taken;
+    }
+
+    /** Receives up to {@code limit} frames from each node; returns a number that is 0 where there were none. */
+    int poll(Arrivals arrivals, int limit) {
         int frames = 0;
         for (Way way : open) {
-            frames += way.poll(handler, limit);
+            frames += way.poll(arrivals, limit);
         }
         return frames;
+    }
+
+    /** Whether each frame wakes the thread that rests. */
+    boolean isWoken() {
+        return isWoken;
+    }
+
+    /**
+     * Returns the longest rest that delays no frame.
+     *
+     * @param awaitsStream
+     *            whether a stream must have room again, of which no thread is told
+     */
+    long longestRestNanos(boolean awaitsStream) {
+        return isWoken && !awaitsStream ? WOKEN_REST_NANOS : LOOKING_REST_NANOS;
+    }
+
+    /** Rests until a connection is ready, another thread wakes this one, or the time is over. */
+    void rest(long nanos) {
+        if (isWoken) {
+            rest.untilReady(Math.ceilDiv(nanos, TimeUnit.MILLISECONDS.toNanos(1)));
+        } else {
+            rest.forNanos(nanos);
+        }
+    }
+
+    /** Ends the rest of the transport thread, or keeps it from the next one; from any thread. */
+    void wake() {
+        rest.wake();
     }
 
     @Override
@@ -320,6 +322,8 @@ final class AeronClient implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.warn("the Aeron client did not close cleanly", e);
         }
+        connections.ifPresent(Connections::close);
         Stream.of(ways).filter(Objects::nonNull).forEach(Way::release);
+        rest.close();
     }
 }

@@ -1,14 +1,19 @@
 package dev.troupe.transport.aeron;
 
+import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
@@ -17,9 +22,12 @@ import org.slf4j.LoggerFactory;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.port.DataPort;
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -27,6 +35,8 @@ import dev.troupe.transport.TransportCounters;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.Driver;
+import dev.troupe.transport.tcp.Connections;
 
 /** The {@link Transport} over Aeron, with a media driver in this JVM or a shared one. */
 public final class AeronTransport implements Transport {
@@ -60,11 +70,37 @@ public final class AeronTransport implements Transport {
      *             and no files remain
      */
     public static AeronTransport start(NodeMap nodes, TransportSettings settings) {
+        return start(nodes, settings, () -> ownConnections(nodes));
+    }
+
+    /**
+     * Starts the transport of a node of a cluster.
+     *
+     * @param connections
+     *            makes the connections of the node, where the settings have them; they are closed with the transport
+     * @throws TransportException
+     *             as {@link #start(NodeMap, TransportSettings)}
+     */
+    public static AeronTransport start(NodeMap nodes, TransportSettings settings, Supplier<Connections> connections) {
+        boolean isOfMachines = IntStream.range(0, nodes.nodeCount())
+                .anyMatch(node -> !nodes.shareMachine(nodes.self(), node));
+        Optional<Connections> made = isOfMachines && settings.network() == Network.TCP
+                ? Optional.of(connections.get())
+                : Optional.empty();
+        try {
+            return start(nodes, settings, made);
+        } catch (RuntimeException e) {
+            made.ifPresent(Connections::close);
+            throw e;
+        }
+    }
+
+    private static AeronTransport start(NodeMap nodes, TransportSettings settings, Optional<Connections> connections) {
         NanoClock clock = SystemNanoClock.INSTANCE;
         Counters counters = new Counters();
         Driver driver = Driver.of(nodes, settings);
         try {
-            AeronClient client = AeronClient.open(driver, nodes, settings, counters);
+            AeronClient client = AeronClient.open(driver, nodes, settings, counters, connections);
             TransportAgent agent = new TransportAgent(nodes, client, counters, clock);
             agent.thread().start();
             LOG.debug("transport of node {} of {} started in {}", nodes.self(), nodes.nodeCount(), driver.directory());
@@ -75,6 +111,19 @@ public final class AeronTransport implements Transport {
         } catch (RuntimeException e) {
             driver.close();
             throw new TransportException("the transport did not start: " + e.getMessage(), e);
+        }
+    }
+
+    private static Connections ownConnections(NodeMap nodes) {
+        Endpoint own = nodes.endpoints().get(nodes.self());
+        try {
+            return new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port())),
+                    Optional.empty());
+        } catch (IOException refused) {
+            throw new TransportException(
+                    "the transport cannot listen on " + own.host() + ":" + own.port() + " over TCP ("
+                            + refused.getMessage() + "); see that the address is of this machine and its port is free",
+                    refused);
         }
     }
 

@@ -25,6 +25,9 @@ final class Frame {
     private static final MessageKind[] KINDS = byCode(MessageKind.values());
     private static final DataType[] DATA_TYPES = byCode(DataType.values());
 
+    /** The bytes of a payload that is in its frame. */
+    private static final int IN_FRAME = -1;
+
     private final boolean checksPayload;
     private final FrameHeaderDecoder header = new FrameHeaderDecoder();
     private final FragmentDecoder fragment = new FragmentDecoder();
@@ -36,6 +39,8 @@ final class Frame {
     private Ring ring;
     private long ringEnd;
     private int payloadStart;
+    // Bytes of a payload that follows its header, or IN_FRAME.
+    private int payloadBytes;
     private boolean isCredit;
     private int epoch;
     private int fromRank;
@@ -93,6 +98,23 @@ final class Frame {
     DropReason read(DirectBuffer bytes, int offset, int length, Ring through, long end) {
         ring = through;
         ringEnd = end;
+        payloadBytes = IN_FRAME;
+        return readWhole(bytes, offset, length);
+    }
+
+    /**
+     * As {@link #read(DirectBuffer, int, int)}, for a header whose payload follows it, and is not here.
+     *
+     * @param following
+     *            bytes of the payload, 0 where there is none
+     */
+    DropReason readHeader(DirectBuffer bytes, int offset, int length, int following) {
+        ring = null;
+        payloadBytes = following;
+        return readWhole(bytes, offset, length);
+    }
+
+    private DropReason readWhole(DirectBuffer bytes, int offset, int length) {
         if (length < FrameHeaderDecoder.ENCODED_LENGTH) {
             return DropReason.BAD_LENGTH;
         }
@@ -152,10 +174,11 @@ final class Frame {
         isCredit = false;
         payloadStart = blockStart + FragmentDecoder.BLOCK_LENGTH;
         fragmentLength = fragment.fragmentLength();
-        if (ring == null
+        boolean isInFrame = ring == null && payloadBytes == IN_FRAME;
+        if (isInFrame
                 ? fragmentLength != length - FrameWriter.FRAGMENT_HEADER_BYTES
                 : length != FrameWriter.FRAGMENT_HEADER_BYTES || fragmentLength < 1
-                        || !ring.holds(ringEnd, fragmentLength)) {
+                        || !(ring == null ? fragmentLength == payloadBytes : ring.holds(ringEnd, fragmentLength))) {
             return DropReason.BAD_LENGTH;
         }
         pass = fragment.pass();

@@ -1,9 +1,11 @@
 package dev.troupe.transport.aeron;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.IntUnaryOperator;
@@ -28,7 +30,10 @@ final class PostedReceives {
     private final Events events;
     /** Nodes from which a damaged frame arrived in this epoch; missing messages from them are not reported again. */
     private final BitSet damagedNodes = new BitSet();
+    private final Landing own = new Landing();
     private int epoch;
+    /** How often all buffers were returned. */
+    private int clearings;
 
     /** The results of frames and epochs. */
     interface Events {
@@ -42,8 +47,13 @@ final class PostedReceives {
         /** Called once per message, not per frame. */
         void lost(Edge edge, DropReason reason, String sentence);
 
-        /** A frame of a message from a node was damaged, and this rank waits for messages from there. */
-        void damaged(int node, int rank);
+        /**
+         * A message from a node may be damaged or lost, and this rank waits for messages from there.
+         *
+         * @param why
+         *            what happened, as the beginning of a sentence
+         */
+        void damaged(int node, int rank, String why);
     }
 
     /** A granted buffer. */
@@ -74,6 +84,23 @@ final class PostedReceives {
 
         boolean isContinuedBy(Frame frame) {
             return filled > 0 && pass == frame.pass() && microbatch == frame.microbatch();
+        }
+    }
+
+    /** The place of a fragment in the buffer of its message; reused from fragment to fragment. */
+    static final class Landing {
+        private IncomingEdge edge;
+        private Buffer buffer;
+        private long pass;
+        private int microbatch;
+        private long offset;
+        private int length;
+        private long byteCount;
+        private int clearings = -1;
+
+        /** The bytes of the fragment. */
+        int length() {
+            return length;
         }
     }
 
@@ -116,6 +143,16 @@ final class PostedReceives {
      * @return null when the fragment is written, else why it is dropped
      */
     DropReason land(Frame frame) {
+        DropReason refused = admit(frame, own);
+        return refused == null ? land(own, frame.payload()) : refused;
+    }
+
+    /**
+     * Finds the place of a fragment whose payload may arrive later.
+     *
+     * @return null when the fragment may be written, else why it is dropped
+     */
+    DropReason admit(Frame frame, Landing place) {
         if (frame.epoch() != epoch) {
             return frame.epoch() < epoch ? DropReason.OLD_EPOCH : DropReason.FUTURE_EPOCH;
         }
@@ -133,21 +170,53 @@ final class PostedReceives {
         Buffer buffer = edge.buffers.peekFirst();
         if (!frame.matches(buffer.tensor().dataType(), buffer.tensor().shape(), edge.rows)) {
             edge.filled = 0;
-            return lose(edge, frame, DropReason.WRONG_SHAPE, "a buffer of " + buffer.tensor().dataType() + " "
-                    + buffer.tensor().shape() + " was granted, and " + edge.rows + " rows were expected, but the"
-                    + " message has " + frame.layout());
+            return lose(edge, frame.pass(), frame.microbatch(), DropReason.WRONG_SHAPE,
+                    "a buffer of " + buffer.tensor().dataType() + " " + buffer.tensor().shape()
+                            + " was granted, and " + edge.rows + " rows were expected, but the message has "
+                            + frame.layout());
         }
+        place.edge = edge;
+        place.buffer = buffer;
+        place.pass = frame.pass();
+        place.microbatch = frame.microbatch();
+        place.offset = frame.fragmentOffset();
+        place.length = frame.fragmentLength();
+        place.byteCount = frame.byteCount();
+        place.clearings = clearings;
+        return null;
+    }
+
+    /** Whether the buffer of a fragment still belongs to the transport. */
+    boolean isOpen(Landing place) {
+        return place.clearings == clearings;
+    }
+
+    /** Returns the memory of a fragment in its buffer; empty where the buffer is not in memory of this process. */
+    static Optional<MemorySegment> memory(Landing place) {
+        return place.buffer.engine().hostMemory(place.buffer.tensor())
+                .map(memory -> memory.asSlice(place.offset, place.length));
+    }
+
+    /** Writes the payload of a fragment that is open into its buffer; returns as {@link #land(Frame)}. */
+    DropReason land(Landing place, MemorySegment payload) {
         try {
-            buffer.engine().copyFromHost(frame.payload(), buffer.tensor(), frame.fragmentOffset());
+            place.buffer.engine().copyFromHost(payload, place.buffer.tensor(), place.offset);
         } catch (RuntimeException e) {
-            edge.filled = 0;
-            return lose(edge, frame, DropReason.LANDING_FAILED, "the engine could not write into the buffer: " + e);
+            place.edge.filled = 0;
+            return lose(place.edge, place.pass, place.microbatch, DropReason.LANDING_FAILED,
+                    "the engine could not write into the buffer: " + e);
         }
-        edge.filled += frame.fragmentLength();
-        if (edge.filled == frame.byteCount()) {
+        return landed(place);
+    }
+
+    /** The payload of a fragment that is open is in its buffer; returns null, since none is dropped. */
+    DropReason landed(Landing place) {
+        IncomingEdge edge = place.edge;
+        edge.filled += place.length;
+        if (edge.filled == place.byteCount) {
             edge.filled = 0;
             edge.buffers.pollFirst();
-            events.landed(new MessageId(epoch, frame.pass(), edge.edge, frame.microbatch()), buffer.tensor());
+            events.landed(new MessageId(epoch, place.pass, edge.edge, place.microbatch), place.buffer.tensor());
         }
         return null;
     }
@@ -170,10 +239,10 @@ final class PostedReceives {
     }
 
     /**
-     * A frame of a message from a node was damaged: every rank that waits for a message from the node is told, once an
-     * epoch.
+     * A frame of a message from a node was damaged or lost: every rank that waits for a message from the node is told,
+     * once an epoch.
      */
-    void damaged(int node) {
+    void damaged(int node, String why) {
         SortedSet<Integer> waiting = new TreeSet<>();
         for (IncomingEdge edge : edges.values()) {
             if (!edge.buffers.isEmpty() && nodeOfRank.applyAsInt(edge.edge.fromRank()) == node) {
@@ -182,7 +251,7 @@ final class PostedReceives {
         }
         if (!waiting.isEmpty() && !damagedNodes.get(node)) {
             damagedNodes.set(node);
-            waiting.forEach(rank -> events.damaged(node, rank));
+            waiting.forEach(rank -> events.damaged(node, rank, why));
         }
     }
 
@@ -193,7 +262,7 @@ final class PostedReceives {
             edge.filled = 0;
         }
         if (edge.buffers.isEmpty()) {
-            return lose(edge, frame, DropReason.NO_BUFFER, "no buffer is granted for it");
+            return lose(edge, frame.pass(), frame.microbatch(), DropReason.NO_BUFFER, "no buffer is granted for it");
         }
         edge.pass = frame.pass();
         edge.microbatch = frame.microbatch();
@@ -208,12 +277,12 @@ final class PostedReceives {
         }
         long expected = edge.isContinuedBy(frame) ? edge.filled : 0;
         edge.filled = 0;
-        return lose(edge, frame, DropReason.OUT_OF_ORDER,
+        return lose(edge, frame.pass(), frame.microbatch(), DropReason.OUT_OF_ORDER,
                 "the fragment at byte " + expected + " was expected, but found that at byte " + frame.fragmentOffset());
     }
 
-    private DropReason lose(IncomingEdge edge, Frame frame, DropReason reason, String why) {
-        tell(edge, frame.pass(), frame.microbatch(), reason, why);
+    private DropReason lose(IncomingEdge edge, long pass, int microbatch, DropReason reason, String why) {
+        tell(edge, pass, microbatch, reason, why);
         return reason;
     }
 
@@ -245,6 +314,7 @@ final class PostedReceives {
     /** Returns every buffer and clears the queues. */
     void clear() {
         List<IncomingEdge> old = new ArrayList<>(edges.values());
+        clearings++;
         edges.clear();
         creditsDueByNode.forEach(ArrayDeque::clear);
         damagedNodes.clear();

@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
+import dev.troupe.transport.TransportSettings;
+
 /**
  * A ring buffer of memory that two processes of a machine share, for payloads from one to the other. The frames of a
  * stream carry the position after their payload. The writer never writes beyond the free room, and the reader frees
@@ -19,8 +21,7 @@ import java.nio.file.StandardOpenOption;
  * <p>Thread rule: each process has an object of its own, for one thread.
  */
 final class Ring implements AutoCloseable {
-    /** The reader's position has a page of its own, so that no cache line holds both the position and payload. */
-    private static final int HEADER_BYTES = 4096;
+    private static final int HEADER_BYTES = TransportSettings.RING_HEADER_BYTES;
     private static final VarHandle POSITION = ValueLayout.JAVA_LONG.varHandle();
 
     private final Arena arena = Arena.ofShared();
@@ -39,11 +40,6 @@ final class Ring implements AutoCloseable {
         }
     }
 
-    /** Bytes that a ring takes in its directory. */
-    static long fileBytes(int capacity) {
-        return HEADER_BYTES + capacity;
-    }
-
     /**
      * Creates a ring for its writer.
      *
@@ -56,8 +52,8 @@ final class Ring implements AutoCloseable {
             // Every page is written, since a page without room at its first touch would end the process.
             ByteBuffer zeros = ByteBuffer.allocate(HEADER_BYTES);
             long at = 0;
-            while (at < fileBytes(capacity)) {
-                zeros.clear().limit((int) Math.min(zeros.capacity(), fileBytes(capacity) - at));
+            while (at < HEADER_BYTES + capacity) {
+                zeros.clear().limit((int) Math.min(zeros.capacity(), HEADER_BYTES + capacity - at));
                 at += channel.write(zeros, at);
             }
         }

@@ -35,7 +35,6 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     private static final int SPINS = 20;
     private static final int YIELDS = 10;
     private static final long MIN_PARK_NANOS = 50_000;
-    private static final long MAX_PARK_NANOS = 1_000_000;
 
     private NodeMap nodes;
     private int[] peers;
@@ -46,12 +45,8 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     private final RankListeners listeners;
     private final SendQueue sends;
     private final PostedReceives receives;
-    private final Frame frameOfMachine = new Frame(false);
-    private final Frame frameOfNetwork = new Frame(true);
-    // The frame that was read last.
-    private Frame frame = frameOfMachine;
+    private final Arrivals arrivals;
     private final Consumer<SendQueue.Outgoing> giveBack = this::giveBack;
-    private final AeronClient.FrameHandler onFrame = this::onFrame;
     private final Thread thread;
     /** The epoch that any thread may use; a listener that is told of it may do so before the caller has returned. */
     private final AtomicReference<Command.Epoch> announced;
@@ -72,6 +67,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         this.listeners = new RankListeners(nodes.worldSize());
         this.sends = new SendQueue(nodes.nodeCount(), this::nodeOf);
         this.receives = new PostedReceives(nodes.nodeCount(), this::nodeOf, this);
+        this.arrivals = new Arrivals(nodes, counters, clock, listeners, sends, receives);
         this.peers = peersOf(nodes);
         this.announced = new AtomicReference<>(new Command.Epoch(0, nodes));
         this.thread = Thread.ofPlatform().name("troupe-transport").daemon().unstarted(this);
@@ -93,7 +89,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     void submit(Command command) {
         commands.offer(command);
         if (parked) {
-            LockSupport.unpark(thread);
+            client.wake();
         }
         if (ended) {
             giveBackCommands();
@@ -118,7 +114,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     /** Asks the thread to end. */
     void stop() {
         running = false;
-        LockSupport.unpark(thread);
+        client.wake();
     }
 
     @Override
@@ -149,14 +145,14 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         long now = clock.nanoTime();
         for (int node : peers) {
             Link link = client.link(node);
-            work += sendCredits(link, now) + sendFragments(link, now);
+            work += sendCredits(link, now) + sendFragments(link, now) + link.flush(now);
             TransportFault fault = link.newFault(now);
             if (fault != null) {
                 LOG.warn("{}", fault.sentence());
                 listeners.tellAll(listener -> listener.onFault(fault));
             }
         }
-        return work + client.poll(onFrame, FRAGMENTS_PER_POLL);
+        return work + client.poll(arrivals, FRAGMENTS_PER_POLL);
     }
 
     private void rest(int work) {
@@ -166,17 +162,18 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         } else if (idleRounds < SPINS) {
             idleRounds++;
             Thread.onSpinWait();
-        } else if (idleRounds < SPINS + YIELDS) {
+        } else if (idleRounds < SPINS + YIELDS && !client.isWoken()) { // a yield may last a time slice
             idleRounds++;
             Thread.yield();
         } else {
             // Set before the queue is read, as submit() reads it after its offer: one of the two sees the other.
             parked = true;
             if (running && commands.isEmpty()) {
-                LockSupport.parkNanos(this, parkNanos);
+                client.rest(parkNanos);
             }
             parked = false;
-            parkNanos = Math.min(2 * parkNanos, MAX_PARK_NANOS);
+            boolean awaitsStream = sends.next(nodes.self()) != null || receives.nextCreditDue(nodes.self()) != null;
+            parkNanos = Math.min(2 * parkNanos, client.longestRestNanos(awaitsStream));
         }
     }
 
@@ -223,6 +220,11 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         listeners.tellAll(listener -> listener.onEpoch(epoch));
         boolean isMoved = nodes != begun.nodes();
         nodes = begun.nodes();
+        arrivals.epoch(epoch, nodes);
+        // Before the tensors go back to ranks, which may change them.
+        for (int peer : peers) {
+            client.link(peer).withdraw(epoch);
+        }
         sends.epoch(epoch, giveBack);
         receives.epoch(epoch);
         if (isMoved) {
@@ -288,53 +290,6 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
                 listener -> listener.onFault(new TransportFault.SendFault(message.id, sentence)));
     }
 
-    private void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Ring ring, long end) {
-        frame = nodes.shareMachine(fromNode, nodes.self()) ? frameOfMachine : frameOfNetwork;
-        DropReason reason = frame.read(buffer, offset, length, ring, end);
-        if (reason == null) {
-            // The epoch is checked first, since the ranks of an old frame may have been on other nodes.
-            reason = frame.epoch() < epoch
-                    ? DropReason.OLD_EPOCH
-                    : frame.isCredit() ? takeCredit(fromNode) : land(fromNode);
-        }
-        if (reason != null) {
-            counters.drop(reason, fromNode, length, clock.nanoTime());
-            if (reason == DropReason.BAD_CHECKSUM && frame.mayBeOfMessage(buffer, offset, length, epoch)) {
-                receives.damaged(fromNode);
-            }
-        }
-    }
-
-    private DropReason takeCredit(int fromNode) {
-        // The sender may not listen yet: a receiver grants its first credits as soon as it is ready, and never again.
-        // Credits of an epoch that has not begun here name known nodes: ranks that move in that epoch have other
-        // streams then.
-        boolean known = nodes.isLocal(frame.fromRank()) && isOnNode(frame.toRank(), fromNode);
-        return known
-                ? sends.credit(frame.edge(), frame.epoch(), frame.count(), clock.nanoTime())
-                : DropReason.UNKNOWN_RANK;
-    }
-
-    private DropReason land(int fromNode) {
-        boolean known = isListening(frame.toRank()) && isOnNode(frame.fromRank(), fromNode);
-        if (!known) {
-            return DropReason.UNKNOWN_RANK;
-        }
-        DropReason reason = receives.land(frame);
-        if (reason == null) {
-            counters.receivedBytes(frame.fragmentLength());
-        }
-        return reason;
-    }
-
-    private boolean isListening(int rank) {
-        return nodes.isLocal(rank) && listeners.of(rank) != null;
-    }
-
-    private boolean isOnNode(int rank, int node) {
-        return nodes.contains(rank) && nodes.nodeOf(rank) == node;
-    }
-
     @Override
     public int rowsOf(MessageId id, Tensor buffer) {
         return listeners.rowsOf(id, buffer);
@@ -359,9 +314,8 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     }
 
     @Override
-    public void damaged(int node, int rank) {
-        String sentence = "a frame from node " + node + " does not fit its checksum, so a message that rank " + rank
-                + " waits for may never be whole";
+    public void damaged(int node, int rank, String why) {
+        String sentence = why + ", so a message that rank " + rank + " waits for may never be whole";
         listeners.tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
     }
 

@@ -1,23 +1,44 @@
 package dev.troupe.cluster.tls;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.liveness.Sockets;
+import dev.troupe.port.DataPort;
+import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.tcp.Connections;
+import dev.troupe.transport.tcp.FrameStream;
+import dev.troupe.transport.tcp.Relay;
+import dev.troupe.transport.tcp.Rest;
+import dev.troupe.transport.tcp.Security;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.agrona.DirectBuffer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Certificates as openssl makes them. */
 @Tag("real")
@@ -97,5 +118,113 @@ class MutualTlsTest {
         assertFalse(connects(node, tls("stranger", "ours")));
         // One byte is no greeting: the node waits for the rest of it until its time is over.
         assertFalse(connects(Sockets.PLAIN, node, 500));
+    }
+
+    /** Whether two nodes with a cable between them make a connection; carries a payload on it. */
+    private static boolean carries(Optional<Security> caller, Optional<Security> called, Relay relay, byte[] payload,
+            Sink sink) throws IOException {
+        List<Endpoint> endpoints = List.of(new Endpoint("127.0.0.1", 0), new Endpoint("127.0.0.2", relay.port()));
+        NodeMap here = new NodeMap(0, List.of(0, 1), endpoints, Set.of(1));
+        NodeMap there = new NodeMap(1, List.of(0, 1), endpoints, Set.of(0));
+        try (Connections one = new Connections(here, DataPort.open(new InetSocketAddress("127.0.0.1", 0)),
+                caller);
+                Connections other = new Connections(there, DataPort.open(relay.target()), called);
+                Rest rest = Rest.open()) {
+            other.want(0, 0);
+            one.want(1, 0);
+            Optional<Connections.Ready> near = next(one);
+            Optional<Connections.Ready> far = next(other);
+            if (near.isEmpty() || far.isEmpty()) {
+                return false;
+            }
+            try (FrameStream out = new FrameStream(near.get(), rest, 0, 0);
+                    FrameStream in = new FrameStream(far.get(), rest, 0, 0);
+                    Arena arena = Arena.ofConfined()) {
+                out.buffer().putLong(out.begin(Long.BYTES, payload.length), 7);
+                out.commit(Long.BYTES, arena.allocateFrom(ValueLayout.JAVA_BYTE, payload), false);
+                long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+                while (!sink.isWhole) {
+                    assertTrue(deadline - System.nanoTime() > 0, "not within 30 seconds");
+                    out.flush();
+                    in.read(sink, Integer.MAX_VALUE);
+                }
+                return true;
+            }
+        }
+    }
+
+    private static Optional<Connections.Ready> next(Connections connections) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
+        Optional<Connections.Ready> ready = connections.next();
+        while (ready.isEmpty() && deadline - System.nanoTime() > 0) {
+            LockSupport.parkNanos(1_000_000);
+            ready = connections.next();
+        }
+        return ready;
+    }
+
+    /** A payload as it arrives. */
+    private static final class Sink implements FrameStream.Reader {
+        private final byte[] bytes;
+        private boolean isWhole;
+
+        Sink(int length) {
+            bytes = new byte[length];
+        }
+
+        @Override
+        public void onLost(long from, long to) {
+            throw new IllegalStateException("it is the first connection");
+        }
+
+        @Override
+        public MemorySegment onHeader(DirectBuffer buffer, int offset, int length, int payloadBytes) {
+            assertEquals(7, buffer.getLong(offset));
+            return MemorySegment.ofArray(bytes);
+        }
+
+        @Override
+        public boolean isWanted() {
+            return true;
+        }
+
+        @Override
+        public void onPayload(boolean fits) {
+            isWhole = fits;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldCarryTensorsThatNobodyReadsOnTheWay(boolean isEncrypted) throws Exception {
+        String secret = "weights of a model";
+        byte[] payload = secret.repeat(10_000).getBytes(StandardCharsets.US_ASCII);
+        Optional<Security> security = isEncrypted ? security("node", "ours") : Optional.empty();
+        try (Relay relay = new Relay("127.0.0.2", freePort())) {
+            relay.lookFor(secret);
+            Sink sink = new Sink(payload.length);
+            assertTrue(carries(security, security, relay, payload, sink));
+            assertArrayEquals(payload, sink.bytes);
+            assertTrue(relay.carried() > payload.length);
+            assertEquals(!isEncrypted, relay.hasFound());
+        }
+    }
+
+    @Test
+    void shouldMakeNoConnectionForTensorsToAStranger() throws Exception {
+        try (Relay relay = new Relay("127.0.0.2", freePort())) {
+            assertFalse(carries(security("stranger", "theirs"), security("node", "ours"), relay, new byte[1],
+                    new Sink(1)));
+        }
+    }
+
+    private Optional<Security> security(String certificate, String authority) {
+        return Optional.of((MutualTls) tls(certificate, authority));
+    }
+
+    private static InetSocketAddress freePort() throws IOException {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.2"))) {
+            return new InetSocketAddress("127.0.0.2", free.getLocalPort());
+        }
     }
 }

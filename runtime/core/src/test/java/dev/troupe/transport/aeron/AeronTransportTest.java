@@ -42,6 +42,7 @@ import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportCounters;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.SharedDriver;
 import io.aeron.Aeron;
 import io.aeron.Publication;
 

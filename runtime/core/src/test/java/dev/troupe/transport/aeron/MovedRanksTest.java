@@ -15,10 +15,12 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
 import dev.troupe.protocol.MessageKind;
+import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.SharedDriver;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -312,7 +314,7 @@ class MovedRanksTest {
         try (DatagramSocket taken = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
             List<Endpoint> endpoints = List.of(endpoint(taken.getLocalPort()), new Endpoint("127.0.0.2", freePort()));
             NodeMap alone = new NodeMap(0, List.of(1, 0), endpoints, Set.of());
-            try (AeronTransport node = AeronTransport.start(alone, settings())) {
+            try (AeronTransport node = AeronTransport.start(alone, settings().over(Network.UDP))) {
                 var here = new Ear();
                 node.register(1, here);
                 node.epoch(1, alone.moved(1, List.of(0, 0), Set.of(1)));

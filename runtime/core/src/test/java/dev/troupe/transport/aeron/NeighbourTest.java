@@ -15,6 +15,7 @@ import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.SharedDriver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

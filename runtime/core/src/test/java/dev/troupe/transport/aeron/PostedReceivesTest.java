@@ -60,7 +60,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     }
 
     @Override
-    public void damaged(int node, int rank) {
+    public void damaged(int node, int rank, String why) {
         damaged.add("node " + node + ", rank " + rank);
     }
 
@@ -201,13 +201,13 @@ class PostedReceivesTest implements PostedReceives.Events {
     void shouldTellThoseWhoWaitForANodeOfDamageOnceAnEpoch() {
         var book = new PostedReceives(2, rank -> rank / 2, this);
         Edge fromThere = Samples.edge(2, 1);
-        book.damaged(1);
+        book.damaged(1, "why");
         assertEquals(List.of(), damaged, "nobody waits");
         for (Edge granted : List.of(Samples.edge(3, 0), fromThere, Samples.edge(2, 0), Samples.edge(1, 0))) {
             book.grant(0, granted, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), 0));
         }
-        book.damaged(1);
-        book.damaged(1);
+        book.damaged(1, "why");
+        book.damaged(1, "why");
         assertEquals(List.of("node 1, rank 0", "node 1, rank 1"), damaged);
         UnsafeBuffer behind = Samples.fragment(Samples.id(fromThere, 1), message, 0, 192);
         assertNull(frame.read(behind, 0, behind.capacity()));
@@ -215,7 +215,7 @@ class PostedReceivesTest implements PostedReceives.Events {
         assertEquals(List.of(), lost, "that the damaged one is missing is no news");
         book.epoch(1);
         book.grant(1, fromThere, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), 0));
-        book.damaged(1);
+        book.damaged(1, "why");
         assertEquals(List.of("node 1, rank 0", "node 1, rank 1", "node 1, rank 1"), damaged);
     }
 

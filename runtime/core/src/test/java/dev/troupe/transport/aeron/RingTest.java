@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.transport.TransportSettings;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,7 +37,7 @@ class RingTest {
     void open() throws IOException {
         Path file = folder.resolve("rings/one");
         writer = Ring.create(file, CAPACITY);
-        assertEquals(Ring.fileBytes(CAPACITY), Files.size(file));
+        assertEquals(TransportSettings.RING_HEADER_BYTES + CAPACITY, Files.size(file));
         assertThrows(FileAlreadyExistsException.class, () -> Ring.create(file, CAPACITY));
         reader = Ring.open(file);
         assertFalse(Files.exists(file), "it goes with those who have it");

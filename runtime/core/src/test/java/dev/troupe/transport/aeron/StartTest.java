@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,15 +25,19 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
 
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.SharedDriver;
 
 @Tag("real")
 @Timeout(120)
@@ -78,21 +83,13 @@ class StartTest {
     }
 
     @Test
-    void shouldSayHowMuchRoomIsMissing() {
-        TransportException refused = assertThrows(TransportException.class,
-                () -> DriverDirectory.choose(Optional.of(folder.resolve("driver")), 1L << 60));
-        assertTrue(refused.getMessage().contains("transport needs 1099511627776 MiB in " + folder),
-                refused.getMessage());
-        assertTrue(refused.getMessage().contains("transport.term-length"), refused.getMessage());
-    }
-
-    @Test
     void shouldNeedThreeTermsForEachStream() {
-        TransportSettings settings = TransportSettings.defaults();
+        TransportSettings settings = TransportSettings.defaults().over(Network.UDP);
         long one = SharedDriver.streamBytes(NodeMap.single(8), 0, settings);
         long two = SharedDriver.streamBytes(two(0, 1, 2), 0, settings);
         assertEquals(3, one / settings.termLength());
         assertEquals(9, two / settings.termLength(), "out, in, and to itself");
+        assertEquals(one, SharedDriver.streamBytes(two(0, 1, 2), 0, settings.over(Network.TCP)), "to itself");
         Endpoint here = new Endpoint("127.0.0.1", 0);
         NodeMap onOneMachine = new NodeMap(0, List.of(0, 1, 2), List.of(here, here, here), Set.of(1, 2));
         long ring = (SharedDriver.streamBytes(onOneMachine, 0, settings) - one) / 2;
@@ -107,8 +104,13 @@ class StartTest {
         Path directory = folder.resolve("driver");
         try (DatagramSocket taken = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
             var nodes = two(0, taken.getLocalPort(), 1);
-            String sentence = refusal(nodes, in(directory));
+            String sentence = refusal(nodes, in(directory).over(Network.UDP));
             assertTrue(sentence.contains("port"), sentence);
+        }
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String sentence = refusal(two(0, taken.getLocalPort(), 1), in(directory));
+            assertTrue(sentence.startsWith("the transport cannot listen on 127.0.0.1:" + taken.getLocalPort()),
+                    sentence);
         }
         assertFalse(Files.exists(directory));
         assertEquals(List.of(), Samples.transportThreads());
@@ -133,13 +135,15 @@ class StartTest {
         assertEquals("", printed.toString(StandardCharsets.UTF_8));
     }
 
-    @Test
-    void shouldCarryMessagesBetweenTwoNodesOverUdp() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void shouldCarryMessagesBetweenTwoNodes(Network network) throws Exception {
         int[] ports = {freePort(), freePort()};
         Edge edge = Samples.edge(0, 1);
         var here = new Ear();
         var there = new Ear();
-        try (AeronTransport one = AeronTransport.start(two(0, ports), in(folder.resolve("0")))) {
+        try (AeronTransport one = AeronTransport.start(two(0, ports),
+                in(folder.resolve("0")).over(network))) {
             one.register(0, here);
             Tensor back = Samples.zeros(5);
             one.grant(0, Samples.edge(1, 0), Samples.ENGINE, back);
@@ -147,7 +151,7 @@ class StartTest {
             assertInstanceOf(TransportFault.LinkFault.class, fault);
             assertTrue(fault.sentence().contains("node 1"), fault.sentence());
             try (AeronTransport two = AeronTransport.start(two(1, ports),
-                    in(folder.resolve("1")))) {
+                    in(folder.resolve("1")).over(network))) {
                 two.register(1, there);
                 Tensor source = Samples.random(3, 300_000);
                 Tensor target = Samples.zeros(300_000);
@@ -175,15 +179,4 @@ class StartTest {
                 List.of(new Endpoint("127.0.0.1", ports[0]), new Endpoint("127.0.0.2", ports[1])), Set.of(0, 1));
     }
 
-    @Test
-    void shouldDeleteWhatAKilledProcessHasLeftAndNothingElse() throws IOException {
-        Path abandoned = Files.createDirectories(folder.resolve("troupe-999999999999-0123abcd/publications"));
-        Path living = Files.createDirectories(
-                folder.resolve("troupe-" + ProcessHandle.current().pid() + "-0123abcd"));
-        Path stranger = Files.createDirectories(folder.resolve("troupe-of-players"));
-        DriverDirectory.deleteAbandoned(folder);
-        assertFalse(Files.exists(abandoned.getParent()));
-        assertTrue(Files.exists(living));
-        assertTrue(Files.exists(stranger));
-    }
 }

@@ -48,11 +48,11 @@ public final class MembershipMachine<N> {
         }
 
         /**
-         * Whether a coordinator may lead the run from a commit: records of the run that are newer, by more than the one
-         * unfinished step, show that other nodes know more.
+         * Whether a coordinator may lead the run from a commit: records of the run that are newer, by more than the
+         * unfinished pass, show that other nodes know more.
          */
-        default boolean mayLeadFrom(long committedSteps, long recordedSteps) {
-            return recordedSteps <= committedSteps + 1;
+        default boolean mayLeadFrom(long committedSteps, long recordedSteps, int stepsPerPass) {
+            return recordedSteps <= committedSteps + stepsPerPass;
         }
     }
 
@@ -169,7 +169,7 @@ public final class MembershipMachine<N> {
             commands.add(new MembershipCommand.RunKernels<>(joined));
         } else if (barrier.refusal().isPresent()) {
             refuseRun(barrier.refusal().get(), commands);
-        } else if (!rules.mayLeadFrom(settings.firstStep(), recordedSteps())) {
+        } else if (!rules.mayLeadFrom(settings.firstStep(), recordedSteps(), settings.stepsPerPass())) {
             unknownSinceNanos = unknownSinceNanos < 0 ? surroundings.nowNanos() : unknownSinceNanos;
         } else {
             phase = Phase.RUNNING;
@@ -199,8 +199,9 @@ public final class MembershipMachine<N> {
         }
         RunSettings resumed = settings.savedAt(surroundings.newestCheckpoint().orElse(settings.savedStep()));
         Optional<CoordinatorFailover> failover = CoordinatorFailover
-                .of(quorum.told(), new Commit(resumed.firstStep(), resumed.lossScale()))
-                .filter(found -> rules.mayLeadFrom(found.commit().stepsDone(), recordedSteps()));
+                .of(quorum.told(), new Commit(resumed.firstStep(), resumed.lossScale()), resumed.stepsPerPass())
+                .filter(found -> rules.mayLeadFrom(found.commit().stepsDone(), recordedSteps(),
+                        resumed.stepsPerPass()));
         if (failover.isEmpty()) {
             endWithoutCopies(quorum.told().keySet(), commands);
             return;

@@ -46,6 +46,13 @@ public sealed interface NodeCommand {
     record Report(RunEvent event) implements OfLink {
     }
 
+    /**
+     * Have the run lose this node, for the reason in this sentence: its process ends as if it were killed; where the whole
+     * run is in the process, the coordinator is told.
+     */
+    record Abandon(String why) implements OfLink {
+    }
+
     /** The lines that the node writes from now on are of this epoch and these committed steps. */
     record Reach(int epoch, long stepsDone) implements OfLink {
     }

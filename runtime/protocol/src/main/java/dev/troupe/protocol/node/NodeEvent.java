@@ -148,6 +148,10 @@ public sealed interface NodeEvent {
     record GroupFailed(RankGroup group, RunEvent.RankFailed failure) implements NodeEvent {
     }
 
+    /** A device of this process is lost, for the reason in this sentence, and with it all ranks of the node. */
+    record DeviceLost(String why) implements NodeEvent {
+    }
+
     /** All memory of a group that was given up is free. */
     record MemoryFreed(RankGroup group) implements NodeEvent {
     }

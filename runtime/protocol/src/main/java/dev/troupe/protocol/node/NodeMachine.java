@@ -37,6 +37,7 @@ public final class NodeMachine {
 
     private final String name;
     private final Duration patience;
+    private final int stepsPerPass;
     private final NodeView view;
     private Phase phase = Phase.JOINING;
     private HostedGroups groups = new HostedGroups(List.of());
@@ -44,14 +45,18 @@ public final class NodeMachine {
     private boolean runsKernels;
     private boolean isWarmingUp;
     private boolean isOver;
+    private boolean isAbandoned;
 
     /**
      * @param patience
      *            longest wait for the first order to host ranks
+     * @param stepsPerPass
+     *            steps from one commit to the next
      */
-    public NodeMachine(String name, Duration patience) {
+    public NodeMachine(String name, Duration patience, int stepsPerPass) {
         this.name = name;
         this.patience = patience;
+        this.stepsPerPass = stepsPerPass;
         this.view = new NodeView(name);
     }
 
@@ -79,6 +84,12 @@ public final class NodeMachine {
                     commands.add(new NodeCommand.Report(failure));
                 }
                 groupEnded(group, commands);
+            }
+            case NodeEvent.DeviceLost(String why) -> {
+                if (isHosting() && !isAbandoned) {
+                    isAbandoned = true;
+                    commands.add(new NodeCommand.Abandon(why));
+                }
             }
             case NodeEvent.MemoryFreed(RankGroup group) -> groups.freed(group);
             case NodeEvent.LookDue() -> freeGivenUp(commands);
@@ -231,7 +242,7 @@ public final class NodeMachine {
         }
         view.note(keep);
         commands.add(new NodeCommand.Route(view.buddies()));
-        for (long steps = keep.stepsDone(); steps <= keep.stepsDone() + 1; steps++) {
+        for (long steps : new long[]{keep.stepsDone(), keep.stepsDone() + stepsPerPass}) {
             commands.add(new NodeCommand.SendCopies(groups.ranksAtWork(), steps));
             for (int rank : view.copiedHere()) { // copies that came before the node was told what to host
                 reportCopy(rank, steps, commands);
@@ -252,7 +263,7 @@ public final class NodeMachine {
         commands.add(new NodeCommand.Reach(view.epoch(), stepsDone));
         List<Integer> unwanted = view.unwanted();
         if (isHosting() && !unwanted.isEmpty()) {
-            commands.add(new NodeCommand.ForgetSnapshots(unwanted, stepsDone - 1)); // the run never goes back further
+            commands.add(new NodeCommand.ForgetSnapshots(unwanted, stepsDone - stepsPerPass)); // the run never goes back further
         }
     }
 

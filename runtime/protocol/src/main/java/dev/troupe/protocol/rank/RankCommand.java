@@ -38,11 +38,17 @@ public sealed interface RankCommand {
         }
     }
 
-    /** Tell the coordinator that the pass is done up to what it decides, with what the stages have measured. */
-    record ReportPassDone(Pass pass) implements RankCommand {
+    /**
+     * Tell the coordinator that a step of the pass is done up to what it decides, with what the stages have measured in it.
+     */
+    record ReportPassDone(Pass pass, long step) implements RankCommand {
+        /** Of the first step of the pass. */
+        public ReportPassDone(Pass pass) {
+            this(pass, pass.step());
+        }
     }
 
-    /** Tell the coordinator that the new weights stand. */
+    /** Tell the coordinator that the new weights of a pass stand, by its first step. */
     record ReportUpdated(long step) implements RankCommand {
     }
 }

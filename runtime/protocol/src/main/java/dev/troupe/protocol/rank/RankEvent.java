@@ -17,8 +17,17 @@ public sealed interface RankEvent {
     record ActionDone(Action action) implements RankEvent {
     }
 
-    /** The coordinator knows the global norm: the optimizer may step. */
-    record UpdateRequested() implements RankEvent {
+    /**
+     * The coordinator knows the global norm of a step: the optimizer may step.
+     *
+     * @param stepInRow
+     *            the step among those of the row
+     */
+    record UpdateRequested(int stepInRow) implements RankEvent {
+        /** Of the first step of a row. */
+        public UpdateRequested() {
+            this(0);
+        }
     }
 
     /** The transport has begun an epoch: what was on its way to this rank does not come any more. */

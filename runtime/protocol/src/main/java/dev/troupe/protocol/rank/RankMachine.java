@@ -13,8 +13,9 @@ import java.util.Set;
 
 /**
  * The logic of one rank: it has its {@link RowWalk} of the pass under way, and says what the coordinator is to hear. A
- * training row has the whole step: where it comes to an update, the rank reports what its stages have measured, and at its
- * end that the new weights are there.
+ * training row has the whole step: behind its norms the rank reports what its stages have measured, and at its end that the
+ * new weights are there. Where steps overlap, a row has several: the rank reports each behind its norms and goes on, and its
+ * walk waits at an update for the decision of that step.
  *
  * <p>Thread rule: none; one caller at a time. An event that the state does not allow is an
  * {@link IllegalStateException}: the plan was certified, so it is a defect of the caller.
@@ -33,7 +34,8 @@ public final class RankMachine {
     // Of the pass under way, or the last one; null and over before the first.
     private Pass pass;
     private RowWalk walk = new RowWalk(NO_ROW, false);
-    private boolean hasReported = true;
+    // The number of steps that are reported.
+    private int reported;
     private boolean hasUpdated;
 
     /**
@@ -59,9 +61,11 @@ public final class RankMachine {
                 require(walk.isDoing(action), "the end of " + action);
                 walk.ended(action);
             }
-            case RankEvent.UpdateRequested() -> {
-                require(walk.awaitsDecision(), "a weight update");
-                walk.decided();
+            case RankEvent.UpdateRequested(int step) -> {
+                if (step <= walk.decidedSteps()) { // or the decision before it was lost: the stall is noticed
+                    require(step == walk.decidedSteps() && walk.measuredSteps() > step, "a weight update");
+                    walk.decided();
+                }
             }
             case RankEvent.EpochEntered(int epoch) -> enterEpoch(epoch, commands);
         }
@@ -73,7 +77,7 @@ public final class RankMachine {
         require(walk.isOver(), "a new pass");
         pass = started;
         walk = new RowWalk(rows.get(started.kind()), started.kind() == Pass.Kind.TRAINING);
-        hasReported = false;
+        reported = 0;
         hasUpdated = false;
         List<Early> waiting = List.copyOf(early);
         early.clear();
@@ -118,10 +122,15 @@ public final class RankMachine {
             throw new IllegalStateException("rank " + rank + " is at the end of its row" + where()
                     + " and has no use for " + walk.unused());
         }
-        if (!hasReported && (walk.awaitsDecision() || walk.isOver())) {
-            hasReported = true;
-            commands.add(new RankCommand.ReportPassDone(pass));
-        } else if (walk.isOver() && walk.isDecided() && !hasUpdated) {
+        if (pass == null) {
+            return;
+        }
+        int measured = walk.isOver() ? Math.max(1, walk.measuredSteps()) : walk.measuredSteps();
+        while (reported < measured) {
+            commands.add(new RankCommand.ReportPassDone(pass, pass.step() + reported));
+            reported++;
+        }
+        if (walk.isOver() && walk.decidedSteps() > 0 && !hasUpdated) {
             hasUpdated = true;
             commands.add(new RankCommand.ReportUpdated(pass.step()));
         }

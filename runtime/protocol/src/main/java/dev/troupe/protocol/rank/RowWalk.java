@@ -6,9 +6,11 @@ import dev.troupe.schedule.Resource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -32,7 +34,11 @@ public final class RowWalk {
     private int position;
     // As it will be when all that is ordered is done.
     private int liveActivations;
-    private boolean isDecided;
+    // The number of steps whose updates are decided, and of those whose norms are behind.
+    private int decided;
+    private int measured;
+    // By step, the norms that are to be done.
+    private final Map<Integer, Integer> normsLeft = new HashMap<>();
     // In the order they are done in; the first is the one that is being done.
     private final Deque<Action> ordered = new ArrayDeque<>();
     private final Set<Action> landed = new HashSet<>();
@@ -49,6 +55,13 @@ public final class RowWalk {
         this.row = row.actions();
         this.certified = row;
         this.keepsActivations = keepsActivations;
+        row.actions().stream().filter(action -> action.kind() == Kind.NORM)
+                .forEach(norm -> normsLeft.merge(stepOf(norm), 1, Integer::sum));
+    }
+
+    /** The step in the row of what is done once in a step. */
+    private static int stepOf(Action ofWholeStep) {
+        return Math.max(0, ofWholeStep.microbatch()); // a row of one step names none
     }
 
     /**
@@ -86,11 +99,15 @@ public final class RowWalk {
         if (action.kind().isTransfer()) {
             return action.kind().isReceive() || ordered.isEmpty(); // what it sends may not be computed yet
         }
-        if (ordered.size() == MOST_ORDERED || action.kind().resource() == Resource.DECISION && !isDecided) {
+        if (ordered.size() == MOST_ORDERED || awaitsDecision(action)) {
             return false;
         }
         countLive(action);
         return true;
+    }
+
+    private boolean awaitsDecision(Action action) {
+        return action.kind().resource() == Resource.DECISION && stepOf(action) >= decided;
     }
 
     private boolean awaitsMessage(Action action) {
@@ -132,6 +149,9 @@ public final class RowWalk {
             throw new IllegalStateException(action + " is not what is done, but " + ordered.peekFirst());
         }
         ordered.removeFirst();
+        if (action.kind() == Kind.NORM && normsLeft.merge(stepOf(action), -1, Integer::sum) == 0) {
+            measured = stepOf(action) + 1;
+        }
     }
 
     /** The tensor of a receive is there; false where it is of no use, since it came before. */
@@ -141,18 +161,22 @@ public final class RowWalk {
 
     /** Whether all that the decision follows from is done, and it is not there yet. */
     public boolean awaitsDecision() {
-        return position < row.size() && row.get(position).kind().resource() == Resource.DECISION && !isDecided
-                && ordered.isEmpty();
+        return position < row.size() && awaitsDecision(row.get(position)) && ordered.isEmpty();
     }
 
-    /** The decision of the step is there. */
+    /** The number of the row's steps from the first of which the rank has measured all that a decision follows from. */
+    public int measuredSteps() {
+        return awaitsDecision() ? Math.max(measured, stepOf(row.get(position)) + 1) : measured;
+    }
+
+    /** The decision of the next step is there. */
     public void decided() {
-        isDecided = true;
+        decided++;
     }
 
-    /** Whether it was decided how the step's weights are updated. */
-    public boolean isDecided() {
-        return isDecided;
+    /** The number of the row's steps of which it was decided how the weights are updated. */
+    public int decidedSteps() {
+        return decided;
     }
 
     /**

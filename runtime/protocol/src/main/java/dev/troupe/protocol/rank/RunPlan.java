@@ -7,8 +7,11 @@ import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.certificate.Certificate;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -19,7 +22,7 @@ import java.util.stream.IntStream;
  * k of a place exchanges messages with those at offset k of the other places. Immutable.
  */
 public interface RunPlan {
-    /** The message number of a kind that travels once in a step. */
+    /** The message number of a kind that travels once in a step, where a row has one step. */
     int ONLY_MESSAGE = 0;
 
     /** The certified plan of a step. */
@@ -70,11 +73,49 @@ public interface RunPlan {
                 .filter(action -> action.kind().isReceive() && !needsMessage(action)).collect(Collectors.toSet()));
     }
 
-    /** The action of a rank's row that completes the gradients of a stage. */
-    default Action lastBackward(int rank, int stage) {
+    /** The action of a rank's row that completes the gradients of a stage in a step of the row. */
+    default Action lastBackward(int rank, int stage, int step) {
         return row(Pass.Kind.TRAINING, rank).actions().reversed().stream()
-                .filter(action -> action.stage() == stage && action.kind().freesActivation()).findFirst()
-                .orElseThrow();
+                .filter(action -> action.stage() == stage && action.kind().freesActivation()
+                        && training().plan().stepOf(action) == step)
+                .findFirst().orElseThrow();
+    }
+
+    /** The steps of a training pass: 1, or as many as are from one flush of the pipeline to the next. */
+    default int stepsPerPass() {
+        return training().plan().stepCount();
+    }
+
+    /** For each action of a stage that reads weights, the updates between those and the newest that are there then. */
+    default Map<Action, Integer> updatesBehind(int rank, int stage) {
+        Map<Action, Integer> behind = new HashMap<>();
+        int newest = training().plan().firstVersion();
+        for (Action action : row(Pass.Kind.TRAINING, rank).actions()) {
+            if (action.stage() == stage && action.namesVersion()) {
+                behind.put(action, newest - action.version());
+            }
+            newest += action.stage() == stage && action.kind() == Kind.UPDATE ? 1 : 0;
+        }
+        return behind;
+    }
+
+    /** The index of the sum of gradients that an action of a pass adds to or uses: steps take the sums in turn. */
+    default int gradientSum(Pass.Kind kind, Action action) {
+        return training().plan().continues()
+                ? stepInRow(kind, action) % Collections.max(training().weights().liveGradients())
+                : 0;
+    }
+
+    /** The step to which an action of a pass belongs, among those of the row. */
+    default int stepInRow(Pass.Kind kind, Action action) {
+        return kind == Pass.Kind.TRAINING ? training().plan().stepOf(action) : 0;
+    }
+
+    /** The number in its step of the microbatch of an action; {@link Action#WHOLE_STEP} where it is done once in a step. */
+    default int microbatchInStep(Pass.Kind kind, Action action) {
+        return action.kind().isPerMicrobatch()
+                ? action.microbatch() - stepInRow(kind, action) * training().plan().microbatchesPerStep()
+                : Action.WHOLE_STEP;
     }
 
     /** Messages that may be unconsumed on an edge. */
@@ -100,7 +141,7 @@ public interface RunPlan {
     /** A send or receive of a rank as a message of the transport. */
     default MessageKey keyOf(int rank, Action message) {
         return new MessageKey(edgeOf(rank, message),
-                message.kind().isPerMicrobatch() ? message.microbatch() : ONLY_MESSAGE);
+                message.microbatch() == Action.WHOLE_STEP ? ONLY_MESSAGE : message.microbatch());
     }
 
     /** The receive that a message of the transport fulfils. */
@@ -109,7 +150,8 @@ public interface RunPlan {
         return switch (key.edge().kind()) {
             case ACTIVATION -> new Action(stage, Kind.RECV_F, key.microbatch());
             case GRADIENT -> new Action(stage, Kind.RECV_B, key.microbatch());
-            case SHARED_GRADIENT -> new Action(stage, Kind.RECV_SHARED);
+            case SHARED_GRADIENT -> new Action(stage, Kind.RECV_SHARED,
+                    training().plan().continues() ? key.microbatch() : Action.WHOLE_STEP);
         };
     }
 

@@ -113,11 +113,14 @@ public final class ReplicaTable {
     }
 
     /**
-     * After how many steps ranks that are lost can go on elsewhere: so many as are committed, or one less; empty where
-     * no copies are left.
+     * After how many steps ranks that are lost can go on elsewhere: those of the last commit, or of the one before; empty
+     * where no copies are left.
+     *
+     * @param stepsPerPass
+     *            steps from one commit to the next
      */
-    public OptionalLong recoverable(Collection<Integer> lost, long committed) {
-        return IntStream.of(0, 1).mapToLong(back -> committed - back)
+    public OptionalLong recoverable(Collection<Integer> lost, long committed, int stepsPerPass) {
+        return IntStream.of(0, stepsPerPass).mapToLong(back -> committed - back)
                 .filter(steps -> steps >= firstStep && lost.stream().allMatch(rank -> isAtHand(rank, steps)))
                 .findFirst();
     }

@@ -20,7 +20,7 @@ import java.util.TreeMap;
  * @param commit
  *            what all start from
  * @param before
- *            the commit of the step before, where the run may have to go back once more
+ *            the commit before, where the run may have to go back once more
  * @param hosts
  *            for each rank the node that it lives on from then on
  * @param since
@@ -35,9 +35,12 @@ public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> bef
      *            what each node that is there says
      * @param first
      *            what the run started from, which any node can make
+     * @param stepsPerPass
+     *            steps from one commit to the next
      * @return empty where nobody has the state of some rank any more
      */
-    public static Optional<CoordinatorFailover> of(Map<String, NodeReport> byNode, Commit first) {
+    public static Optional<CoordinatorFailover> of(Map<String, NodeReport> byNode, Commit first,
+            int stepsPerPass) {
         NodeReport latest = byNode.values().stream().max(Comparator.comparingInt(NodeReport::epoch)).orElseThrow();
         NavigableMap<Long, Commit> commits = new TreeMap<>();
         byNode.values().forEach(told -> told.commits().forEach(commit -> commits.put(commit.stepsDone(), commit)));
@@ -47,7 +50,7 @@ public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> bef
             if (hosts.isPresent()) {
                 int epoch = latest.epoch() + 1;
                 return Optional.of(new CoordinatorFailover(epoch, commit,
-                        Optional.ofNullable(commits.get(commit.stepsDone() - 1)), hosts.get(),
+                        Optional.ofNullable(commits.get(commit.stepsDone() - stepsPerPass)), hosts.get(),
                         since(latest, hosts.get(), epoch)));
             }
         }

@@ -114,11 +114,15 @@ final class Epochs {
         restarts.repeat(ranks);
     }
 
-    /** A rank has come to the end of the pass; whether it did it again. */
-    boolean takeRepeated(int rank) {
-        boolean isRepeated = restarts.isRepeating(rank);
+    /** Whether a rank does the pass again, and is not where the others are. */
+    boolean isRepeating(int rank) {
+        return restarts.isRepeating(rank);
+    }
+
+    /** A rank that did the pass again is where the others are; whether every rank is ready and none does it again. */
+    boolean endsRecovery(int rank) {
         restarts.hasRepeated(rank);
-        return isRepeated;
+        return hasCaughtUp() && isReady();
     }
 
     /** Whether no rank has a pass to do again. */

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What the ranks measured in the pass under way. One thread. */
+/** What the ranks measured in a step, or in a pass over validation data. One thread. */
 final class PassMeasures {
     // In the order of ranks.
     private final Map<Integer, RunEvent.PassDone> byRank = new TreeMap<>();
@@ -19,8 +19,12 @@ final class PassMeasures {
         byRank.remove(rank);
     }
 
-    void clear() {
-        byRank.clear();
+    boolean has(int rank) {
+        return byRank.containsKey(rank);
+    }
+
+    int rankCount() {
+        return byRank.size();
     }
 
     List<LayerSquaredSum> squaredSums() {

@@ -56,7 +56,7 @@ final class Restarts {
         return repeating.get(rank);
     }
 
-    /** A rank has come to the end of the pass. */
+    /** A rank has come to where the others are. */
     void hasRepeated(int rank) {
         repeating.clear(rank);
     }

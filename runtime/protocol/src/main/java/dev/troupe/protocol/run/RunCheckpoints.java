@@ -135,7 +135,7 @@ final class RunCheckpoints {
 
     /** Whether the next commit waits for the one under way, since another is due at it. */
     boolean holdsUpCommit() {
-        long next = step.stepsDone() + 1;
+        long next = step.stepsDone() + settings.stepsPerPass();
         return !isLast(next) && isDueBySteps(next)
                 && underWay.filter(attempt -> attempt.stepsDone() != next).isPresent();
     }

@@ -25,8 +25,21 @@ public sealed interface RunCommand {
         }
     }
 
-    /** A step's new weights stand everywhere; every node is to hear of it. */
-    record CommitStep(StepResult result, Commit commit) implements RunCommand {
+    /**
+     * The new weights of a step, or of all steps of a pass, stand everywhere; every node is to hear of it.
+     *
+     * @param results
+     *            of each step, in their order
+     */
+    record CommitStep(List<StepResult> results, Commit commit) implements RunCommand {
+        public CommitStep {
+            results = List.copyOf(results);
+        }
+
+        /** The commit of one step. */
+        public CommitStep(StepResult result, Commit commit) {
+            this(List.of(result), commit);
+        }
     }
 
     /**

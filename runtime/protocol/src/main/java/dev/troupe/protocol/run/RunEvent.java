@@ -35,17 +35,26 @@ public sealed interface RunEvent {
         }
     }
 
-    /** A rank has done its row; losses from the rank of the last stage, squared sums after a training pass. */
-    record PassDone(Incarnation from, Pass pass, List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums)
-            implements
-                OfRank {
+    /**
+     * A rank has done a step of its row; losses from the rank of the last stage, squared sums in a training pass.
+     *
+     * @param step
+     *            the step; that of the pass, where its row has one
+     */
+    record PassDone(Incarnation from, Pass pass, long step, List<MicrobatchLoss> losses,
+            List<LayerSquaredSum> squaredSums) implements OfRank {
+        /** Of a pass of one step. */
+        public PassDone(Incarnation from, Pass pass, List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums) {
+            this(from, pass, pass.step(), losses, squaredSums);
+        }
+
         public PassDone {
             losses = List.copyOf(losses);
             squaredSums = List.copyOf(squaredSums);
         }
     }
 
-    /** The new weights of a rank stand; with what it sent since the update before. */
+    /** The new weights of a rank stand at the end of a pass, whose first step this is; with what it sent in the pass. */
     record Updated(Incarnation from, long step, Traffic traffic) implements OfRank {
     }
 

@@ -21,6 +21,9 @@ import java.util.OptionalLong;
  *   STARTING --> TRAINING --> UPDATING --commit--> [VALIDATION] --> [CHECKPOINT] --> TRAINING ... --> OVER
  * </pre>
  *
+ * <p>Where steps overlap, a pass has several: each is decided when every rank has measured it, while ranks go on, and the
+ * last decision leads to {@code UPDATING}.
+ *
  * <p>Where ranks fail, an epoch begins ({@link Epochs}): they start again with the weights of the last commit, and when
  * every rank is ready, they do again what the phase had asked of them, while the others continue from where they are. What
  * a rank says that was restarted meanwhile is not heard. Where a node is lost, its ranks start again where
@@ -92,8 +95,8 @@ public final class RunMachine {
             case RunEvent.EpochReady ready -> stand(ready, commands);
             case RunEvent.PassDone done -> passDone(done, commands);
             case RunEvent.Updated(var from, long updated, var sent) -> {
-                require(updated == stepsDone(), event);
-                answer(from.rank(), Phase.UPDATING, event);
+                require(phase == Phase.UPDATING && updated == stepsDone() && !answered.get(from.rank()), event);
+                answered.set(from.rank());
                 step.sent(from.rank(), sent);
             }
             case RunEvent.OfCheckpoint said -> {
@@ -119,7 +122,7 @@ public final class RunMachine {
         }
         // Not before all stand: what they said they had received is of this pass, and a rank that starts is told once
         // what to do.
-        if (epochs.isReady() && isPhaseOver()) {
+        while (epochs.isReady() && isPhaseOver()) {
             answered.clear();
             phaseDone(commands);
         }
@@ -144,12 +147,16 @@ public final class RunMachine {
     /** The ranks that do not stand in the present epoch; where all do, those that have not answered in this phase. */
     public List<Integer> missing() {
         return epochs.allRanks().stream()
-                .filter(rank -> epochs.isReady() ? !answered.get(rank) : epochs.awaits(rank)).toList();
+                .filter(rank -> epochs.isReady() ? !hasAnswered(rank) : epochs.awaits(rank)).toList();
+    }
+
+    private boolean hasAnswered(int rank) {
+        return phase == Phase.UPDATING ? answered.get(rank) : step.hasMeasured(rank, pass);
     }
 
     /** Ranks whose copies of the last commit the next update waits for: after it, what they kept two commits ago is gone. */
     public List<Integer> awaitsCopiesOf() {
-        return phase == Phase.TRAINING && answered.cardinality() == settings.rankCount()
+        return phase == Phase.TRAINING && step.isLastOfPass() && step.isMeasured(pass)
                 ? replicas.uncopied(stepsDone())
                 : List.of();
     }
@@ -164,11 +171,10 @@ public final class RunMachine {
     }
 
     private boolean isPhaseOver() {
-        boolean isAnswered = answered.cardinality() == settings.rankCount();
         return switch (phase) {
-            case TRAINING -> isAnswered && awaitsCopiesOf().isEmpty();
-            case UPDATING -> isAnswered && !checkpoints.holdsUpCommit();
-            case VALIDATION -> isAnswered;
+            case TRAINING -> step.isMeasured(pass) && awaitsCopiesOf().isEmpty();
+            case UPDATING -> answered.cardinality() == settings.rankCount() && !checkpoints.holdsUpCommit();
+            case VALIDATION -> step.isMeasured(pass);
             case CHECKPOINT -> !checkpoints.isUnderWay();
             case STARTING, FAILING_OVER, FAILING, OVER -> false;
         };
@@ -187,7 +193,7 @@ public final class RunMachine {
             keepCopies(replicas.chooseBuddies(), commands);
             return;
         }
-        OptionalLong steps = replicas.recoverable(lost, stepsDone());
+        OptionalLong steps = replicas.recoverable(lost, stepsDone(), settings.stepsPerPass());
         boolean goesBack = steps.isPresent() && steps.getAsLong() < stepsDone();
         if (!mayRecover()) {
             recover(lost, reason, commands);
@@ -271,24 +277,20 @@ public final class RunMachine {
 
     private void passDone(RunEvent.PassDone done, List<RunCommand> commands) {
         int rank = done.from().rank();
-        boolean isRepeated = epochs.takeRepeated(rank);
-        if (isRepeated && epochs.hasCaughtUp() && epochs.isReady()) {
+        boolean isTraining = done.pass().kind() == Pass.Kind.TRAINING;
+        boolean isDecided = isTraining && step.isDecided(done.step());
+        boolean isRepeated = epochs.isRepeating(rank);
+        if (isRepeated && (!isDecided || step.isLastOfPass(done.step())) && epochs.endsRecovery(rank)) {
             commands.add(new RunCommand.ReportCaughtUp());
         }
-        if (isRepeated && phase == Phase.UPDATING) { // what it measured is in the update already
-            require(done.pass().step() == stepsDone(), done);
-            commands.add(new RunCommand.Update(step.update(), List.of(rank)));
-            return;
-        }
-        boolean isTraining = done.pass().kind() == Pass.Kind.TRAINING;
         require(!isTraining || done.pass().step() == stepsDone(), done);
-        answer(rank, isTraining ? Phase.TRAINING : Phase.VALIDATION, done);
-        step.measure(done);
-    }
-
-    private void answer(int rank, Phase expected, RunEvent event) {
-        require(phase == expected && !answered.get(rank), event);
-        answered.set(rank);
+        if (isRepeated && isDecided) { // what it measured is in the update already
+            commands.add(new RunCommand.Update(step.update(done.step()), List.of(rank)));
+        } else {
+            require(phase == (isTraining ? Phase.TRAINING : Phase.VALIDATION) && !isDecided
+                    && !step.hasMeasured(rank, done.step()), done);
+            step.measure(done);
+        }
     }
 
     private void require(boolean isRight, RunEvent event) {
@@ -301,7 +303,7 @@ public final class RunMachine {
     private void phaseDone(List<RunCommand> commands) {
         switch (phase) {
             case TRAINING -> step.decide().ifPresentOrElse(why -> fail(why, commands), () -> {
-                phase = Phase.UPDATING;
+                phase = step.isDecided() ? Phase.UPDATING : Phase.TRAINING;
                 commands.add(new RunCommand.Update(step.update(), epochs.allRanks()));
             });
             case UPDATING -> {

@@ -11,20 +11,27 @@ import java.util.Optional;
  * What follows from what the ranks measured in a step: how the weights are updated, or why training cannot go on.
  *
  * @param lossScale
- *            of the next step
+ *            after the step
  */
 record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale, Optional<String> failure) {
-    static StepDecision of(long step, PassMeasures measured, LossScale lossScale, RunSettings settings) {
+    /**
+     * Decides.
+     *
+     * @param factor
+     *            what the loss of the step was multiplied by
+     * @param lossScale
+     *            after the step before
+     */
+    static StepDecision of(long step, PassMeasures measured, double factor, LossScale lossScale, RunSettings settings) {
         double loss = measured.meanLoss();
-        double factor = lossScale.factor();
         double norm = GlobalNorm.of(measured.squaredSums()) / factor;
         boolean overflowed = !Double.isFinite(norm);
-        LossScale next = overflowed ? lossScale.afterSkip() : lossScale.afterUpdate();
+        LossScale next = overflowed ? lossScale.afterSkip(factor) : lossScale.afterUpdate();
         double learningRate = settings.learningRate().applyAsDouble(step);
         double scale = overflowed ? 0 : GlobalNorm.clipCoefficient(norm, settings.gradientClip()) / factor;
         return new StepDecision(
                 new StepResult(step, loss, norm, learningRate, factor, overflowed, Traffic.NONE),
-                new WeightUpdate(step, learningRate, scale, next.updates(), overflowed), next,
+                new WeightUpdate(step, learningRate, scale, next.updates(), overflowed, next.factor()), next,
                 failure(step, loss, norm, factor, overflowed && !lossScale.maySkip(), next));
     }
 

@@ -7,14 +7,21 @@ import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.protocol.WeightUpdate;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * How many steps are committed, and what is known of the one under way: what its ranks measured, how its weights are
- * updated, what its ranks sent. Where the loss is scaled and gradients overflow, the update is one that changes nothing;
- * see {@link LossScale}.
+ * How many steps are committed, and what is known of those under way: what ranks measured, how weights are updated, what
+ * ranks sent. Where the loss is scaled and gradients overflow, the update is one that changes nothing; see
+ * {@link LossScale}.
+ *
+ * <p>A pass has one step, or several where steps overlap. These are decided one after the other, and the decisions are kept
+ * until the pass is committed, for a rank that does its row again. A step reads weights that lack the update before it, so
+ * its loss scale is the one that was decided then.
  *
  * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on which
  * rank answers first, nor on where a layer lives.
@@ -22,16 +29,20 @@ import java.util.TreeMap;
  * <p>Thread rule: none; one caller at a time.
  */
 final class StepProgress {
+    /** The updates between the weights that a step reads and those that it updates, where steps overlap. */
+    private static final int STALENESS = 1;
+
     private final RunSettings settings;
-    private final PassMeasures measured = new PassMeasures();
-    // With which each step began that the run may have to go back to.
+    // By step of the pass under way; those of a pass over validation data by the step that it follows.
+    private final Map<Long, PassMeasures> measured = new HashMap<>();
+    // Of the pass under way, by step.
+    private final List<StepDecision> decided = new ArrayList<>();
+    // With which each pass began that the run may have to go back to.
     private final TreeMap<Long, LossScale> scales = new TreeMap<>();
-    // What each rank sent in this step; a rank that repeats it sends the same.
+    // What each rank sent in this pass; a rank that repeats it sends the same.
     private final Map<Integer, Traffic> traffic = new TreeMap<>();
     private long stepsDone;
     private LossScale lossScale;
-    private StepResult result;
-    private WeightUpdate update;
 
     StepProgress(RunSettings settings) {
         this.settings = settings;
@@ -55,48 +66,106 @@ final class StepProgress {
         return new Commit(stepsDone, scales.getOrDefault(stepsDone, lossScale));
     }
 
-    /** The next step begins. */
+    /** The next pass begins. */
     Pass begin() {
         scales.put(stepsDone, lossScale);
-        scales.headMap(stepsDone - 1).clear();
+        scales.headMap(stepsDone - settings.stepsPerPass()).clear();
         return training();
     }
 
     private Pass training() {
+        measured.clear();
+        decided.clear();
         return new Pass(stepsDone, Pass.Kind.TRAINING, lossScale.factor());
     }
 
-    /** A rank has done its row. */
+    /** A rank has done a step of its row. */
     void measure(RunEvent.PassDone done) {
-        measured.put(done);
+        of(done.step()).put(done);
     }
 
     /** A rank does its row again. */
     void repeat(int rank) {
-        measured.remove(rank);
+        measured.values().forEach(ofStep -> ofStep.remove(rank));
+    }
+
+    /** Whether a rank has done a step of the pass. */
+    boolean hasMeasured(int rank, long step) {
+        return of(step).has(rank);
+    }
+
+    /** Whether a rank has done a pass over validation data, or of a training pass the first step that is not decided. */
+    boolean hasMeasured(int rank, Pass pass) {
+        return of(next(pass)).has(rank);
+    }
+
+    /** Whether every rank has. */
+    boolean isMeasured(Pass pass) {
+        return of(next(pass)).rankCount() == settings.rankCount();
+    }
+
+    private long next(Pass pass) {
+        return pass.kind() == Pass.Kind.TRAINING ? stepsDone + decided.size() : pass.step();
+    }
+
+    private PassMeasures of(long step) {
+        return measured.computeIfAbsent(step, _ -> new PassMeasures());
+    }
+
+    /** Whether the first step that is not decided is the last of its pass. */
+    boolean isLastOfPass() {
+        return decided.size() == settings.stepsPerPass() - 1;
+    }
+
+    /** Whether a step is the last of the pass. */
+    boolean isLastOfPass(long step) {
+        return step == stepsDone + settings.stepsPerPass() - 1;
+    }
+
+    /** Whether every step of the pass is decided. */
+    boolean isDecided() {
+        return decided.size() == settings.stepsPerPass();
+    }
+
+    /** Whether a step of the pass is decided. */
+    boolean isDecided(long step) {
+        return step < stepsDone + decided.size();
     }
 
     /** The mean loss of the validation pass that is done. */
     double takeMeanLoss() {
-        double loss = measured.meanLoss();
-        measured.clear();
-        return loss;
+        return measured.remove(stepsDone - 1).meanLoss();
     }
 
-    /** Every rank has its gradients: decides how the weights are updated; why training cannot continue where it cannot. */
+    /**
+     * Every rank has its gradients of the next step: decides how the weights are updated; why training cannot continue where
+     * it cannot.
+     */
     Optional<String> decide() {
-        StepDecision decision = StepDecision.of(stepsDone, measured, lossScale, settings);
-        measured.clear();
+        long step = stepsDone + decided.size();
+        StepDecision decision = StepDecision.of(step, of(step), factor(), lossScale, settings);
         if (decision.failure().isEmpty()) {
+            decided.add(decision);
             lossScale = decision.lossScale();
-            result = decision.result();
-            update = decision.update();
         }
         return decision.failure();
     }
 
+    /** What the loss of the next step is multiplied by: decided before the weights were made that it reads. */
+    private double factor() {
+        int decisions = decided.size() - STALENESS;
+        LossScale scale = decisions > 0 ? decided.get(decisions - 1).lossScale() : scales.get(stepsDone);
+        return scale.factor();
+    }
+
+    /** How the weights are updated in the step that was decided last. */
     WeightUpdate update() {
-        return update;
+        return decided.getLast().update();
+    }
+
+    /** How the weights are updated in a step that is decided. */
+    WeightUpdate update(long step) {
+        return decided.get((int) (step - stepsDone)).update();
     }
 
     /** A rank has updated its weights, and sent this since its update before. */
@@ -104,23 +173,30 @@ final class StepProgress {
         traffic.put(rank, sent);
     }
 
-    /** Every rank has updated its weights. */
+    /** Every rank has updated its weights. Steps of a pass send the same; the last one has what is left over. */
     RunCommand.CommitStep commitStep() {
-        stepsDone++;
-        Traffic all = traffic.values().stream().reduce(Traffic.NONE, Traffic::plus);
+        Traffic left = traffic.values().stream().reduce(Traffic.NONE, Traffic::plus);
+        Traffic each = left.dividedBy(decided.size());
+        List<StepResult> results = new ArrayList<>();
+        for (StepDecision decision : decided) {
+            boolean isLast = results.size() == decided.size() - 1;
+            results.add(decision.result().withTraffic(isLast ? left : each));
+            left = left.since(each);
+        }
+        stepsDone += decided.size();
         traffic.clear();
-        return new RunCommand.CommitStep(result.withTraffic(all), new Commit(stepsDone, lossScale));
+        measured.clear();
+        return new RunCommand.CommitStep(results, new Commit(stepsDone, lossScale));
     }
 
     boolean canGoBack() {
-        return scales.containsKey(stepsDone - 1);
+        return scales.containsKey(stepsDone - settings.stepsPerPass());
     }
 
-    /** The step before is under way again. */
+    /** The pass before is under way again. */
     Pass goBack() {
-        stepsDone--;
+        stepsDone -= settings.stepsPerPass();
         lossScale = scales.get(stepsDone);
-        measured.clear();
         traffic.clear();
         return training();
     }

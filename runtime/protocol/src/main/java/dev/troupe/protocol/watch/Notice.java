@@ -3,7 +3,7 @@ package dev.troupe.protocol.watch;
 import java.util.List;
 
 /**
- * Something about the speed of a run that its user should know.
+ * Something about the speed or the loss of a run that its user should know.
  *
  * @param kind
  *            what it is about
@@ -18,7 +18,7 @@ import java.util.List;
  * @param stages
  *            the stages that it is about
  * @param times
- *            how many times as long something takes
+ *            how many times as long something takes, or as high a loss is
  * @param sentence
  *            all of that in words
  */
@@ -43,13 +43,15 @@ public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Int
         /** What the loss of a node does to the time of a step. */
         PACE,
         /** The time of a step is again what it was before a node was lost. */
-        PACE_ENDED;
+        PACE_ENDED,
+        /** The loss of a step is far above those of the steps before it. */
+        LOSS_SPIKE;
 
         /** Whether it stays true until it is said to have ended. */
         public boolean isLasting() {
             return switch (this) {
                 case STRAGGLER, STRAGGLER_CHANGED, ALL_SLOWER, PACE -> true;
-                case STRAGGLER_ENDED, ALL_SLOWER_ENDED, STANDBY_LOST, STANDBY_BACK, PACE_ENDED -> false;
+                case STRAGGLER_ENDED, ALL_SLOWER_ENDED, STANDBY_LOST, STANDBY_BACK, PACE_ENDED, LOSS_SPIKE -> false;
             };
         }
     }

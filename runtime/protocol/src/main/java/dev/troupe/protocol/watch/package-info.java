@@ -1,6 +1,7 @@
 /**
- * Watches over a run: stalls, stragglers, the pace of steps. They decide on measured times that their caller brings.
+ * Watches over a run: stalls, stragglers, the pace of steps, spikes of the loss. They decide on measurements that their
+ * caller brings.
  *
- * <p>Imports the JDK, {@code dev.troupe.protocol} and {@code dev.troupe.schedule}.
+ * <p>Imports the JDK, {@code dev.troupe.protocol}, {@code dev.troupe.protocol.run} and {@code dev.troupe.schedule}.
  */
 package dev.troupe.protocol.watch;

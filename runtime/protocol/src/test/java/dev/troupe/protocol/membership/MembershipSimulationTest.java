@@ -26,7 +26,7 @@ class MembershipSimulationTest {
     /** The rule before: a coordinator leads on from whatever commit its nodes know. */
     private static final MembershipMachine.Rules LEAD_FROM_ANY_COMMIT = new MembershipMachine.Rules() {
         @Override
-        public boolean mayLeadFrom(long committedSteps, long recordedSteps) {
+        public boolean mayLeadFrom(long committedSteps, long recordedSteps, int stepsPerPass) {
             return true;
         }
     };

@@ -26,7 +26,7 @@ class NodeMachineTest {
     private static final RankGroup SECOND = new RankGroup(2, 1, List.of(2, 3));
     private static final String LOST = "the node of the coordinator ended before the run did; its log says why";
 
-    private final NodeMachine machine = new NodeMachine("b", PATIENCE);
+    private final NodeMachine machine = new NodeMachine("b", PATIENCE, 1);
     private final Map<Integer, List<Long>> kept = new TreeMap<>();
 
     @Test
@@ -135,6 +135,14 @@ class NodeMachineTest {
         assertCommands(new NodeEvent.GroupFailed(FIRST, failure), new NodeCommand.Report(failure));
         machine.on(enter(1, List.of(2, 3), "a", "b"));
         assertCommands(new NodeEvent.GroupFailed(FIRST, failure));
+    }
+
+    @Test
+    void shouldBeAbandonedOnceWhereItsDeviceIsLost() {
+        assertCommands(new NodeEvent.DeviceLost("too soon"));
+        hosting();
+        assertCommands(new NodeEvent.DeviceLost("rank 2: it broke"), new NodeCommand.Abandon("rank 2: it broke"));
+        assertCommands(new NodeEvent.DeviceLost("rank 3: it broke too"));
     }
 
     @Test

@@ -73,7 +73,7 @@ class NodeSimulationTest {
     private static final class World {
         final int seed;
         final Random random;
-        final NodeMachine machine = new NodeMachine(NAME, Duration.ofSeconds(20));
+        final NodeMachine machine = new NodeMachine(NAME, Duration.ofSeconds(20), 1);
         final List<Coordinator> coordinators = new ArrayList<>();
         /** Events on the node itself, in the order of its mailbox. */
         final Deque<NodeEvent> mailbox = new ArrayDeque<>();

@@ -39,11 +39,11 @@ class ReplicaTableTest {
         replicas.copied(1, "spare", 4);
         replicas.copied(1, "spare", 5);
         assertEquals(List.of(1), replicas.lose("b"));
-        assertEquals(OptionalLong.of(5), replicas.recoverable(List.of(1), 5));
-        assertEquals(OptionalLong.of(5), replicas.recoverable(List.of(1), 6), "one step back");
-        assertEquals(OptionalLong.of(4), replicas.recoverable(List.of(1), 4), "the older one is still there");
-        assertEquals(OptionalLong.empty(), replicas.recoverable(List.of(1), 7));
-        assertEquals(OptionalLong.empty(), replicas.recoverable(List.of(0, 1), 5), "none of rank 0");
+        assertEquals(OptionalLong.of(5), replicas.recoverable(List.of(1), 5, 1));
+        assertEquals(OptionalLong.of(5), replicas.recoverable(List.of(1), 6, 1), "one step back");
+        assertEquals(OptionalLong.of(4), replicas.recoverable(List.of(1), 4, 1), "the older one is still there");
+        assertEquals(OptionalLong.empty(), replicas.recoverable(List.of(1), 7, 1));
+        assertEquals(OptionalLong.empty(), replicas.recoverable(List.of(0, 1), 5, 1), "none of rank 0");
     }
 
     /** The one that keeps copies from now on may have none yet. */
@@ -52,8 +52,8 @@ class ReplicaTableTest {
         replicas.hear(
                 Map.of("a", new NodeReport(2, List.of("a", "b"), Map.of(), List.of(), Map.of(1, List.of(4L, 5L)))));
         replicas.lose("b");
-        assertEquals(OptionalLong.of(5), replicas.recoverable(List.of(1), 5));
-        assertEquals(OptionalLong.of(4), replicas.recoverable(List.of(1), 4));
+        assertEquals(OptionalLong.of(5), replicas.recoverable(List.of(1), 5, 1));
+        assertEquals(OptionalLong.of(4), replicas.recoverable(List.of(1), 4, 1));
     }
 
     @Test
@@ -71,13 +71,13 @@ class ReplicaTableTest {
         replicas.lose("a");
         replicas.move(List.of(0), 5, 7);
         replicas.copied(0, "spare", 5); // was said before
-        assertEquals(OptionalLong.empty(), replicas.recoverable(List.of(0), 5));
+        assertEquals(OptionalLong.empty(), replicas.recoverable(List.of(0), 5, 1));
     }
 
     @Test
     void shouldNeedNoCopiesOfTheFirstWeights() {
         replicas.lose("a");
-        assertEquals(OptionalLong.of(3), replicas.recoverable(List.of(0), 3));
+        assertEquals(OptionalLong.of(3), replicas.recoverable(List.of(0), 3, 1));
         replicas.lose("spare");
         replicas.move(List.of(0), 3, 1);
         assertEquals(List.of("b", "b"), replicas.hosts());
@@ -91,7 +91,7 @@ class ReplicaTableTest {
         assertEquals(List.of(1), replicas.uncopied(4), "another node has them, but may free them");
         replicas.giveUpCopies(List.of(1));
         assertEquals(List.of(), replicas.uncopied(4));
-        assertEquals(OptionalLong.empty(), replicas.recoverable(List.of(1), 6));
+        assertEquals(OptionalLong.empty(), replicas.recoverable(List.of(1), 6, 1));
         assertTrue(replicas.chooseBuddies());
         assertEquals(List.of(1), replicas.uncopied(4));
     }
@@ -105,7 +105,7 @@ class ReplicaTableTest {
         replicas.join("spare");
         assertTrue(replicas.chooseBuddies());
         replicas.lose("a");
-        assertEquals(OptionalLong.of(4), replicas.recoverable(List.of(0), 4));
+        assertEquals(OptionalLong.of(4), replicas.recoverable(List.of(0), 4, 1));
         replicas.move(List.of(0), 4, 1);
         assertEquals(List.of("b", "b"), replicas.hosts());
     }

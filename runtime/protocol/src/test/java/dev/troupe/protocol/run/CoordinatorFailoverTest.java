@@ -22,7 +22,7 @@ class CoordinatorFailoverTest {
     void shouldGoOnFromTheNewestCommitOfWhichEveryRankIsThere() {
         NodeReport b = told(1, List.of(7L, 8L), Map.of(0, List.of(7L), 1, List.of(7L, 8L)));
         NodeReport c = told(1, List.of(6L, 7L), Map.of(2, List.of(7L, 8L)));
-        CoordinatorFailover found = CoordinatorFailover.of(Map.of("b", b, "c", c), FIRST).orElseThrow();
+        CoordinatorFailover found = CoordinatorFailover.of(Map.of("b", b, "c", c), FIRST, 1).orElseThrow();
         assertEquals(
                 new CoordinatorFailover(2, commit(7), Optional.of(commit(6)), List.of("b", "b", "c"),
                         Map.of("a", 2, "b", 2)),
@@ -33,7 +33,7 @@ class CoordinatorFailoverTest {
     void shouldLeaveRanksWhereTheyAreWhereTheyHaveTheState() {
         Map<Integer, List<Long>> all = Map.of(0, List.of(5L), 1, List.of(5L), 2, List.of(5L));
         CoordinatorFailover found = CoordinatorFailover
-                .of(Map.of("b", told(3, List.of(5L), all), "c", told(4, List.of(5L), all)), FIRST)
+                .of(Map.of("b", told(3, List.of(5L), all), "c", told(4, List.of(5L), all)), FIRST, 1)
                 .orElseThrow();
         assertEquals(List.of("b", "b", "c"), found.hosts());
         assertEquals(5, found.epoch(), "after the latest of all");
@@ -41,7 +41,7 @@ class CoordinatorFailoverTest {
 
     @Test
     void shouldBeginAgainWhereOnlyTheFirstWeightsAreThere() {
-        CoordinatorFailover found = CoordinatorFailover.of(Map.of("c", told(0, List.of(), Map.of())), FIRST)
+        CoordinatorFailover found = CoordinatorFailover.of(Map.of("c", told(0, List.of(), Map.of())), FIRST, 1)
                 .orElseThrow();
         assertEquals(FIRST, found.commit());
         assertEquals(List.of("c", "c", "c"), found.hosts());
@@ -50,7 +50,7 @@ class CoordinatorFailoverTest {
     @Test
     void shouldNotGoOnFromAStateThatNobodyWasToldIsCommitted() {
         NodeReport all = told(0, List.of(), Map.of(0, List.of(3L), 1, List.of(3L), 2, List.of(3L)));
-        assertEquals(FIRST, CoordinatorFailover.of(Map.of("b", all), FIRST).orElseThrow().commit());
+        assertEquals(FIRST, CoordinatorFailover.of(Map.of("b", all), FIRST, 1).orElseThrow().commit());
     }
 
     @Test

@@ -39,16 +39,17 @@ final class FaultSweep {
      * @param standbys
      *            nodes without ranks, beside one for each place
      * @param steps
-     *            of the run; the checkpoints after all but the last are written beside training
+     *            of the run, or passes where steps overlap; the checkpoints after all but the last are written beside
+     *            training
      */
     FaultSweep(RunShape shape, long seed, World.Copies copies, int standbys, int steps, Protocol protocol) {
         this.shape = shape;
         this.seed = seed;
         this.world = new World(shape.pipeline(), standbys, copies);
         this.protocol = protocol;
-        this.order = new RunSettings(shape.rankCount(), 0, steps, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1,
-                1,
-                -1, true, shape.plan().places(), 3);
+        int stepsPerPass = shape.stepsPerPass();
+        this.order = new RunSettings(shape.rankCount(), 0, (long) steps * stepsPerPass, step -> 0.1 / (step + 1), 1,
+                LossScale.dynamic(0), stepsPerPass, stepsPerPass, -1, true, shape.plan().places(), 3, stepsPerPass);
         this.truth = new Truth(shape.plan(), order);
     }
 
@@ -100,7 +101,8 @@ final class FaultSweep {
 
     private String nameOf(Fault fault) {
         return String.join(",", shape.name(), Long.toString(seed), world.copies().name(),
-                Integer.toString(world.standbys()), Long.toString(order.stepCount()), Integer.toString(fault.at()),
+                Integer.toString(world.standbys()), Long.toString(order.stepCount() / order.stepsPerPass()),
+                Integer.toString(fault.at()),
                 fault.kind().name(),
                 Integer.toString(fault.victim()));
     }

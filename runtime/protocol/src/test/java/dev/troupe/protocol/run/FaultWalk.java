@@ -20,7 +20,9 @@ final class FaultWalk {
     private static final int MOST_FAULTS = 6;
     private static final int STEPS = 3;
     private static final List<RunShape> SHAPES = IntStream.rangeClosed(1, 2)
-            .mapToObj(credits -> RunShape.upTo(4, 6, credits)).flatMap(List::stream).toList();
+            .mapToObj(credits -> Stream.concat(RunShape.upTo(4, 6, credits).stream(),
+                    RunShape.overlappingUpTo(4, 6, credits).stream()))
+            .flatMap(shapes -> shapes).toList();
     private static final List<RunShape> SHAPES_ON_GRIDS = Stream.of(new Grid(1, 2), new Grid(2, 1), new Grid(2, 2))
             .flatMap(grid -> RunShape.upTo(2, 3, 1, grid).stream()).toList();
     private static final int ON_A_GRID_EVERY = 4;
@@ -58,7 +60,7 @@ final class FaultWalk {
                     }
                 }
             });
-            assertEquals(STEPS, simulation.committed());
+            assertEquals(order.stepCount(), simulation.committed());
         } catch (AssertionError | RuntimeException failure) {
             throw new AssertionError("./mvnw -pl runtime/protocol -am -Dtest=FaultWalkTest#shouldWalkTheSeedThatIsNamed"
                     + " -Dsurefire.failIfNoSpecifiedTests=false -D" + SEED_PROPERTY + "=" + seed + " verify\n" + shape
@@ -69,8 +71,10 @@ final class FaultWalk {
 
     private RunSettings order(RunShape shape) {
         LossScale scale = random.nextBoolean() ? LossScale.none(0) : LossScale.dynamic(0);
-        return new RunSettings(shape.rankCount(), 0, STEPS, step -> 0.1 / (step + 1), 1, scale, random.nextInt(3),
-                random.nextInt(3), -1, random.nextBoolean(), places(shape), 2 * MOST_FAULTS);
+        int stepsPerPass = shape.stepsPerPass();
+        return new RunSettings(shape.rankCount(), 0, (long) STEPS * stepsPerPass, step -> 0.1 / (step + 1), 1, scale,
+                random.nextInt(3) * stepsPerPass, random.nextInt(3) * stepsPerPass, -1, random.nextBoolean(),
+                places(shape), 2 * MOST_FAULTS, stepsPerPass);
     }
 
     /** The ranks of each place; where those are single ranks, sometimes more that are restarted together. */

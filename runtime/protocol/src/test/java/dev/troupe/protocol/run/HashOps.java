@@ -37,6 +37,9 @@ final class HashOps implements StepOps {
     private final SimulatedGroups.Member tensorGroup;
     private final SimulatedGroups.Member dataGroup;
     private final Map<Key, Long> tensors = new HashMap<>();
+    private final Map<Action, Integer> updatesBehind = new HashMap<>();
+    // By step of the pass.
+    private final Map<Integer, Double> lossScales = new HashMap<>();
     // What it has computed with in this pass.
     private final Set<Action> used = new HashSet<>();
     // Of the last action, where it ended after a collective.
@@ -56,12 +59,27 @@ final class HashOps implements StepOps {
         this.outbox = outbox;
         this.node = node;
         this.first = first;
+        plan.stagesOf(rank).forEach(stage -> updatesBehind.putAll(plan.updatesBehind(rank, stage)));
         this.tensorGroup = groups.join(plan.tensorGroup(rank), rank, incarnation.epoch());
         this.dataGroup = groups.join(plan.dataGroup(rank), rank, incarnation.epoch());
     }
 
     void beginPass() {
         used.clear();
+        lossScales.clear();
+    }
+
+    /** The stage of an action, which means the action's weights and gradients from now on. */
+    private SimulatedStage stageOf(Action action, Pass of) {
+        SimulatedStage stage = stages.get(action.stage());
+        stage.use(updatesBehind.getOrDefault(action, 0), plan.gradientSum(of.kind(), action));
+        return stage;
+    }
+
+    /** The pass of an action's step alone. */
+    private Pass stepOf(Action action, Pass of) {
+        int step = plan.stepInRow(of.kind(), action);
+        return new Pass(of.step() + step, of.kind(), lossScales.getOrDefault(step, of.lossScale()));
     }
 
     /** Takes in what has landed; false where it is here already. */
@@ -99,8 +117,11 @@ final class HashOps implements StepOps {
 
     @Override
     public ActionResult compute(Action action, Pass of) {
-        SimulatedStage stage = stages.get(action.stage());
+        SimulatedStage stage = stageOf(action, of);
         boolean hasHead = action.stage() == plan.stageCount() - 1;
+        if (action.kind() == Kind.FORWARD) {
+            lossScales.put(plan.stepInRow(of.kind(), action), of.lossScale());
+        }
         return switch (action.kind()) {
             case FORWARD -> forward(stage, action, of, hasHead);
             case FULL_BACKWARD -> backwardInput(stage, action, of, hasHead,
@@ -117,11 +138,12 @@ final class HashOps implements StepOps {
     private ActionResult forward(SimulatedStage stage, Action action, Pass of, boolean hasHead) {
         int microbatch = action.microbatch();
         boolean isTraining = of.kind() == Pass.Kind.TRAINING;
-        int inStep = isTraining ? plan.microbatchInStep(plan.dataOf(rank), microbatch) : microbatch;
+        int number = plan.microbatchInStep(of.kind(), action);
+        int inStep = isTraining ? plan.microbatchInStep(plan.dataOf(rank), number) : number;
         long input = action.stage() == 0
-                ? SimulatedStage.tokens(of, inStep)
+                ? SimulatedStage.tokens(stepOf(action, of), inStep)
                 : receive(action.as(Kind.RECV_F), of);
-        long part = stage.forward(of, microbatch, input);
+        long part = stage.forward(of, microbatch, number, input);
         checkLive(of);
         return meet(tensorGroup, action + " of " + of, part, output -> {
             if (isTraining) {
@@ -140,7 +162,7 @@ final class HashOps implements StepOps {
 
     private ActionResult backwardInput(SimulatedStage stage, Action action, Pass of, boolean hasHead, Runnable then) {
         long outputGradient = hasHead
-                ? SimulatedStage.lossGradient(of, stage.outputOf(action.microbatch()))
+                ? SimulatedStage.lossGradient(stepOf(action, of), stage.outputOf(action.microbatch()))
                 : receive(action.as(Kind.RECV_B), of);
         long part = stage.backwardInput(action.microbatch(), outputGradient);
         return meet(tensorGroup, action + " of " + of, part, inputGradient -> {
@@ -176,7 +198,7 @@ final class HashOps implements StepOps {
         if (plan.needsMessage(send)) {
             outbox.grant(plan.edgeOf(rank, send.as(Kind.RECV_SHARED)), SimulatedTransport.BUFFER);
         }
-        handOver(send, of, stages.get(send.stage()).tiedGradient());
+        handOver(send, of, stageOf(send, of).tiedGradient());
         if (plan.needsMessage(send)) {
             send(send, of);
         }
@@ -185,24 +207,28 @@ final class HashOps implements StepOps {
     @Override
     public void addShared(Action receive, Pass of) {
         if (plan.peerStage(receive) != receive.stage()) { // else it has one gradient of both uses
-            stages.get(receive.stage()).addTied(take(receive, of.number()));
+            stageOf(receive, of).addTied(take(receive, of.number()));
             used.add(receive);
         }
     }
 
     @Override
     public ActionResult norm(Action action, Pass of) {
-        SimulatedStage stage = stages.get(action.stage());
-        assertEquals(0, stage.liveActivations(), () -> "live activations at the end of " + of);
+        SimulatedStage stage = stageOf(action, of);
+        assertTrue(stage.liveActivations() == 0 || plan.stepsPerPass() > 1,
+                () -> "live activations at the end of " + of);
+        Pass step = stepOf(action, of);
         return meet(tensorGroup, action + " of " + of, stage.gradient(),
                 ofAll -> plan.tensorOf(rank) == 0 && plan.dataOf(rank) == 0
-                        ? new ActionResult(List.of(), stage.squaredSums(of, ofAll))
+                        ? new ActionResult(List.of(), stage.squaredSums(step, ofAll))
                         : ActionResult.NOTHING);
     }
 
     @Override
     public void update(Action action, WeightUpdate asked) {
-        stages.get(action.stage()).update(asked);
+        SimulatedStage stage = stages.get(action.stage());
+        stage.use(0, plan.gradientSum(Pass.Kind.TRAINING, action));
+        stage.update(asked);
     }
 
     /** What has begun of a write ends. */
@@ -211,11 +237,13 @@ final class HashOps implements StepOps {
         if (outbox.isRetired()) {
             return;
         }
+        assertEquals(0, stages.get(action.stage()).liveActivations(), () -> "live activations at the end of " + of);
         long weights = stages.get(action.stage()).weights();
-        node.snapshots().keep(rank, action.stage(), of.step() + 1)
+        long stepsDone = of.step() + plan.stepsPerPass();
+        node.snapshots().keep(rank, action.stage(), stepsDone)
                 .ifPresent(write -> first.accept(new Part(false, () -> {
                     write.end(weights);
-                    node.copies().kept(rank, action.stage(), of.step() + 1);
+                    node.copies().kept(rank, action.stage(), stepsDone);
                 })));
     }
 

@@ -59,7 +59,7 @@ class RunMachineTest {
 
         var commit = (RunCommand.CommitStep) machine.on(new RunEvent.Updated(from(1), 0, Traffic.NONE))
                 .getFirst();
-        assertEquals(((1e16 + 1) + -1e16 + 4) / 4, commit.result().loss());
+        assertEquals(((1e16 + 1) + -1e16 + 4) / 4, commit.results().getFirst().loss());
     }
 
     @Test
@@ -89,14 +89,14 @@ class RunMachineTest {
     @Test
     void shouldSkipAStepWhoseGradientsOverflowAndHalveTheScale() {
         RunMachine machine = scaled(LossScale.dynamic(7), 5);
-        assertEquals(new WeightUpdate(0, 0.5, 0, 7, true), update(machine, 0, Double.POSITIVE_INFINITY));
+        assertEquals(new WeightUpdate(0, 0.5, 0, 7, true, 32768), update(machine, 0, Double.POSITIVE_INFINITY));
         assertEquals(List.of(
                 new RunCommand.CommitStep(
                         new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, Traffic.NONE),
-                        new Commit(1, LossScale.dynamic(7).afterSkip())),
+                        new Commit(1, LossScale.dynamic(7).afterSkip(65536))),
                 new RunCommand.StartPass(new Pass(1, Pass.Kind.TRAINING, 32768), ALL)), updated(machine, 0));
         // A norm of 5 once the scale is undone.
-        assertEquals(new WeightUpdate(1, 0.5, 0x1p-15, 8, false), update(machine, 1, 25 * 0x1p30));
+        assertEquals(new WeightUpdate(1, 0.5, 0x1p-15, 8, false, 32768), update(machine, 1, 25 * 0x1p30));
         assertEquals(new RunCommand.StartPass(new Pass(2, Pass.Kind.TRAINING, 32768), ALL),
                 updated(machine, 1).getLast());
     }
@@ -114,7 +114,7 @@ class RunMachineTest {
     @Test
     void shouldKeepAScaleThatIsFixed() {
         RunMachine machine = scaled(LossScale.fixed(4, 0), 5);
-        assertEquals(new WeightUpdate(0, 0.5, 0, 0, true), update(machine, 0, Double.NaN));
+        assertEquals(new WeightUpdate(0, 0.5, 0, 0, true, 4), update(machine, 0, Double.NaN));
         assertEquals(4, pass(updated(machine, 0)).lossScale());
     }
 

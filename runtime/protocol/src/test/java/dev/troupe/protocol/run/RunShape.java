@@ -2,9 +2,12 @@ package dev.troupe.protocol.run;
 
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.schedule.family.ForwardOnly;
+import dev.troupe.schedule.family.OverlappingSteps;
+import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.lowering.WholeStep;
 import java.util.ArrayList;
@@ -16,6 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits,
         Grid grid) {
     static final int HELD_OUT_MICROBATCHES = 3;
+    /** Of a pass whose steps overlap: the third one reads what the first one has updated. */
+    private static final int OVERLAPPING_STEPS = 3;
     /** To certify a plan takes longer than to run it. */
     private static final Map<RunShape, SimulatedPlan> PLANS = new ConcurrentHashMap<>();
 
@@ -47,6 +52,18 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         return shapes;
     }
 
+    /** PipeDream-2BW with every P and M up to these that it is defined for, tied and not. */
+    static List<RunShape> overlappingUpTo(int pipeline, int microbatches, int credits) {
+        List<RunShape> shapes = new ArrayList<>();
+        for (int p = 1; p <= pipeline; p++) {
+            for (int m = Math.max(1, p - 1); m <= microbatches; m++) {
+                shapes.add(new RunShape(PipeDream2Bw.NAME, p, 1, m, true, credits));
+                shapes.add(new RunShape(PipeDream2Bw.NAME, p, 1, m, false, credits));
+            }
+        }
+        return shapes;
+    }
+
     /** The shape of these words, as {@link #name} has them. */
     static RunShape named(List<String> words) {
         return new RunShape(words.get(0), Integer.parseInt(words.get(1)), Integer.parseInt(words.get(2)),
@@ -70,6 +87,17 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         }
     }
 
+    /** Steps from one commit to the next. */
+    int stepsPerPass() {
+        return schedule.equals(PipeDream2Bw.NAME) ? OVERLAPPING_STEPS : 1;
+    }
+
+    private Schedule rule() {
+        return schedule.equals(PipeDream2Bw.NAME)
+                ? new OverlappingSteps(new PipeDream2Bw(PipeDream2Bw.Updates.LAZY, 1), OVERLAPPING_STEPS)
+                : Schedules.named(schedule);
+    }
+
     int rankCount() {
         return pipeline * grid.ranksPerPlace();
     }
@@ -79,7 +107,7 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     }
 
     private SimulatedPlan makePlan() {
-        Plan compute = Schedules.named(schedule).plan(pipeline, virtualStages, microbatches);
+        Plan compute = rule().plan(pipeline, virtualStages, microbatches);
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, HELD_OUT_MICROBATCHES);
         WholeStep step = new WholeStep(tied, false, grid.data() > 1, false);
         return new SimulatedPlan(grid, tied,

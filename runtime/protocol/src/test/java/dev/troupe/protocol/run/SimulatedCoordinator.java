@@ -8,7 +8,6 @@ import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.RunSettings;
-import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.membership.MembershipCommand;
@@ -116,8 +115,8 @@ final class SimulatedCoordinator {
 
     /** Whether the run can continue without these ranks' node, also where a step is committed before that is heard. */
     boolean canLose(List<Integer> ranks) {
-        return replicas.recoverable(ranks, committed).isPresent()
-                && (!isUpdating || replicas.recoverable(ranks, committed + 1).isPresent());
+        return replicas.recoverable(ranks, committed, settings.stepsPerPass()).isPresent() && (!isUpdating || replicas
+                .recoverable(ranks, committed + settings.stepsPerPass(), settings.stepsPerPass()).isPresent());
     }
 
     /** Whether a process that takes part has ended, and it has not heard so. */
@@ -133,10 +132,10 @@ final class SimulatedCoordinator {
                 told.put(name, node.report().orElseThrow());
             }
         });
-        return told.size() >= atLeast
-                && (victim != host || CoordinatorFailover
-                        .of(told, new Commit(settings.firstStep(), settings.lossScale()))
-                        .filter(found -> found.commit().stepsDone() >= committed - 1).isPresent());
+        Commit first = new Commit(settings.firstStep(), settings.lossScale());
+        return told.size() >= atLeast && (victim != host || CoordinatorFailover
+                .of(told, first, settings.stepsPerPass())
+                .filter(found -> found.commit().stepsDone() >= committed - settings.stepsPerPass()).isPresent());
     }
 
     /** A process that asked, lives, and is taken for dead; empty where there is none. */
@@ -325,14 +324,10 @@ final class SimulatedCoordinator {
                     told.forEach(rank -> tell(rank, to -> to.startPass(pass)));
                 }
                 case RunCommand.Update(var update, var told) -> {
-                    isUpdating = true;
+                    isUpdating |= update.step() == committed + settings.stepsPerPass() - 1;
                     told.forEach(rank -> tell(rank, to -> to.applyUpdate(update)));
                 }
-                case RunCommand.CommitStep commit -> {
-                    isUpdating = false;
-                    commit(commit.result());
-                    tellAll(commit);
-                }
+                case RunCommand.CommitStep commit -> commit(commit);
                 case RunCommand.TellCommit(String name, Commit commit) -> tellNode(name, node -> node.note(commit));
                 case RunCommand.ReportValidation(long stepsDone, double loss) -> {
                     run.truth().validates(stepsDone, loss);
@@ -375,9 +370,11 @@ final class SimulatedCoordinator {
         }
     }
 
-    private void commit(StepResult result) {
-        assertEquals(committed++, result.step(), "the step that is committed");
-        run.truth().commits(result);
+    private void commit(RunCommand.CommitStep commit) {
+        isUpdating = false;
+        assertEquals(committed, commit.results().getFirst().step(), "the step that is committed");
+        commit.results().forEach(run.truth()::commits);
+        committed += commit.results().size();
         records.committed = Math.max(records.committed, committed);
         for (int rank = 0; rank < known.length; rank++) {
             SimulatedNode at = membership.nodes().get(hostOf(rank));
@@ -387,6 +384,7 @@ final class SimulatedCoordinator {
                     .equals(OptionalLong.of(run.truth().weights(of, stage, committed))), "what stage " + stage
                             + " has kept"));
         }
+        tellAll(commit);
     }
 
     @Override

@@ -82,7 +82,7 @@ final class SimulatedCopies {
                 routes.put(rank, buddy);
             }
         }
-        for (long stepsDone = keep.stepsDone(); stepsDone <= keep.stepsDone() + 1; stepsDone++) {
+        for (long stepsDone : new long[]{keep.stepsDone(), keep.stepsDone() + run.stepsPerPass()}) {
             long steps = stepsDone; // what it has kept before it heard of this may have gone elsewhere
             ranks.forEach(rank -> run.stagesOf(rank)
                     .filter(stage -> from.snapshots().find(rank, stage, steps).isPresent())

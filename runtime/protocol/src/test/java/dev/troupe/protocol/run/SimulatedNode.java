@@ -156,7 +156,7 @@ final class SimulatedNode {
             case RunCommand.CommitStep(var _, Commit commit) -> {
                 note(commit);
                 copies.unwanted(hosted.keySet())
-                        .forEach(rank -> snapshots.forget(rank, commit.stepsDone() - 1));
+                        .forEach(rank -> snapshots.forget(rank, commit.stepsDone() - run.stepsPerPass()));
             }
             default -> throw new IllegalArgumentException(news + " is not for a node");
         }

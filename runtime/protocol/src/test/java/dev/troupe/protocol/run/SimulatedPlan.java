@@ -51,11 +51,12 @@ record SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate 
 
     /** The number in the whole step of a microbatch of one pipeline. */
     int microbatchInStep(int data, int microbatch) {
-        return data * training.plan().microbatchCount() + microbatch;
+        return data * training.plan().microbatchesPerStep() + microbatch;
     }
 
     /** A share of a stage with the weights that every run starts from. */
     SimulatedStage newStage(int stage, int tensor) {
-        return new SimulatedStage(stage, tensor, stage * LAYERS_PER_STAGE, (stage + 1) * LAYERS_PER_STAGE - 1);
+        return new SimulatedStage(stage, tensor, stage * LAYERS_PER_STAGE, (stage + 1) * LAYERS_PER_STAGE - 1,
+                training.plan().continues());
     }
 }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.MessageKey;
-import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.protocol.WeightUpdate;
@@ -18,9 +17,8 @@ import dev.troupe.protocol.rank.RankMachine;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.protocol.rank.ActionResult;
-import dev.troupe.protocol.rank.StepOps;
+import dev.troupe.protocol.rank.StepsUnderWay;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -64,10 +62,8 @@ final class SimulatedRank {
     private final List<Move> moves;
 
     private final Set<Integer> loading;
-    private final List<MicrobatchLoss> losses = new ArrayList<>();
-    private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
+    private final StepsUnderWay steps;
     private Pass pass;
-    private WeightUpdate update;
     private int epoch;
     private long toldMessages;
     private boolean isBorn;
@@ -85,6 +81,7 @@ final class SimulatedRank {
         this.transport = new SimulatedTransport(node);
         this.outbox = new Outbox<>(rank(), transport, run.keepsSnapshots(), epoch);
         this.ops = new HashOps(plan, incarnation, stages, outbox, node, run.groups(), thread::addFirst);
+        this.steps = new StepsUnderWay(plan);
         this.machine = new RankMachine(rank(), plan.row(Pass.Kind.TRAINING, rank()),
                 plan.row(Pass.Kind.VALIDATION, rank()));
         this.loading = new TreeSet<>(plan.stagesOf(rank()));
@@ -225,14 +222,14 @@ final class SimulatedRank {
 
     void startPass(Pass started) {
         pass = started;
+        steps.begin(started);
         ops.beginPass();
         outbox.begin(started.number());
         take(new RankEvent.PassStarted(started));
     }
 
     void applyUpdate(WeightUpdate asked) {
-        update = asked;
-        take(new RankEvent.UpdateRequested());
+        take(new RankEvent.UpdateRequested(steps.decided(asked)));
     }
 
     void resume(RunCommand.Resume resume) {
@@ -264,10 +261,10 @@ final class SimulatedRank {
             case RankCommand.ReportEpochReady(int stood, long number, var received) ->
                 tellCoordinator(new RunEvent.EpochReady(incarnation, stood, number,
                         received.stream().map(receive -> plan.keyOf(rank(), receive)).toList()));
-            case RankCommand.ReportPassDone(Pass done) -> {
-                tellCoordinator(new RunEvent.PassDone(incarnation, done, losses, squaredSums));
-                losses.clear();
-                squaredSums.clear();
+            case RankCommand.ReportPassDone(Pass done, long step) -> {
+                ActionResult measured = steps.takeMeasured(step);
+                tellCoordinator(new RunEvent.PassDone(incarnation, done, step, measured.losses(),
+                        measured.squaredSums()));
             }
             case RankCommand.ReportUpdated(long step) -> {
                 long messages = outbox.bytesSent() - toldMessages;
@@ -293,8 +290,8 @@ final class SimulatedRank {
     }
 
     private void order(Action action, List<Action> sends) {
-        Pass of = pass;
-        Optional<WeightUpdate> asked = Optional.ofNullable(update);
+        Pass of = steps.passOf(action);
+        Optional<WeightUpdate> asked = steps.updateOf(action);
         order(new Part(true, () -> ops.perform(action, of, asked)));
         sends.forEach(send -> order(new Part(false, () -> ops.send(send, of))));
         order(new Part(false, () -> {
@@ -304,8 +301,7 @@ final class SimulatedRank {
     }
 
     private void ended(Action action, ActionResult result) {
-        losses.addAll(result.losses());
-        squaredSums.addAll(result.squaredSums());
+        steps.measured(action, result);
         take(new RankEvent.ActionDone(action));
     }
 

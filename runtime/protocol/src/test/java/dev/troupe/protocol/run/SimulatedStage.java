@@ -14,7 +14,7 @@ import java.util.Set;
 /**
  * What a stage computes, with hashes for tensors: each is made of all that a tensor would be computed from, and
  * gradients are added up in order. So two runs have the same hashes only where they computed the same from the same,
- * each thing once.
+ * each thing once. Where steps overlap, the weights are two versions of 32 bits, the newest in front.
  */
 final class SimulatedStage {
     /** The step whose gradients overflow, where the loss is scaled. */
@@ -23,19 +23,42 @@ final class SimulatedStage {
     private final int index;
     private final int lastLayer;
     private final int firstLayer;
+    private final boolean hasTwoVersions;
+    private final long[] gradients = {0, 0};
+    // By sum: the microbatches whose gradients are in it.
+    private final List<Set<Integer>> added = List.of(new HashSet<>(), new HashSet<>());
     private long weights;
-    private long gradient;
+    // What calls mean from now on.
+    private int updatesBehind;
+    private int sum;
     // By microbatch.
     private final Map<Integer, Long> inputs = new HashMap<>();
     private final Map<Integer, Long> outputs = new HashMap<>();
     private final Map<Integer, Long> outputGradients = new HashMap<>();
-    private final Set<Integer> added = new HashSet<>();
 
-    SimulatedStage(int index, int tensor, int firstLayer, int lastLayer) {
+    SimulatedStage(int index, int tensor, int firstLayer, int lastLayer, boolean hasTwoVersions) {
         this.index = index;
         this.firstLayer = firstLayer;
         this.lastLayer = lastLayer;
+        this.hasTwoVersions = hasTwoVersions;
         this.weights = mix(mix(0x5EED, index), tensor);
+        if (hasTwoVersions) {
+            weights = versions(weights, weights >>> Integer.SIZE);
+        }
+    }
+
+    private static long versions(long newest, long older) {
+        return newest >>> Integer.SIZE << Integer.SIZE | older;
+    }
+
+    /** Means this version of the weights and this sum of gradients from now on. */
+    void use(int behind, int sumOfGradients) {
+        updatesBehind = behind;
+        sum = sumOfGradients;
+    }
+
+    private long version() {
+        return !hasTwoVersions ? weights : updatesBehind == 0 ? weights >>> Integer.SIZE : weights & 0xFFFFFFFFL;
     }
 
     static long mix(long left, long right) {
@@ -63,12 +86,12 @@ final class SimulatedStage {
         return mix(output, Double.doubleToLongBits(pass.lossScale()));
     }
 
-    /** This share's part of the output of a microbatch. */
-    long forward(Pass pass, int microbatch, long input) {
+    /** This share's part of the output of a microbatch, which has another number in its step where steps overlap. */
+    long forward(Pass pass, int microbatch, int inStep, long input) {
         if (pass.kind() == Pass.Kind.TRAINING) {
             assertTrue(inputs.put(microbatch, input) == null, () -> "microbatch " + microbatch + " is here twice");
         }
-        return mix(mix(mix(weights, input), index), microbatch);
+        return mix(mix(mix(version(), input), index), inStep);
     }
 
     /** Keeps the output of a microbatch, to which all shares have contributed. */
@@ -92,8 +115,9 @@ final class SimulatedStage {
         long input = inputs.remove(microbatch);
         long outputGradient = outputGradients.remove(microbatch);
         outputs.remove(microbatch);
-        assertTrue(added.add(microbatch), () -> "the gradient of microbatch " + microbatch + " is added twice");
-        add(mix(mix(outputGradient, input), weights));
+        assertTrue(added.get(sum).add(microbatch),
+                () -> "the gradient of microbatch " + microbatch + " is added twice");
+        add(mix(mix(outputGradient, input), version()));
     }
 
     /** Once more what came in a message that came before. */
@@ -102,11 +126,11 @@ final class SimulatedStage {
     }
 
     private void add(long contribution) {
-        gradient = mix(gradient, contribution);
+        gradients[sum] = mix(gradients[sum], contribution);
     }
 
     long tiedGradient() {
-        return mix(gradient, 0x71ED);
+        return mix(gradients[sum], 0x71ED);
     }
 
     void addTied(long other) {
@@ -114,12 +138,12 @@ final class SimulatedStage {
     }
 
     long gradient() {
-        return gradient;
+        return gradients[sum];
     }
 
     /** The gradient is the sum over all pipelines. */
-    void takeGradient(long sum) {
-        gradient = sum;
+    void takeGradient(long ofAll) {
+        gradients[sum] = ofAll;
     }
 
     int liveActivations() {
@@ -138,13 +162,15 @@ final class SimulatedStage {
     }
 
     void update(WeightUpdate update) {
+        long newest = weights;
         if (!update.skipped()) {
             long how = mix(Double.doubleToLongBits(update.learningRate()),
                     Double.doubleToLongBits(update.gradientScale()));
-            weights = mix(mix(mix(weights, gradient), how), update.updateNumber());
+            newest = mix(mix(mix(weights, gradients[sum]), how), update.updateNumber());
         }
-        gradient = 0;
-        added.clear();
+        weights = hasTwoVersions ? versions(newest, weights >>> Integer.SIZE) : newest;
+        gradients[sum] = 0;
+        added.get(sum).clear();
     }
 
     long weights() {

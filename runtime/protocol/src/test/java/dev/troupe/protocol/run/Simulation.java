@@ -354,6 +354,10 @@ final class Simulation {
         return settings.keepsSnapshots();
     }
 
+    int stepsPerPass() {
+        return settings.stepsPerPass();
+    }
+
     long firstStep() {
         return settings.firstStep();
     }

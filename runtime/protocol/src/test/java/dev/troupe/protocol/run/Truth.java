@@ -30,6 +30,8 @@ final class Truth {
     private final List<List<SimulatedStage>> stages;
     private final List<List<Long>> firstWeights;
     private final List<Step> steps = new ArrayList<>();
+    // Before each pass, and after each step of the one under way.
+    private final List<LossScale> scales = new ArrayList<>();
 
     Truth(SimulatedPlan plan, RunSettings settings) {
         this.plan = plan;
@@ -41,7 +43,12 @@ final class Truth {
         this.firstWeights = weights();
         LossScale scale = settings.lossScale();
         for (long step = settings.firstStep(); step < settings.stepCount(); step++) {
-            scale = train(step, scale);
+            if ((step - settings.firstStep()) % settings.stepsPerPass() == 0) {
+                scales.clear();
+                scales.add(scale);
+            }
+            scale = train(step, scales.get(Math.max(0, scales.size() - 2)).factor(), scale);
+            scales.add(scale);
         }
     }
 
@@ -59,9 +66,16 @@ final class Truth {
         return SimulatedGroups.sum(shares.stream().map(part::applyAsLong).toList());
     }
 
-    private LossScale train(long step, LossScale scale) {
-        Pass pass = new Pass(step, Pass.Kind.TRAINING, scale.factor());
-        int microbatches = plan.training().plan().microbatchCount();
+    /**
+     * Does a step; where steps overlap, on the weights before the last update.
+     *
+     * @param lossFactor
+     *            the factor of its loss
+     */
+    private LossScale train(long step, double lossFactor, LossScale scale) {
+        Pass pass = new Pass(step, Pass.Kind.TRAINING, lossFactor);
+        int microbatches = plan.training().plan().microbatchesPerStep();
+        all().forEach(stage -> stage.use(1, 0));
         double loss = 0;
         for (int data = 0; data < plan.grid().data(); data++) {
             for (int microbatch = 0; microbatch < microbatches; microbatch++) {
@@ -72,17 +86,22 @@ final class Truth {
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             List<SimulatedStage> own = stages.get(rank % plan.ranksPerPlace());
             for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
-                if (action.kind().freesActivation()) {
+                if (action.kind().freesActivation() && plan.stepInRow(Pass.Kind.TRAINING, action) == 0) {
                     own.get(action.stage()).backwardWeight(action.microbatch());
                 }
             }
         }
+        List<Runnable> behindTheNorm = new ArrayList<>();
         if (plan.tied() && plan.stageCount() > 1) {
             for (List<SimulatedStage> own : stages) {
                 long first = own.getFirst().tiedGradient();
                 own.getFirst().addTied(own.getLast().tiedGradient());
-                own.getLast().addTied(first);
+                behindTheNorm.add(() -> own.getLast().addTied(first));
             }
+        }
+        if (!plan.training().plan().continues()) {
+            behindTheNorm.forEach(Runnable::run);
+            behindTheNorm.clear();
         }
         List<LayerSquaredSum> sums = new ArrayList<>();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
@@ -90,13 +109,15 @@ final class Truth {
             List<SimulatedStage> shares = shares(0, stage);
             sums.addAll(shares.getFirst().squaredSums(pass, sum(shares, SimulatedStage::gradient)));
         }
-        double norm = GlobalNorm.of(sums) / scale.factor();
+        behindTheNorm.forEach(Runnable::run);
+        double norm = GlobalNorm.of(sums) / lossFactor;
         boolean skipped = !Double.isFinite(norm);
-        LossScale next = skipped ? scale.afterSkip() : scale.afterUpdate();
+        LossScale next = skipped ? scale.afterSkip(lossFactor) : scale.afterUpdate();
         double rate = settings.learningRate().applyAsDouble(step);
-        double factor = skipped ? 0 : GlobalNorm.clipCoefficient(norm, settings.gradientClip()) / scale.factor();
+        double factor = skipped ? 0 : GlobalNorm.clipCoefficient(norm, settings.gradientClip()) / lossFactor;
         all().forEach(stage -> stage.update(new WeightUpdate(step, rate, factor, next.updates(), skipped)));
-        StepResult result = new StepResult(step, loss / (plan.grid().data() * microbatches), norm, rate, scale.factor(),
+        all().forEach(stage -> stage.use(0, 0));
+        StepResult result = new StepResult(step, loss / (plan.grid().data() * microbatches), norm, rate, lossFactor,
                 skipped, Traffic.NONE);
         steps.add(new Step(result, weights(),
                 validationLoss(new Pass(step, Pass.Kind.VALIDATION))));
@@ -109,7 +130,7 @@ final class Truth {
         for (int stage = 0; stage < plan.stageCount(); stage++) {
             List<SimulatedStage> shares = shares(data, stage);
             long input = tensor;
-            long output = sum(shares, share -> share.forward(pass, microbatch, input));
+            long output = sum(shares, share -> share.forward(pass, microbatch, microbatch, input));
             shares.forEach(share -> share.keepOutput(microbatch, output));
             tensor = output;
         }

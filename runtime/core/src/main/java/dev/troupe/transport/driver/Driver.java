@@ -1,4 +1,4 @@
-package dev.troupe.transport.aeron;
+package dev.troupe.transport.driver;
 
 import java.nio.file.Path;
 import java.util.Optional;
@@ -11,6 +11,7 @@ import org.agrona.concurrent.IdleStrategy;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
@@ -24,7 +25,7 @@ import io.aeron.status.HeartbeatTimestamp;
  * The media driver: one thread for all its work, and a directory that is deleted with it. The driver is embedded in
  * this process, or runs in another one.
  */
-final class Driver implements AutoCloseable {
+public final class Driver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Driver.class);
     /** Aeron requires it to be greater than the liveness timeout. */
     private static final long UNBLOCK_TIMEOUT_SECONDS = TransportSettings.LIVENESS_TIMEOUT_SECONDS + 30;
@@ -60,7 +61,7 @@ final class Driver implements AutoCloseable {
      * @throws TransportException
      *             if there is no driver, or the directory cannot be used, or the driver does not start; no files remain
      */
-    static Driver of(NodeMap nodes, TransportSettings settings) {
+    public static Driver of(NodeMap nodes, TransportSettings settings) {
         if (!settings.sharesDriver()) {
             return start(settings.directory(), streamBytes(nodes, 0, settings), settings);
         }
@@ -73,7 +74,7 @@ final class Driver implements AutoCloseable {
     }
 
     /** Starts a driver in a directory, or in one of this process's own, which must have room for {@code streamBytes}. */
-    static Driver start(Optional<Path> wanted, long streamBytes, TransportSettings settings) {
+    public static Driver start(Optional<Path> wanted, long streamBytes, TransportSettings settings) {
         // Aeron prints errors without a handler to stderr; Troupe's error handlers receive them.
         if (System.getProperty("aeron.fallback.logger") == null) {
             System.setProperty("aeron.fallback.logger", "no_op");
@@ -90,7 +91,7 @@ final class Driver implements AutoCloseable {
 
     /**
      * Returns the bytes of a node in the directory of its driver since an epoch: all streams on which it sends, and
-     * those from other machines.
+     * those from other machines, where these go over UDP.
      */
     static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
         int self = nodes.self();
@@ -102,8 +103,8 @@ final class Driver implements AutoCloseable {
             if (peer == self) {
                 bytes += logBytes(settings.termLength());
             } else if (nodes.shareMachine(self, peer)) {
-                bytes += logBytes(TransportSettings.HEADER_TERM_LENGTH) + Ring.fileBytes(settings.ringBytes());
-            } else {
+                bytes += logBytes(TransportSettings.HEADER_TERM_LENGTH) + settings.ringFileBytes();
+            } else if (settings.network() == Network.UDP) {
                 bytes += 2 * logBytes(settings.termLength());
             }
         }
@@ -140,8 +141,14 @@ final class Driver implements AutoCloseable {
         return Thread.ofPlatform().name(name).daemon().factory();
     }
 
-    Path directory() {
+    /** Returns the directory in which other processes of the machine find the driver. */
+    public Path directory() {
         return directory;
+    }
+
+    /** Returns the directory of the rings between processes of the machine, which need not be there. */
+    public Path rings() {
+        return directory.resolve(DriverDirectory.RINGS);
     }
 
     /**
@@ -189,7 +196,7 @@ final class Driver implements AutoCloseable {
     }
 
     /** Waits for a thread through interrupts, which are kept for the caller. */
-    static boolean joinedInTime(Thread thread, long timeoutSeconds) {
+    public static boolean joinedInTime(Thread thread, long timeoutSeconds) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
         boolean interrupted = false;
         while (thread.isAlive() && deadline - System.nanoTime() > 0) {

@@ -1,4 +1,4 @@
-package dev.troupe.transport.aeron;
+package dev.troupe.transport.driver;
 
 import java.io.IOException;
 import java.nio.MappedByteBuffer;

@@ -1,4 +1,4 @@
-package dev.troupe.transport.aeron;
+package dev.troupe.transport.driver;
 
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;

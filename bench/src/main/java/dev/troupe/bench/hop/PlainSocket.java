@@ -1,0 +1,99 @@
+package dev.troupe.bench.hop;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+
+/**
+ * A pair of plain TCP sockets, the stand-in for Gloo: each message is written from memory of its own in blocking calls and
+ * read into memory of its own, by one thread on either side, without any check. A message is its length in 8 bytes, 0 for
+ * the last of a burst's messages to be answered by a byte.
+ */
+final class PlainSocket implements Burst {
+    private final SocketChannel socket;
+    private final ByteBuffer[] buffers = new ByteBuffer[HopEnd.CREDITS];
+    private final ByteBuffer header = ByteBuffer.allocateDirect(Long.BYTES);
+
+    private PlainSocket(SocketChannel socket, int bytes) throws IOException {
+        this.socket = socket;
+        socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        for (int credit = 0; credit < buffers.length; credit++) {
+            buffers[credit] = ByteBuffer.allocateDirect(bytes);
+        }
+    }
+
+    /** Connects to the other process, which listens. */
+    static PlainSocket call(InetSocketAddress address, int bytes) throws IOException {
+        return new PlainSocket(SocketChannel.open(address), bytes);
+    }
+
+    /** Answers bursts on a thread of its own until the caller closes its socket. */
+    static void answer(InetSocketAddress address, int bytes) throws IOException {
+        ServerSocketChannel port = ServerSocketChannel.open().bind(address);
+        Thread.ofPlatform().daemon().start(() -> {
+            try (port; PlainSocket here = new PlainSocket(port.accept(), bytes)) {
+                here.answer();
+            } catch (EOFException _) {
+                // The caller has measured all.
+            } catch (IOException failure) {
+                throw new UncheckedIOException(failure);
+            }
+        });
+    }
+
+    private void answer() throws IOException {
+        while (true) {
+            for (ByteBuffer buffer : buffers) {
+                readFully(header.clear());
+                readFully(buffer.clear());
+                if (header.getLong(0) == 0) {
+                    writeFully(header.clear().limit(1));
+                }
+            }
+        }
+    }
+
+    private void readFully(ByteBuffer into) throws IOException {
+        while (into.hasRemaining()) {
+            if (socket.read(into) < 0) {
+                throw new EOFException();
+            }
+        }
+    }
+
+    private void writeFully(ByteBuffer... from) throws IOException {
+        while (from[from.length - 1].hasRemaining()) {
+            socket.write(from);
+        }
+    }
+
+    @Override
+    public double seconds(int messages) {
+        try {
+            long start = System.nanoTime();
+            for (int message = 1; message <= messages; message++) {
+                ByteBuffer buffer = buffers[message % buffers.length].clear();
+                header.clear().putLong(0, messages - message);
+                writeFully(header, buffer);
+            }
+            readFully(header.clear().limit(1));
+            return (System.nanoTime() - start) / 1e9;
+        } catch (IOException broken) {
+            throw new UncheckedIOException(broken);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            socket.close();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

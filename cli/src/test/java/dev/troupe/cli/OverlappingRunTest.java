@@ -1,0 +1,163 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * {@code troupe train} under pipedream-2bw: PyTorch's results with a delay of one update, and the same bits on any number of
+ * ranks, however often the pipeline is flushed, after faults, and from a checkpoint.
+ */
+@Tag("real")
+@Timeout(120)
+class OverlappingRunTest {
+    private static final String SCHEDULE = "parallel.schedule=pipedream-2bw";
+    /** AdamW, clipping, tied tables. */
+    private static final Golden DELAYED = Golden.named("gpt2-2bw");
+
+    private static final double FLOAT32 = 1e-4;
+
+    @TempDir
+    private Path directory;
+
+    @AfterEach
+    void leaveNothing() throws InterruptedException {
+        FaultyEngineProvider.breakNothing();
+        Leftovers.requireNoThread();
+    }
+
+    @Test
+    void shouldTrainAsPyTorchDoesWithADelayOfOne() {
+        new GoldenRun(DELAYED, settings(3, "parallel.flush-every=4"), directory).requireFloat64("reference");
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"1, 8, lazy, 1", "2, 1, lazy, 1", "2, 8, eager, 1", "3, 2, lazy, 2", "4, 8, lazy, 1"})
+    void shouldTrainAsPyTorchDoesUnderEveryPlan(int pipeline, int flushEvery, String updates, int warmUp) {
+        List<String> settings = settings(pipeline, "parallel.flush-every=" + flushEvery,
+                "parallel.updates=" + updates, "parallel.warm-up=" + warmUp);
+        new GoldenRun(DELAYED, settings, directory).requireFloat64("reference");
+        settings.add("engine.kind=cpu");
+        Path run = train("cpu", settings);
+        double[] losses = RunFiles.metrics(run, "loss");
+        double[] norms = RunFiles.metrics(run, "gradient_norm");
+        for (int step = 0; step < DELAYED.steps(); step++) {
+            assertEquals(DELAYED.losses()[step], losses[step], FLOAT32 * losses[step], "loss of step " + step);
+            assertEquals(DELAYED.norms()[step], norms[step], FLOAT32 * norms[step], "norm of step " + step);
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void shouldHaveTheSameBitsOnAnyNumberOfRanks() {
+        Path one = train("one", settings(1, "parallel.flush-every=8"));
+        assertSameBits(one, train("three", settings(3, "parallel.flush-every=2", "parallel.warm-up=2")));
+        assertSameBits(one, train("two", settings(2, "parallel.updates=eager", "training.checkpoint-every=4")));
+    }
+
+    /** With a scale of 3e38 every step is skipped, and with 65536, the first one that adapts, none. */
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"adamw, bfloat16, dynamic", "sgd, float32, 1024", "adamw, float32, 3e38"})
+    void shouldHaveTheSameBitsInMixedPrecisionAndWithAScaledLoss(String optimizer, String precision, String scale) {
+        String[] more = {"engine.kind=cpu", "training.optimizer.kind=" + optimizer, "training.precision=" + precision,
+                "training.loss-scale=" + scale, "parallel.flush-every=4"};
+        Path one = train("one", settings(1, more));
+        assertSameBits(one, train("two", settings(2, more)));
+        assertSameBits(one, train("four", settings(4, more)));
+    }
+
+    /** Of two ranks the first fails with two steps in flight. */
+    @ParameterizedTest
+    @CsvSource("0, causalAttentionBackward, 17")
+    void shouldGoOnWithTwoStepsInFlight(int rank, String kernel, int call) {
+        assertRecovers(rank, kernel, call);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"1, adamW, 3", "0, causalAttention, 3", "0, causalAttention, 24", "1, causalAttention, 40",
+            "1, squaredSum, 30",
+            "0, adamW, 1", "0, adamW, 8", "1, causalAttentionBackward, 60", "1, crossEntropy, 12"})
+    void shouldGoOnWhereverARankFails(int rank, String kernel, int call) {
+        assertRecovers(rank, kernel, call);
+    }
+
+    private void assertRecovers(int rank, String kernel, int call) {
+        String[] more = {"engine.kind=" + FaultyEngineProvider.KIND, "parallel.flush-every=4",
+                "training.checkpoint-every=4"};
+        Path whole = train("whole", settings(2, more));
+        FaultyEngineProvider.breakCall(rank, kernel, call);
+        Path run = train("run", settings(2, more));
+        assertTrue(FaultyEngineProvider.hasBroken(), "nothing failed");
+        assertSameBits(whole, run);
+    }
+
+    @Test
+    @Tag("long")
+    void shouldResumeOnAnotherNumberOfRanks() {
+        Path whole = train("whole", settings(1));
+        Path run = train("run", settings(3, "training.steps=4"));
+        resume(run, "-s", "training.steps=6", "-s", "parallel.pipeline=2", "-s", "parallel.flush-every=2");
+        resume(run, "-s", "training.steps=8", "-s", "parallel.pipeline=1");
+        assertSameBits(whole, run);
+    }
+
+    /** One version becomes two that are the same, and of two the newest is the one. */
+    @Test
+    @Tag("long")
+    void shouldResumeWhereStepsDidNotOverlapAndBack() {
+        Path run = train("run", settings(2, "training.steps=2", "parallel.schedule=1f1b"));
+        resume(run, "-s", "training.steps=4", "-s", SCHEDULE);
+        resume(run, "-s", "training.steps=6", "-s", "parallel.schedule=1f1b");
+        assertEquals(6, RunFiles.results(run).size());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "parallel.data=2 | parallel.data = 2, but steps overlap on one pipeline of single ranks alone",
+            "parallel.tensor=2 | parallel.tensor = 2, but steps overlap on one pipeline of single ranks alone",
+            "parallel.split-cool-down=true | parallel.split-cool-down = true, but pipedream-2bw has no cool-down",
+            "parallel.flush-every=3 | parallel.flush-every = 3 must divide training.steps = 8",
+            "parallel.virtual-stages=2 | pipedream-2bw",
+            "training.microbatch-size=8 | pipedream-2bw on 3 ranks needs 2 microbatches or more in a step"})
+    void shouldRefuseWhatItCannotOverlap(String setting, String sentence) {
+        Execution.train(directory.resolve("refused"), settings(3, setting)).requireRefused(sentence);
+    }
+
+    private static List<String> settings(int pipeline, String... more) {
+        List<String> settings = new ArrayList<>(DELAYED.settings(SCHEDULE, "engine.kind=reference",
+                "parallel.pipeline=" + pipeline, "training.microbatch-size=1"));
+        settings.addAll(List.of(more));
+        return settings;
+    }
+
+    private Path train(String name, List<String> settings) {
+        Path run = directory.resolve(name);
+        Execution.train(run, settings).requireDone();
+        return run;
+    }
+
+    private static void resume(Path run, String... settings) {
+        List<String> arguments = new ArrayList<>(List.of("train", "--resume", run.toString()));
+        arguments.addAll(List.of(settings));
+        Execution.of(arguments).requireDone();
+    }
+
+    private static void assertSameBits(Path expected, Path found) {
+        assertEquals(RunFiles.results(expected), RunFiles.results(found));
+        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(found));
+    }
+}

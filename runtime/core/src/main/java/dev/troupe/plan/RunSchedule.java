@@ -1,0 +1,97 @@
+package dev.troupe.plan;
+
+import dev.troupe.config.spec.OverlapSpec;
+import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.SplitCoolDown;
+import dev.troupe.schedule.family.OverlappingSteps;
+import dev.troupe.schedule.family.PipeDream2Bw;
+import dev.troupe.schedule.family.Schedules;
+import java.math.BigInteger;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/**
+ * The counts of a run's steps from which the flushes of its pipeline follow, where steps overlap.
+ *
+ * @param stepsDone
+ *            steps that lie behind when the run starts
+ * @param steps
+ *            steps that lie behind when it ends
+ * @param validateEvery
+ *            steps between two validations, or 0 for none
+ * @param checkpointEvery
+ *            steps between two checkpoints, or 0 for the one at the end only
+ */
+public record RunSchedule(long stepsDone, long steps, long validateEvery, long checkpointEvery) {
+    /** Of a pass: a rank that fails repeats it, and keeps all that it has sent in it. */
+    private static final int MOST_BY_DEFAULT = 8;
+
+    /**
+     * Returns the schedule of the run.
+     *
+     * @param microbatches
+     *            microbatches of a step in each pipeline
+     * @throws dev.troupe.schedule.PlanException
+     *             where there is no such schedule
+     * @throws UsageException
+     *             where its steps overlap, and the run cannot do that
+     */
+    public Schedule of(ParallelSpec parallel, int microbatches) {
+        if (!parallel.schedule().equals(PipeDream2Bw.NAME)) {
+            Schedule named = Schedules.named(parallel.schedule());
+            return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
+        }
+        refuse("parallel.data", parallel.data());
+        refuse("parallel.tensor", parallel.tensor());
+        if (parallel.splitCoolDown()) {
+            throw new UsageException("parallel.split-cool-down = true, but " + PipeDream2Bw.NAME
+                    + " has no cool-down between its steps: leave it out");
+        }
+        OverlapSpec overlap = parallel.overlap();
+        PipeDream2Bw rule = new PipeDream2Bw(switch (overlap.updates()) {
+            case LAZY -> PipeDream2Bw.Updates.LAZY;
+            case EAGER -> PipeDream2Bw.Updates.EAGER;
+        }, overlap.warmUp());
+        long forwards = (long) parallel.stageCount() * microbatches; // of a step
+        return new OverlappingSteps(rule, overlap.flushEvery() == 0
+                ? flushEvery(forwards)
+                : checked(overlap.flushEvery(), forwards));
+    }
+
+    private static void refuse(String key, int ranks) {
+        if (ranks > 1) {
+            throw new UsageException(
+                    key + " = " + ranks + ", but steps overlap on one pipeline of single ranks alone: set "
+                            + key + " to 1, or take a schedule that does one step after the other, such as 1f1b");
+        }
+    }
+
+    /** The greatest number of steps that every pass can have. */
+    private int flushEvery(long forwards) {
+        return IntStream.rangeClosed(1, MOST_BY_DEFAULT)
+                .filter(number -> divisor() % number == 0 && number * forwards <= SizeChecks.MOST_FORWARDS).max()
+                .orElse(1);
+    }
+
+    private int checked(int flushEvery, long forwards) {
+        SizeChecks.atMost(flushEvery * forwards, SizeChecks.MOST_FORWARDS,
+                "the steps from one flush to the next would have"
+                        + " %,d forwards (parallel.pipeline x microbatches x parallel.flush-every), and a plan has at most %,d: lower"
+                        + " parallel.flush-every");
+        if (divisor() % flushEvery != 0) {
+            throw new UsageException("parallel.flush-every = " + flushEvery + " must divide training.steps = " + steps
+                    + (validateEvery == 0 ? "" : ", training.validate-every = " + validateEvery)
+                    + (checkpointEvery == 0 ? "" : ", training.checkpoint-every = " + checkpointEvery)
+                    + (stepsDone == 0 ? "" : " and the " + stepsDone + " steps that are done")
+                    + ", since a run validates and writes checkpoints when its pipeline is flushed: take a divisor of "
+                    + divisor() + ", or change them");
+        }
+        return flushEvery;
+    }
+
+    private long divisor() {
+        return LongStream.of(steps, validateEvery, checkpointEvery, stepsDone).mapToObj(BigInteger::valueOf)
+                .reduce(BigInteger.ZERO, BigInteger::gcd).longValueExact();
+    }
+}

@@ -1,0 +1,182 @@
+package dev.troupe.port;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The data port of a node, over TCP. A caller's first byte says for which use it calls; what follows, TLS included, is
+ * that use's.
+ *
+ * <p>Thread rule: any thread. Each call is answered on a virtual thread of its own.
+ */
+public final class DataPort implements AutoCloseable {
+    /** The uses of the port. */
+    public enum Use {
+        /** A connection by which processes notice each other's end. */
+        LIVENESS('l'),
+        /** A connection that carries tensors. */
+        TENSORS('t');
+
+        private final int code;
+
+        Use(int code) {
+            this.code = code;
+        }
+    }
+
+    /** Answers the calls of one use. */
+    @FunctionalInterface
+    public interface Answer {
+        /**
+         * Answers a call, whose connection it then owns. It returns when the caller is known, and hands the rest to another
+         * thread: until then the caller is a stranger, of whom there may be few.
+         *
+         * @throws IOException
+         *             where the caller is refused; the connection is closed then
+         */
+        void take(SocketChannel connection) throws IOException;
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(DataPort.class);
+    /** The longest wait for a caller's first byte, and of a caller for a use that has not begun yet. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** The pause after a call that could not be taken: no file is left to be opened, most likely. */
+    private static final Duration AGAIN = Duration.ofSeconds(2);
+    /** The most callers of whom nothing is known yet; a cluster has fewer nodes that start at once. */
+    private static final int MOST_STRANGERS = 256;
+
+    private final ServerSocketChannel port;
+    private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
+    private final Map<Use, CompletableFuture<Answer>> answers = new EnumMap<>(Use.class);
+
+    private DataPort(ServerSocketChannel port) {
+        this.port = port;
+        for (Use use : Use.values()) {
+            answers.put(use, new CompletableFuture<>());
+        }
+    }
+
+    /**
+     * Listens. Callers of a use wait some seconds for its {@link #answer}.
+     *
+     * @throws IOException
+     *             where the address is not of this machine, or the port is taken
+     */
+    public static DataPort open(InetSocketAddress address) throws IOException {
+        if (address.isUnresolved()) {
+            throw new UnknownHostException(address.getHostString() + " is no host that this machine can find");
+        }
+        ServerSocketChannel port = ServerSocketChannel.open();
+        try {
+            port.bind(address);
+        } catch (IOException | RuntimeException refused) {
+            port.close();
+            throw refused;
+        }
+        DataPort opened = new DataPort(port);
+        Thread.ofVirtual().name("data-port").start(opened::listen);
+        return opened;
+    }
+
+    /**
+     * Calls the port of another node.
+     *
+     * @param patience
+     *            longest wait for the connection
+     * @throws java.net.ConnectException
+     *             where its machine refuses the connection
+     */
+    public static SocketChannel call(InetSocketAddress address, Use use, Duration patience) throws IOException {
+        SocketChannel connection = SocketChannel.open();
+        try {
+            connection.socket().connect(address, Math.toIntExact(patience.toMillis()));
+            connection.socket().getOutputStream().write(use.code);
+            return connection;
+        } catch (IOException | RuntimeException failure) {
+            connection.close();
+            throw failure;
+        }
+    }
+
+    /** Begins to answer the calls of a use; called once for each. */
+    public void answer(Use use, Answer answer) {
+        answers.get(use).complete(answer);
+    }
+
+    private void listen() {
+        while (port.isOpen()) {
+            try {
+                SocketChannel connection = port.accept();
+                if (strangers.tryAcquire()) {
+                    Thread.ofVirtual().name("data-port-call").start(() -> take(connection));
+                } else {
+                    connection.close();
+                }
+            } catch (IOException failure) {
+                if (port.isOpen()) {
+                    LOG.warn("a call could not be taken", failure);
+                    LockSupport.parkNanos(AGAIN.toNanos());
+                }
+            }
+        }
+    }
+
+    private void take(SocketChannel connection) {
+        try {
+            answers.get(use(connection.socket())).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).take(connection);
+        } catch (IOException | TimeoutException | ExecutionException | RuntimeException refused) {
+            LOG.debug("the caller of {} is no node of this cluster", connection, refused);
+            close(connection);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            close(connection);
+        } finally {
+            strangers.release();
+        }
+    }
+
+    private static Use use(Socket caller) throws IOException {
+        caller.setSoTimeout(Math.toIntExact(PATIENCE.toMillis()));
+        int code = caller.getInputStream().read();
+        for (Use use : Use.values()) {
+            if (use.code == code) {
+                return use;
+            }
+        }
+        throw code < 0 ? new EOFException() : new IOException("no use has the code " + code);
+    }
+
+    private static void close(SocketChannel connection) {
+        try {
+            connection.close();
+        } catch (IOException failure) {
+            LOG.debug("a connection could not be closed", failure);
+        }
+    }
+
+    /** Refuses all calls from now on; connections that are open remain. */
+    @Override
+    public void close() {
+        try {
+            port.close();
+        } catch (IOException failure) {
+            LOG.warn("the data port could not be closed", failure);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package dev.troupe.trace;
+
+import com.sun.management.GarbageCollectionNotificationInfo;
+import com.sun.management.GcInfo;
+import dev.troupe.schedule.idle.RankTimes.Pause;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import javax.management.ListenerNotFoundException;
+import javax.management.Notification;
+import javax.management.NotificationEmitter;
+import javax.management.NotificationListener;
+import javax.management.openmbean.CompositeData;
+
+/**
+ * The collections of garbage that stop all threads, as the JVM tells of them, to a millisecond; shorter ones are left out.
+ *
+ * <p>Thread rule: opened and closed once each, on any threads.
+ */
+final class CollectionPauses implements AutoCloseable {
+    /** The beans of cycles beside the program: the pauses in a cycle have a bean of their own. */
+    private static final String CYCLES = "Cycles";
+
+    private final NotificationListener listener;
+    private final List<NotificationEmitter> collectors;
+
+    /**
+     * Begins to listen.
+     *
+     * @param found
+     *            receives each pause soon after its end, on a thread of the JVM
+     */
+    CollectionPauses(Consumer<Pause> found) {
+        long zero = zeroNanos();
+        listener = (notification, _) -> tell(notification, zero, found);
+        collectors = ManagementFactory.getGarbageCollectorMXBeans().stream().filter(CollectionPauses::isOfPauses)
+                .map(NotificationEmitter.class::cast).toList();
+        collectors.forEach(collector -> collector.addNotificationListener(listener, null, null));
+    }
+
+    private static boolean isOfPauses(GarbageCollectorMXBean collector) {
+        return collector instanceof NotificationEmitter && !collector.getName().endsWith(CYCLES);
+    }
+
+    /** The {@link System#nanoTime} from which collections are timed: that at which the JVM was started. */
+    private static long zeroNanos() {
+        long sinceZero = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
+        return System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(sinceZero);
+    }
+
+    private static void tell(Notification notification, long zero, Consumer<Pause> found) {
+        if (notification.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
+            GcInfo times = GarbageCollectionNotificationInfo.from((CompositeData) notification.getUserData())
+                    .getGcInfo();
+            if (times.getDuration() > 0) {
+                found.accept(new Pause(zero + TimeUnit.MILLISECONDS.toNanos(times.getStartTime()),
+                        zero + TimeUnit.MILLISECONDS.toNanos(times.getEndTime())));
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        for (NotificationEmitter collector : collectors) {
+            try {
+                collector.removeNotificationListener(listener);
+            } catch (ListenerNotFoundException _) {
+                // closed before
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+package dev.troupe.transport.aeron;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.tcp.Connections;
+import dev.troupe.transport.tcp.FrameStream;
+import dev.troupe.transport.tcp.Rest;
+
+/**
+ * The TCP connection to one node of another machine and from it, while there is one. Where it breaks, both sides make
+ * another, and tell each other how many frames they have written and read: where some are lost, the ranks that wait are
+ * told.
+ */
+final class SocketLink extends Link implements FrameStream.Reader {
+    private static final Logger LOG = LoggerFactory.getLogger(SocketLink.class);
+    /** Bytes that are read before other nodes have their turn: some 0.3 ms. */
+    private static final int BYTES_PER_POLL = 1 << 20;
+
+    private final int since;
+    private final Connections connections;
+    private final Rest rest;
+    private final FrameWriter writer = new FrameWriter(false);
+    private final Window window = new Window();
+    /** The payload of tensors that have no memory of this process. */
+    private final UnsafeBuffer copied = new UnsafeBuffer(ByteBuffer.allocateDirect(FrameStream.MOST_PAYLOAD));
+    private final PostedReceives.Landing landing = new PostedReceives.Landing();
+    private final MemorySegment arriving = MemorySegment
+            .ofBuffer(ByteBuffer.allocateDirect(FrameStream.MOST_PAYLOAD));
+    private boolean arrivesInTensor;
+    /** Set by the latest {@link #poll}. */
+    private Arrivals arrivals;
+    /** Null while there is no connection. */
+    private FrameStream stream;
+    /** The message of which a fragment is being written, or null. */
+    private SendQueue.Outgoing writing;
+    private int writingLength;
+    private long written;
+    private long read;
+
+    SocketLink(int node, int since, Connections connections, Rest rest, long timeoutNanos,
+            Counters counters) {
+        super(node, timeoutNanos, counters);
+        this.since = since;
+        this.connections = connections;
+        this.rest = rest;
+        connections.want(node, since);
+    }
+
+    /** Takes a connection that is ready, in place of any before, which is broken then. */
+    void take(Connections.Ready ready) {
+        drop();
+        try {
+            stream = new FrameStream(ready, rest, written, read);
+            connected();
+        } catch (IOException failure) {
+            ready.close();
+            broken(failure);
+        }
+    }
+
+    private void drop() {
+        writing = null; // the fragment is written again
+        if (stream != null) {
+            written = stream.written();
+            read = stream.read();
+            stream.close();
+            stream = null;
+        }
+    }
+
+    private void broken(IOException failure) {
+        // A process that ends closes its connections; of that the others are told elsewhere.
+        LOG.atLevel(failure instanceof EOFException ? Level.DEBUG : Level.WARN)
+                .log("the connection to node {} broke and is made again: {}", node(), failure.toString());
+        drop();
+        connections.want(node(), since);
+    }
+
+    @Override
+    Outcome sendFragment(SendQueue.Outgoing message, long nowNanos) {
+        if (stream == null) {
+            return notConnected(nowNanos);
+        }
+        try {
+            if (writing != null) {
+                SendQueue.Outgoing before = writing;
+                if (!finish() || before == message) {
+                    return writing == null ? Outcome.SENT : backPressured();
+                }
+            }
+            return hasRoom() ? begin(message) : backPressured();
+        } catch (IOException failure) {
+            broken(failure);
+            return Outcome.LATER;
+        }
+    }
+
+    private boolean hasRoom() throws IOException {
+        if (!stream.hasRoom()) {
+            stream.flush();
+        }
+        return stream.hasRoom();
+    }
+
+    private Outcome begin(SendQueue.Outgoing message) throws IOException {
+        int length = (int) Math.min(message.remaining(), FrameStream.MOST_PAYLOAD);
+        boolean isDamaged = message.damage == InjectedDamage.DAMAGED;
+        int at = stream.begin(FrameWriter.FRAGMENT_HEADER_BYTES, length);
+        MutableDirectBuffer buffer = stream.buffer();
+        writer.header(buffer, at, message.id, message.number, message.tensor, message.position, length);
+        try {
+            if (length <= FrameStream.MOST_COPIED) {
+                message.engine.copyToHost(message.tensor, message.position,
+                        window.segment(buffer, at + FrameWriter.FRAGMENT_HEADER_BYTES, length));
+                stream.commit(FrameWriter.FRAGMENT_HEADER_BYTES, length, isDamaged);
+                return left(message, length);
+            }
+            stream.commit(FrameWriter.FRAGMENT_HEADER_BYTES, payload(message, length), isDamaged);
+        } catch (RuntimeException unreadable) {
+            stream.abort();
+            return unreadable(unreadable);
+        }
+        writing = message;
+        writingLength = length;
+        return finish() ? Outcome.SENT : backPressured();
+    }
+
+    private MemorySegment payload(SendQueue.Outgoing message, int length) {
+        Optional<MemorySegment> own = message.engine.hostMemory(message.tensor);
+        if (own.isPresent()) {
+            return own.get().asSlice(message.position, length);
+        }
+        MemorySegment copy = window.segment(copied, 0, length);
+        message.engine.copyToHost(message.tensor, message.position, copy);
+        return copy;
+    }
+
+    /** Continues the fragment that is being written; returns whether all of it has left. */
+    private boolean finish() throws IOException {
+        if (!stream.push()) {
+            return false;
+        }
+        left(writing, writingLength);
+        writing = null;
+        return true;
+    }
+
+    @Override
+    Outcome putCredit(int epoch, Edge edge, int count, long nowNanos) {
+        if (stream == null) {
+            return notConnected(nowNanos);
+        }
+        try {
+            if (writing != null && !finish() || !hasRoom()) {
+                return backPressured();
+            }
+            int at = stream.begin(FrameWriter.CREDIT_BYTES, 0);
+            writer.credit(stream.buffer(), at, epoch, edge, count);
+            stream.commit(FrameWriter.CREDIT_BYTES, 0, false);
+            return Outcome.SENT;
+        } catch (IOException failure) {
+            broken(failure);
+            return Outcome.LATER;
+        }
+    }
+
+    @Override
+    int flush(long nowNanos) {
+        if (stream == null) {
+            return 0;
+        }
+        try {
+            stream.flush();
+        } catch (IOException failure) {
+            broken(failure);
+        }
+        return 0;
+    }
+
+    @Override
+    void withdraw(int epoch) {
+        if (writing != null && writing.id.epoch() < epoch) {
+            stream.withdraw();
+            writing = null;
+        }
+    }
+
+    /** Receives what is there, up to a limit; returns the number of bytes. */
+    int poll(Arrivals takes) {
+        if (stream == null) {
+            return 0;
+        }
+        arrivals = takes;
+        try {
+            return stream.read(this, BYTES_PER_POLL);
+        } catch (IOException failure) {
+            broken(failure);
+            return 1;
+        }
+    }
+
+    @Override
+    public void onLost(long from, long to) {
+        arrivals.onLost(node(), from, to);
+    }
+
+    @Override
+    public MemorySegment onHeader(DirectBuffer buffer, int offset, int length, int payloadBytes) throws IOException {
+        if (!arrivals.onHeader(node(), buffer, offset, length, payloadBytes, landing)) {
+            return MemorySegment.NULL;
+        }
+        Optional<MemorySegment> own = arrivals.memory(landing);
+        arrivesInTensor = own.isPresent();
+        return own.orElseGet(() -> arriving.asSlice(0, payloadBytes));
+    }
+
+    @Override
+    public boolean isWanted() {
+        return arrivals.isOpen(landing);
+    }
+
+    @Override
+    public void onPayload(boolean isWhole) {
+        arrivals.onPayload(node(), landing, isWhole,
+                arrivesInTensor ? Optional.empty() : Optional.of(arriving.asSlice(0, landing.length())));
+    }
+
+    @Override
+    void close() {
+        connections.forget(node(), since);
+        release();
+    }
+
+    @Override
+    void release() {
+        drop();
+    }
+}

@@ -1,0 +1,79 @@
+package dev.troupe.transport.tcp;
+
+import dev.troupe.transport.TransportException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The rest of a thread that looks after connections, and perhaps after memory too, which wakes no thread.
+ *
+ * <p>Thread rule: one thread rests and watches; any thread wakes it.
+ */
+public final class Rest implements AutoCloseable {
+    private final Selector selector;
+    private volatile Thread resting;
+
+    private Rest(Selector selector) {
+        this.selector = selector;
+    }
+
+    /** Makes a rest in which connections can be watched. */
+    public static Rest open() {
+        try {
+            return new Rest(Selector.open());
+        } catch (IOException none) {
+            throw new TransportException("the transport could not watch connections: " + none.getMessage()
+                    + "; see that this process may open more files (ulimit -n)", none);
+        }
+    }
+
+    /** Watches a connection that does not wait, until it is closed. */
+    SelectionKey watch(SocketChannel socket) throws IOException {
+        return socket.register(selector, SelectionKey.OP_READ);
+    }
+
+    /** Lets go of connections that are closed, which the kernel would hold until the next rest. */
+    void settle() {
+        try {
+            selector.selectNow(_ -> {
+            });
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** Rests until a watched connection is ready, the thread is woken, or the time is over. */
+    public void untilReady(long millis) {
+        try {
+            selector.select(_ -> {
+            }, millis);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** Rests until the thread is woken or the time is over. */
+    public void forNanos(long nanos) {
+        resting = Thread.currentThread();
+        LockSupport.parkNanos(this, nanos);
+    }
+
+    /** Wakes the thread, or keeps it from its next rest. */
+    public void wake() {
+        selector.wakeup();
+        LockSupport.unpark(resting);
+    }
+
+    @Override
+    public void close() {
+        try {
+            selector.close();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

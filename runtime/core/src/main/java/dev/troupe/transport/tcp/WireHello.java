@@ -1,0 +1,76 @@
+package dev.troupe.transport.tcp;
+
+import dev.troupe.transport.NodeMap;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What either side of a connection says first; all numbers big-endian.
+ *
+ * @param addresses
+ *            a number that follows from the addresses of all nodes, so that clusters do not mix
+ * @param from
+ *            the node that says it
+ * @param to
+ *            the node that it takes the other side for
+ * @param since
+ *            the epoch since which the two nodes have their present ranks: another means a former process, or one that is
+ *            ahead
+ */
+record WireHello(int addresses, int from, int to, int since) {
+    /** "troupe" with the version of the frames on the connection. */
+    private static final long MAGIC = 0x74726f757065_0001L;
+    private static final int BYTES = Long.BYTES + 4 * Integer.BYTES;
+    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    static int addresses(NodeMap nodes) {
+        return nodes.endpoints().toString().hashCode();
+    }
+
+    /** What the other side must say. */
+    WireHello answered() {
+        return new WireHello(addresses, to, from, since);
+    }
+
+    void write(Wire wire) throws IOException {
+        ByteBuffer message = ByteBuffer.allocate(BYTES).putLong(MAGIC).putInt(addresses).putInt(from).putInt(to)
+                .putInt(since).flip();
+        wire.write(new ByteBuffer[]{message});
+        if (message.hasRemaining() || !wire.flush()) {
+            throw new IOException("a new connection takes no " + BYTES + " bytes");
+        }
+    }
+
+    /**
+     * Waits for the hello of the other side of a wire that does not wait.
+     *
+     * @throws IOException
+     *             where other bytes arrive, or none in time
+     */
+    static WireHello read(Wire wire, Duration patience) throws IOException {
+        ByteBuffer message = ByteBuffer.allocate(BYTES);
+        long began = System.nanoTime();
+        while (message.hasRemaining()) {
+            int length = wire.read(message);
+            if (length < 0) {
+                throw new EOFException("the other side has closed the connection before its hello");
+            }
+            if (length == 0) {
+                if (System.nanoTime() - began > patience.toNanos()) {
+                    throw new SocketTimeoutException("the other side said no hello within " + patience);
+                }
+                LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+            }
+        }
+        if (message.flip().getLong() != MAGIC) {
+            throw new ProtocolException("what it says first is no hello of a node of this version");
+        }
+        return new WireHello(message.getInt(), message.getInt(), message.getInt(), message.getInt());
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.transport.driver}. */
+package dev.troupe.transport.driver;

@@ -1,0 +1,134 @@
+package dev.troupe.transport.tcp;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A cable in front of a node's data port: it can break, stop, and flip a bit of what a caller sends. */
+public final class Relay implements AutoCloseable {
+    private static final int CHUNK = 8 << 10;
+
+    private final ServerSocket port;
+    private final InetSocketAddress target;
+    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final Semaphore moves = new Semaphore(1);
+    private final AtomicLong carried = new AtomicLong();
+    private volatile long flipAt = -1;
+    private volatile String lookedFor = "";
+    private volatile boolean isFound;
+
+    /** Opens a port at an address of this machine for a node that listens elsewhere. */
+    public Relay(String host, InetSocketAddress target) throws IOException {
+        this.port = new ServerSocket();
+        this.port.bind(new InetSocketAddress(host, 0));
+        this.target = target;
+        Thread.ofVirtual().start(this::listen);
+    }
+
+    public int port() {
+        return port.getLocalPort();
+    }
+
+    /** The address at which the node listens. */
+    public InetSocketAddress target() {
+        return target;
+    }
+
+    /** Bytes that callers have sent so far. */
+    public long carried() {
+        return carried.get();
+    }
+
+    /** Breaks every connection. */
+    public void cut() throws IOException {
+        for (Socket socket : sockets) {
+            socket.close();
+            sockets.remove(socket);
+        }
+    }
+
+    /** Carries nothing of callers until {@link #go}. */
+    public void stop() throws InterruptedException {
+        moves.acquire();
+    }
+
+    public void go() {
+        moves.release();
+    }
+
+    /** Flips a bit of a byte that callers send, counted from the first of all. */
+    public void flip(long at) {
+        flipAt = at;
+    }
+
+    /** Looks for a text in each piece that callers send from now on. */
+    public void lookFor(String text) {
+        lookedFor = text;
+    }
+
+    public boolean hasFound() {
+        return isFound;
+    }
+
+    private void listen() {
+        while (!port.isClosed()) {
+            try {
+                Socket caller = port.accept();
+                sockets.add(caller);
+                Socket called = new Socket();
+                sockets.add(called);
+                try {
+                    called.connect(target);
+                } catch (IOException nobodyListens) {
+                    caller.close();
+                }
+                Thread.ofVirtual().start(() -> carry(caller, called, true));
+                Thread.ofVirtual().start(() -> carry(called, caller, false));
+            } catch (IOException _) {
+                // The port was closed.
+            }
+        }
+    }
+
+    private void carry(Socket from, Socket to, boolean isOfCaller) {
+        byte[] chunk = new byte[CHUNK];
+        try (from; to) {
+            InputStream in = from.getInputStream();
+            OutputStream out = to.getOutputStream();
+            for (int length = in.read(chunk); length >= 0; length = in.read(chunk)) {
+                if (isOfCaller) {
+                    moves.acquire();
+                    moves.release();
+                    inspect(chunk, length);
+                }
+                out.write(chunk, 0, length);
+            }
+        } catch (IOException | InterruptedException _) {
+            // Cut.
+        }
+    }
+
+    private void inspect(byte[] chunk, int length) {
+        long start = carried.getAndAdd(length);
+        long flip = flipAt - start;
+        if (flip >= 0 && flip < length) {
+            chunk[(int) flip] ^= 1;
+        }
+        isFound |= !lookedFor.isEmpty()
+                && new String(chunk, 0, length, StandardCharsets.ISO_8859_1).contains(lookedFor);
+    }
+
+    @Override
+    public void close() throws IOException {
+        port.close();
+        cut();
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.transport.tcp}. */
+package dev.troupe.transport.tcp;
