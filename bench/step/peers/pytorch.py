@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Trains GPT-2 with PyTorch on the processor as `troupe train` does, and times its steps; --help says how.
+"""Trains GPT-2 with PyTorch as `troupe train` does, and times its steps; --help says how.
 
 One rank trains in one process and adds up the gradients of its microbatches. More ranks are a pipeline of
-torch.distributed.pipelining over Gloo, one process a rank. A line a step: its number, seconds and loss.
+torch.distributed.pipelining over Gloo, one process a rank; on a GPU (--device cuda) there is one process and no pipeline,
+whatever --ranks says, since Gloo would take every tensor through the host. A line a step: its number, seconds and loss.
 """
 
 import argparse
@@ -19,6 +20,8 @@ SETTINGS = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": st
 
 def main():
     arguments = parse()
+    if arguments.device == "cuda":
+        arguments.ranks = 1
     if any(os.environ.get(name) != value for name, value in SETTINGS.items()):
         os.environ.update(SETTINGS)  # read by the C library when a process starts
         os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
@@ -36,6 +39,8 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", type=int, default=2, help="processes of the pipeline (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="threads of each (default: %(default)s)")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--compile", action="store_true", help="with torch.compile")
     parser.add_argument("--schedule", default="1f1b", choices=["gpipe", "1f1b", "interleaved-1f1b"])
     parser.add_argument("--virtual-stages", type=int, default=1, help="stages of each rank")
     parser.add_argument("--precision", default="float32", choices=["float32", "bfloat16"], help="bfloat16: by autocast")
@@ -71,11 +76,14 @@ def train(rank, arguments, store):
     seconds = []
     for step in range(arguments.warmup + arguments.steps):
         inputs, targets = batch(arguments, step)
+        inputs, targets = inputs.to(arguments.device), targets.to(arguments.device)
+        wait(arguments)
         begin = time.perf_counter()
         loss = trainer.accumulate(inputs, targets)
         clip(trainer, parameters)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
+        wait(arguments)
         seconds.append(time.perf_counter() - begin)
         if loss is not None:
             print(f"step {step} seconds {seconds[-1]:.6f} loss {loss:.6f}", flush=True)
@@ -83,6 +91,14 @@ def train(rank, arguments, store):
         tokens = arguments.microbatches * arguments.microbatch_size * arguments.sequence
         print(f"median {tokens / statistics.median(seconds[arguments.warmup:]):.1f} tokens/s", flush=True)
     trainer.close()
+
+
+def wait(arguments):
+    """Until the device has done what it was asked."""
+    import torch
+
+    if arguments.device == "cuda":
+        torch.cuda.synchronize()
 
 
 def batch(arguments, step):
@@ -118,7 +134,7 @@ def precision(arguments):
     """Around a whole step, so that the bfloat16 copy of a weight is made once and not for each microbatch."""
     import torch
 
-    return torch.autocast("cpu", torch.bfloat16) if arguments.precision == "bfloat16" else contextlib.nullcontext()
+    return torch.autocast(arguments.device, torch.bfloat16) if arguments.precision == "bfloat16" else contextlib.nullcontext()
 
 
 class OneProcess:
@@ -127,17 +143,19 @@ class OneProcess:
 
         self.arguments = arguments
         self.loss = loss_of(arguments.microbatches)
-        self.modules = [Stage(arguments, 0, 1)]
+        self.modules = [Stage(arguments, 0, 1).to(arguments.device)]
+        if arguments.compile:
+            self.modules[0].compile()
         self.second_copy = None
 
     def accumulate(self, inputs, targets):
-        total = 0.0
+        total = None
         for tokens, wanted in zip(inputs.chunk(self.arguments.microbatches), targets.chunk(self.arguments.microbatches)):
             with precision(self.arguments):
                 loss = self.loss(self.modules[0](tokens), wanted)
             loss.backward()
-            total += loss.item()
-        return total
+            total = loss.detach() if total is None else total + loss.detach()  # on the device: nobody waits for it here
+        return total.item()
 
     def global_norm(self, norm):
         return norm
