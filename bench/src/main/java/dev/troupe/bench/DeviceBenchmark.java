@@ -208,7 +208,7 @@ public final class DeviceBenchmark implements Callable<Integer> {
         return name.startsWith("product") || name.contains("gradient ") || name.startsWith("attention") ? 1e-3 : 1;
     }
 
-    /** Of so many calls, until the device has done them. */
+    /** Seconds of a number of calls, until the device has done them. */
     private long time(Runnable kernel, int calls) {
         on.sum(probe);
         long begin = System.nanoTime();

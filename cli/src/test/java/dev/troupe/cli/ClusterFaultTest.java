@@ -107,7 +107,7 @@ class ClusterFaultTest {
         return Schedules.names().stream();
     }
 
-    /** Passes of three steps; a process is killed with two of them in flight, and then the one that leads. */
+    /** Passes of three steps; a process is killed with two of them in flight, and then the leader's process. */
     @Tag("long")
     @Test
     void shouldEndWithTheSameBitsWhereProcessesAreKilledWhileStepsOverlap() throws IOException {

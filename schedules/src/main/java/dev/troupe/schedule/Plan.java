@@ -45,7 +45,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         }
         if (firstVersion < 0 || firstVersion > 1) {
             throw new PlanException("Plan \"" + name + "\" begins with version " + firstVersion
-                    + " of the weights, but a plan begins with version 0, or with 1 and the one before.");
+                    + " of the weights, but a plan begins with version 0, or with versions 1 and 0.");
         }
         rows = rows.stream().map(List::copyOf).toList();
         // Not Set.copyOf: it probes from slot to slot, and the hashes of neighbouring places are neighbours.
@@ -155,7 +155,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
 
     /**
      * Returns whether the plan goes on where another has ended: each stage holds two versions of its weights at its begin,
-     * version 1 and the one before, and the first step reads the older one.
+     * versions 1 and 0, and the first step reads version 0.
      */
     public boolean continues() {
         return firstVersion > 0;

@@ -81,7 +81,7 @@ public final class RefreshBenchmark implements Callable<Integer> {
         Samples drawn = new Samples();
         Samples seen = new Samples();
         for (int refresh = -refreshes; refresh < refreshes; refresh++) {
-            // Another step than before, so that nobody has asked for it.
+            // Another step than before: the page has no copy of it.
             Object step = steps.get(Math.floorMod(refresh, steps.size()));
             List<?> millis = (List<?>) browser.executeAsyncScript(REFRESH, step);
             if (refresh >= 0) {

@@ -31,7 +31,7 @@ public final class BitRecorder implements AutoCloseable {
     private final int microbatchesPerStep;
     // Steps that overlap take them in turn.
     private final long[][] steps;
-    // The one in use.
+    // In use.
     private long[] values;
     /** The tensors of each stage; the same always. */
     private final Map<Stage, List<StateTensor>> weights = new IdentityHashMap<>();

@@ -16,7 +16,7 @@ public class ProcessDamage implements NodeDamage {
     /** 48 MB, so that a collection takes as long as that of a large program. */
     private static final int HELD_OBJECTS = 3_000_000;
 
-    /** An object that is alive as long as the one in front of it. */
+    /** An object in a chain: it lives as long as its predecessor. */
     private record Held(Held next) {
     }
 

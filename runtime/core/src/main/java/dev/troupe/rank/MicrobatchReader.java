@@ -58,7 +58,7 @@ final class MicrobatchReader implements AutoCloseable {
         };
     }
 
-    /** Whether this rank is the one of its tensor group that reads. */
+    /** Whether this rank reads for its tensor group. */
     boolean isReader() {
         return isRoot;
     }

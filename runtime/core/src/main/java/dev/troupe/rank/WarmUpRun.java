@@ -26,7 +26,7 @@ import java.util.Queue;
 import java.util.function.LongPredicate;
 
 /**
- * One rank takes over, for nothing: it opens its stages with what they were after so many steps, walks its row of the
+ * One rank takes over, for nothing: it opens its stages as of a given step, walks its row of the
  * next step and keeps what came of it, by the very code and with the very sizes of the run.
  *
  * <p>Thread rule: one thread.

@@ -4,6 +4,6 @@ package dev.troupe.transport;
 public enum Network {
     /** A TCP connection for each two nodes: the kernel wakes their threads, and follows the path's delay and bandwidth. */
     TCP,
-    /** Aeron's streams, which repeat what is lost by themselves. */
+    /** Aeron's streams over UDP, which repeat lost packets by themselves. */
     UDP
 }

@@ -168,7 +168,7 @@ class PipeDream2BwTest {
                 + " exchanged, summed, measured and used in this order, so move 0UPDATE0 behind 0B1@0.", sentence);
     }
 
-    /** Version 1 is the newest at the begin, and version 0 the one before. */
+    /** Version 1 is the newest at the begin, and version 0 its predecessor. */
     @Test
     void shouldGoOnWhereOtherStepsHaveEnded() {
         assertEquals("""

@@ -158,7 +158,7 @@ public final class Stage implements AutoCloseable {
         return buffers.gradientBytes();
     }
 
-    /** A buffer with any content, for what comes in: [N x C], or with sequence parallelism the rows that this rank has. */
+    /** A buffer with any content, for the stage's input: [N x C], or with sequence parallelism this rank's rows. */
     public Tensor takeBoundary() {
         return pool.take(border.extent(), settings.sequenceLength());
     }

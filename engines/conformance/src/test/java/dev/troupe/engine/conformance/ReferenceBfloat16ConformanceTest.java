@@ -12,7 +12,7 @@ class ReferenceBfloat16ConformanceTest extends EngineConformance {
         return new ReferenceEngine(new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, threads));
     }
 
-    /** One thread and plain loops: a call has nothing to do otherwise than the one before. */
+    /** One thread and plain loops: each call takes the same path, so few repetitions show as much as many. */
     @Override
     protected int repeats() {
         return 2;

@@ -79,7 +79,7 @@ public final class CudaEngineProvider implements EngineProvider {
         return EngineProvider.unlessFloat32(KIND, settings).or(gpus::obstacle).or(() -> obstacle(settings.device()));
     }
 
-    /** Why no GPU can be the one that is asked for. */
+    /** Why the GPU that is asked for cannot be had. */
     private Optional<String> obstacle(DevicePick pick) {
         if (pick.ordinal().isPresent() && pick.ordinal().getAsInt() >= gpus.list().size()) {
             return Optional.of("engine.device = " + pick.ordinal().getAsInt()

@@ -198,7 +198,7 @@ final class SocketLink extends Link implements FrameStream.Reader {
         }
     }
 
-    /** Receives what is there, up to a limit; returns the number of bytes. */
+    /** Receives the bytes that have arrived, up to a limit; returns their number. */
     int poll(Arrivals takes) {
         if (stream == null) {
             return 0;

@@ -54,7 +54,7 @@ public final class Connections implements AutoCloseable {
      *            the epoch since which both nodes have their present ranks
      */
     public record Ready(int node, int since, Wire wire) {
-        /** Closes the connection, which nobody wants. */
+        /** Closes the connection, which no peer asked for. */
         public void close() {
             Connections.close(wire);
         }
@@ -207,7 +207,7 @@ public final class Connections implements AutoCloseable {
         }
     }
 
-    /** Ends all calls, closes what nobody has taken, and the port. */
+    /** Ends all calls; closes connections that were never taken, and the port. */
     @Override
     public void close() {
         isClosed = true;

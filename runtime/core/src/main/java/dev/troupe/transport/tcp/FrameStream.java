@@ -264,7 +264,7 @@ public final class FrameStream implements AutoCloseable {
     }
 
     /**
-     * Reads what is there, up to about so many bytes; returns their number.
+     * Reads the bytes that have arrived, up to about a limit; returns their number.
      *
      * @throws IOException
      *             where the connection is broken, or carries what is no frame
@@ -365,7 +365,7 @@ public final class FrameStream implements AutoCloseable {
         inCrc.reset();
     }
 
-    /** Reads until so many bytes are there; returns whether they are. */
+    /** Reads until a number of bytes has arrived; returns whether it has. */
     private boolean fill(int bytes) throws IOException {
         while (in.remaining() < bytes) {
             in.compact();

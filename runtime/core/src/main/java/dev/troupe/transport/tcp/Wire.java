@@ -7,13 +7,13 @@ import java.nio.channels.SocketChannel;
 
 /** The bytes of one connection. Calls never wait. Thread rule: one thread, or one after the other. */
 interface Wire extends Closeable {
-    /** Reads what is there into a buffer with room; returns the number of bytes, 0 where there are none, -1 at the end. */
+    /** Reads arrived bytes into a buffer with room; returns their number, 0 where there are none, -1 at the end. */
     int read(ByteBuffer into) throws IOException;
 
     /** Takes bytes from the buffers, one after the other, as many as it can. */
     void write(ByteBuffer[] from) throws IOException;
 
-    /** Passes on what it has taken; returns whether the kernel has all of it. */
+    /** Passes on the bytes it has taken; returns whether the kernel has all of them. */
     boolean flush() throws IOException;
 
     /** The socket, for a selector. */

@@ -20,8 +20,8 @@ import java.util.TreeMap;
  * {@link LossScale}.
  *
  * <p>A pass has one step, or several where steps overlap. These are decided one after the other, and the decisions are kept
- * until the pass is committed, for a rank that does its row again. A step reads weights that lack the update before it, so
- * its loss scale is the one that was decided then.
+ * until the pass is committed, for a rank that does its row again. A step reads weights that lack the update before it, and
+ * uses the loss scale that was current when those weights were made.
  *
  * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on which
  * rank answers first, nor on where a layer lives.

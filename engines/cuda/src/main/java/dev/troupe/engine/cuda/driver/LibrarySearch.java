@@ -73,7 +73,7 @@ record LibrarySearch(Map<String, String> environment, Path root) {
         return folders.stream().filter(Files::isDirectory).distinct().toList();
     }
 
-    /** The folders that have the installations of Python, the one that is activated first. */
+    /** The folders of Python's installations, the activated installation first. */
     private Stream<Path> pythons() {
         Stream<Path> own = paths(environment.get("VIRTUAL_ENV")).map(home -> home.resolve("lib"));
         Stream<Path> ofUser = paths(environment.get("HOME")).map(home -> home.resolve(".local/lib"));
