@@ -5,21 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cpu.library.BfloatUnits;
-import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -39,12 +34,6 @@ class CpuEngineTest {
     private static final EveryKernel.Sizes SMALL = new EveryKernel.Sizes(2, 70, 3, 24, 40, 37);
     /** Large enough that products are cut into panels and vectors of sums into blocks, and keys into two tiles. */
     private static final EveryKernel.Sizes LARGE = new EveryKernel.Sizes(1, 600, 3, 264, 530, 777);
-    /** Bytes a step of objects that the calls of kernels take. */
-    private static final long MOST_GARBAGE = 8 * 1024;
-    /** Bytes a step of resident memory: the garbage touches as much of a young heap before it is collected. */
-    private static final long MOST_GROWTH = 12 * 1024;
-    private static final int WINDOWS = 5;
-    private static final int STEPS_OF_WINDOW = 400;
 
     private final CpuEngineProvider provider = new CpuEngineProvider();
 
@@ -112,39 +101,6 @@ class CpuEngineTest {
                 same(first, firstAgain.get(120, TimeUnit.SECONDS), "the first, round " + round);
                 same(second, secondAgain.get(120, TimeUnit.SECONDS), "the second, round " + round);
             }
-        }
-    }
-
-    /**
-     * What the compiler does in passing, garbage and native memory, is in some windows of steps; what a step leaks is
-     * in each of them.
-     */
-    @ParameterizedTest
-    @EnumSource(names = {"FLOAT32", "BFLOAT16"})
-    void shouldHoldTheSameMemoryAndLeaveNoGarbageStepForStep(DataType computeType) throws IOException {
-        try (Engine engine = open(computeType, 1); EveryKernel kernels = new EveryKernel(engine, SMALL, 1)) {
-            steps(kernels, 1000);
-            // Until the vector kernels are compiled each of their operations makes objects.
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
-            while (Garbage.ofSteps(200, kernels) > MOST_GARBAGE && System.nanoTime() < deadline) {
-                continue;
-            }
-            long allocatedBytes = engine.allocatedBytes();
-            long leastGrowth = Long.MAX_VALUE;
-            int cleanWindows = 0;
-            for (int window = 0; window < WINDOWS; window++) {
-                long residentBytes = residentBytes();
-                cleanWindows += Garbage.ofSteps(STEPS_OF_WINDOW, kernels) <= MOST_GARBAGE ? 1 : 0;
-                leastGrowth = Math.min(leastGrowth, residentBytes() - residentBytes);
-            }
-            if (cleanWindows < WINDOWS - 1) {
-                fail("only " + cleanWindows + " of " + WINDOWS + " windows of steps leave at most " + MOST_GARBAGE
-                        + " bytes of garbage a step, on vectors of " + Lanes.COUNT + " floats: "
-                        + Garbage.ofKernels(engine, kernels, 200));
-            }
-            assertEquals(allocatedBytes, engine.allocatedBytes());
-            long perStep = leastGrowth / STEPS_OF_WINDOW;
-            assertTrue(perStep < MOST_GROWTH, "each step takes at least " + perStep + " bytes more of memory");
         }
     }
 
@@ -254,9 +210,5 @@ class CpuEngineTest {
 
     private static void same(Map<String, float[]> expected, Map<String, float[]> found, String where) {
         expected.forEach((name, elements) -> assertArrayEquals(elements, found.get(name), name + ", " + where));
-    }
-
-    private static long residentBytes() throws IOException {
-        return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]) * 4096;
     }
 }

@@ -23,12 +23,13 @@ public final class Softmax {
             first = first.blend(even, even.compare(VectorOperators.GT, first));
             second = second.blend(odd, odd.compare(VectorOperators.GT, second));
         }
-        first = first.blend(second, second.compare(VectorOperators.GT, first));
-        for (; i + Lanes.COUNT <= count; i += Lanes.COUNT) {
+        Lanes.store(first.blend(second, second.compare(VectorOperators.GT, first)), lanes, 0);
+        if (i + Lanes.COUNT <= count) {
             FloatVector last = Lanes.load(scores, i);
-            first = first.blend(last, last.compare(VectorOperators.GT, first));
+            FloatVector most = Lanes.load(lanes, 0);
+            Lanes.store(most.blend(last, last.compare(VectorOperators.GT, most)), lanes, 0);
+            i += Lanes.COUNT;
         }
-        Lanes.store(first, lanes, 0);
         float highest = Lanes.largest(lanes);
         for (; i < count; i++) {
             highest = Math.max(highest, Lanes.get(scores, i));

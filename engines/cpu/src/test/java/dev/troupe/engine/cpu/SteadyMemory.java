@@ -1,0 +1,79 @@
+package dev.troupe.engine.cpu;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.cpu.loop.Lanes;
+import dev.troupe.engine.provider.EngineSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A process that takes steps with every kernel and says what they leave behind: nothing, or a line for each fault. Its
+ * argument is the type of the products.
+ */
+final class SteadyMemory {
+    private static final EveryKernel.Sizes SIZES = new EveryKernel.Sizes(2, 70, 3, 24, 40, 37);
+    /** Bytes a step of objects that the calls of kernels take. */
+    private static final long MOST_GARBAGE = 8 * 1024;
+    /** Bytes a step of resident memory: the garbage touches as much of a young heap before it is collected. */
+    private static final long MOST_GROWTH = 12 * 1024;
+    private static final int STEPS_TO_WARM_UP = 1000;
+    private static final int WINDOWS = 5;
+    private static final int STEPS_OF_WINDOW = 400;
+
+    private SteadyMemory() {
+    }
+
+    /** Measures, prints the faults, and exits. */
+    public static void main(String[] arguments) throws IOException {
+        EngineSettings settings = new EngineSettings(DataType.FLOAT32, DataType.valueOf(arguments[0]), 1);
+        try (Engine engine = new CpuEngineProvider().open(settings);
+                EveryKernel kernels = new EveryKernel(engine, SIZES, 1)) {
+            warmUp(kernels);
+            faults(engine, kernels).forEach(System.out::println);
+        }
+    }
+
+    /** Until the vector kernels are compiled each of their operations makes objects. */
+    private static void warmUp(EveryKernel kernels) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        Garbage.ofSteps(STEPS_TO_WARM_UP, kernels);
+        while (Garbage.ofSteps(STEPS_OF_WINDOW / 2, kernels) > MOST_GARBAGE && System.nanoTime() < deadline) {
+            continue;
+        }
+    }
+
+    /** What the compiler does in passing, garbage and native memory, is in some windows; a leak is in each of them. */
+    private static List<String> faults(Engine engine, EveryKernel kernels) throws IOException {
+        List<String> faults = new ArrayList<>();
+        long allocatedBytes = engine.allocatedBytes();
+        long leastGrowth = Long.MAX_VALUE;
+        int cleanWindows = 0;
+        for (int window = 0; window < WINDOWS; window++) {
+            long residentBytes = residentBytes();
+            cleanWindows += Garbage.ofSteps(STEPS_OF_WINDOW, kernels) <= MOST_GARBAGE ? 1 : 0;
+            leastGrowth = Math.min(leastGrowth, residentBytes() - residentBytes);
+        }
+        if (cleanWindows < WINDOWS - 1) {
+            faults.add("only " + cleanWindows + " of " + WINDOWS + " windows of steps leave at most " + MOST_GARBAGE
+                    + " bytes of garbage a step, on vectors of " + Lanes.COUNT + " floats: "
+                    + Garbage.ofKernels(engine, kernels, STEPS_OF_WINDOW / 2));
+        }
+        long perStep = leastGrowth / STEPS_OF_WINDOW;
+        if (perStep >= MOST_GROWTH) {
+            faults.add("each step takes at least " + perStep + " bytes more of memory");
+        }
+        if (engine.allocatedBytes() != allocatedBytes) {
+            faults.add("the engine had " + allocatedBytes + " bytes and has " + engine.allocatedBytes());
+        }
+        return faults;
+    }
+
+    private static long residentBytes() throws IOException {
+        return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]) * 4096;
+    }
+}
