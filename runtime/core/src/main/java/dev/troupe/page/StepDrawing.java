@@ -3,14 +3,12 @@ package dev.troupe.page;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.schedule.idle.Cause;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,23 +22,69 @@ final class StepDrawing {
     /** What is not drawn; messages are asked for when somebody points at an action. */
     private static final Set<String> LEFT_OUT = Set.of("messages", "costs", "roots");
     private static final List<String> CAUSES = Arrays.stream(Cause.values()).map(Cause::code).toList();
+    /** The times of an action, in the order in which a drawing has them. */
+    private static final List<String> TIMES = List.of("start_ns", "end_ns", "planned_start_ns", "planned_end_ns");
     /** The place of a gap behind the last action. */
     private static final int BEHIND = -1;
 
-    /** The parts of one cause. */
-    private static final class Joined {
-        private long nanos;
-        private long longest;
-        private int rank;
-        private String action;
+    /** The parts of a gap by cause, in the order in which the causes are met. */
+    private static final class Parts {
+        private final int[] met = new int[CAUSES.size()];
+        private final long[] nanos = new long[CAUSES.size()];
+        private final long[] longest = new long[CAUSES.size()];
+        private final int[] ranks = new int[CAUSES.size()];
+        private final String[] actions = new String[CAUSES.size()];
+        private int count;
 
-        void add(JsonNode part) {
-            long partNanos = part.path("ns").longValue();
-            nanos += partNanos;
-            if (partNanos > longest) {
-                longest = partNanos;
-                rank = part.path("rank").intValue();
-                action = part.path("action").textValue();
+        void read(JsonParser from) throws IOException {
+            for (int i = 0; i < count; i++) {
+                nanos[met[i]] = 0;
+                longest[met[i]] = 0;
+            }
+            count = 0;
+            while (from.nextToken() == JsonToken.START_OBJECT) {
+                int cause = 0;
+                long partNanos = 0;
+                int rank = 0;
+                String action = null;
+                while (from.nextToken() == JsonToken.FIELD_NAME) {
+                    String field = from.currentName();
+                    from.nextToken();
+                    switch (field) {
+                        case "cause" -> cause = CAUSES.indexOf(from.getText());
+                        case "ns" -> partNanos = from.getLongValue();
+                        case "rank" -> rank = from.getIntValue();
+                        case "action" -> action = from.getText();
+                        default -> from.skipChildren();
+                    }
+                }
+                add(cause, partNanos, rank, action);
+            }
+        }
+
+        private void add(int cause, long partNanos, int rank, String action) {
+            if (nanos[cause] == 0) {
+                met[count++] = cause;
+            }
+            nanos[cause] += partNanos;
+            if (partNanos > longest[cause]) {
+                longest[cause] = partNanos;
+                ranks[cause] = rank;
+                actions[cause] = action;
+            }
+        }
+
+        void write(JsonGenerator to) throws IOException {
+            for (int i = 0; i < count; i++) {
+                int cause = met[i];
+                to.writeStartArray();
+                to.writeNumber(cause);
+                to.writeNumber(nanos[cause]);
+                to.writeNumber(ranks[cause]);
+                if (actions[cause] != null) {
+                    to.writeString(actions[cause]);
+                }
+                to.writeEndArray();
             }
         }
     }
@@ -66,8 +110,8 @@ final class StepDrawing {
                     from.skipChildren();
                 } else if (field.equals("ranks")) {
                     to.writeArrayFieldStart("ranks");
-                    while (from.nextToken() == JsonToken.START_OBJECT) { // one at a time, since there may be many
-                        write(JSON.readTree(from), to);
+                    while (from.nextToken() == JsonToken.START_OBJECT) {
+                        copyRank(from, to);
                     }
                     to.writeEndArray();
                 } else {
@@ -80,54 +124,84 @@ final class StepDrawing {
         return text.toByteArray();
     }
 
-    private static void write(JsonNode rank, JsonGenerator to) throws IOException {
+    private static void copyRank(JsonParser from, JsonGenerator to) throws IOException {
         Map<String, Integer> places = new HashMap<>();
         to.writeStartObject();
-        to.writeNumberField("rank", rank.path("rank").intValue());
-        to.writeFieldName("idle_ns");
-        to.writeTree(rank.path("idle_ns"));
-        to.writeArrayFieldStart("actions");
-        for (JsonNode action : rank.path("actions")) {
-            places.put(action.path("action").textValue(), places.size());
-            to.writeString(action.path("action").textValue());
-        }
-        to.writeEndArray();
-        to.writeArrayFieldStart("times_ns");
-        for (JsonNode action : rank.path("actions")) {
-            for (String time : List.of("start_ns", "end_ns", "planned_start_ns", "planned_end_ns")) {
-                to.writeNumber(action.path(time).longValue());
+        while (from.nextToken() == JsonToken.FIELD_NAME) {
+            String field = from.currentName();
+            from.nextToken();
+            switch (field) {
+                case "rank", "idle_ns" -> {
+                    to.writeFieldName(field);
+                    to.copyCurrentStructure(from);
+                }
+                case "actions" -> copyActions(from, to, places);
+                case "gaps" -> copyGaps(from, to, places);
+                default -> from.skipChildren();
             }
         }
-        to.writeEndArray();
-        to.writeArrayFieldStart("gaps");
-        for (JsonNode gap : rank.path("gaps")) {
-            to.writeStartArray();
-            to.writeNumber(places.getOrDefault(gap.path("action").asText(), BEHIND));
-            to.writeNumber(gap.path("inside").booleanValue() ? 1 : 0);
-            to.writeNumber(gap.path("start_ns").longValue());
-            to.writeNumber(gap.path("ns").longValue());
-            for (Map.Entry<String, Joined> part : joined(gap.path("parts")).entrySet()) {
-                write(part.getKey(), part.getValue(), to);
-            }
-            to.writeEndArray();
-        }
-        to.writeEndArray();
         to.writeEndObject();
     }
 
-    private static Map<String, Joined> joined(JsonNode parts) {
-        Map<String, Joined> joined = new LinkedHashMap<>();
-        parts.forEach(part -> joined.computeIfAbsent(part.path("cause").asText(), _ -> new Joined()).add(part));
-        return joined;
+    /** Fills in the places of the actions; a step's file has them in front of the gaps. */
+    private static void copyActions(JsonParser from, JsonGenerator to, Map<String, Integer> places)
+            throws IOException {
+        long[] times = new long[64];
+        int count = 0;
+        to.writeArrayFieldStart("actions");
+        while (from.nextToken() == JsonToken.START_OBJECT) {
+            int at = TIMES.size() * count;
+            if (at == times.length) {
+                times = Arrays.copyOf(times, 2 * at);
+            }
+            String name = null;
+            while (from.nextToken() == JsonToken.FIELD_NAME) {
+                String field = from.currentName();
+                from.nextToken();
+                int time = TIMES.indexOf(field);
+                if (time >= 0) {
+                    times[at + time] = from.getLongValue();
+                } else if (field.equals("action")) {
+                    name = from.getText();
+                } else {
+                    from.skipChildren();
+                }
+            }
+            places.put(name, count++); // of an action that was done again, the last time
+            to.writeString(name);
+        }
+        to.writeEndArray();
+        to.writeFieldName("times_ns");
+        to.writeArray(times, 0, TIMES.size() * count);
     }
 
-    private static void write(String cause, Joined part, JsonGenerator to) throws IOException {
-        to.writeStartArray();
-        to.writeNumber(CAUSES.indexOf(cause));
-        to.writeNumber(part.nanos);
-        to.writeNumber(part.rank);
-        if (part.action != null) {
-            to.writeString(part.action);
+    private static void copyGaps(JsonParser from, JsonGenerator to, Map<String, Integer> places) throws IOException {
+        Parts parts = new Parts();
+        to.writeArrayFieldStart("gaps");
+        while (from.nextToken() == JsonToken.START_OBJECT) {
+            int place = BEHIND;
+            boolean inside = false;
+            long start = 0;
+            long nanos = 0;
+            while (from.nextToken() == JsonToken.FIELD_NAME) {
+                String field = from.currentName();
+                JsonToken value = from.nextToken();
+                switch (field) {
+                    case "action" -> place = value == JsonToken.VALUE_STRING ? places.get(from.getText()) : BEHIND;
+                    case "inside" -> inside = from.getBooleanValue();
+                    case "start_ns" -> start = from.getLongValue();
+                    case "ns" -> nanos = from.getLongValue();
+                    case "parts" -> parts.read(from);
+                    default -> from.skipChildren();
+                }
+            }
+            to.writeStartArray();
+            to.writeNumber(place);
+            to.writeNumber(inside ? 1 : 0);
+            to.writeNumber(start);
+            to.writeNumber(nanos);
+            parts.write(to);
+            to.writeEndArray();
         }
         to.writeEndArray();
     }
