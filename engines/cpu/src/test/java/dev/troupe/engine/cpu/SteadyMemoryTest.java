@@ -1,7 +1,7 @@
 package dev.troupe.engine.cpu;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.engine.DataType;
 import java.io.IOException;
@@ -15,24 +15,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Steps hold the same memory and leave no garbage. The compiler's choices differ from process to process, and one in
- * twenty has a kernel whose vectors stay objects; a leak of our own is in every process.
+ * Steps hold the same memory and leave no garbage. They are taken in a process of their own: where a loop of vectors has run
+ * in fewer than one call of a hundred so far, as with other sizes, the compiler inlines none of its operations, and each
+ * makes an object from then on.
  */
 class SteadyMemoryTest {
-    private static final int PROCESSES = 3;
-
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})
     void shouldHoldTheSameMemoryAndLeaveNoGarbageStepForStep(DataType computeType) throws Exception {
-        List<String> faults = new ArrayList<>();
-        for (int process = 0; process < PROCESSES; process++) {
-            String found = faultsOf(computeType);
-            if (found.isEmpty()) {
-                return;
-            }
-            faults.add(found);
-        }
-        fail("each of " + PROCESSES + " processes found: " + faults);
+        assertEquals("", faultsOf(computeType));
     }
 
     private static String faultsOf(DataType computeType) throws IOException, InterruptedException {

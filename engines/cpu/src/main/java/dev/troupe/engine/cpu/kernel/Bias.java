@@ -1,8 +1,9 @@
 package dev.troupe.engine.cpu.kernel;
 
 import dev.troupe.engine.cpu.loop.Elements;
-import dev.troupe.engine.cpu.loop.RowLoop;
+import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.memory.CpuTensor;
+import jdk.incubator.vector.FloatVector;
 
 /** A bias added to rows, and its gradient. */
 public final class Bias {
@@ -45,10 +46,27 @@ public final class Bias {
     private static void addRows(long dy, int rows, int m, long dBias, int columns) {
         int row = 0;
         for (; row + ROWS <= rows; row += ROWS) {
-            RowLoop.addFour(dy + 4L * row * m, 4L * m, dBias, columns);
+            addFour(dy + 4L * row * m, m, dBias, columns);
         }
         for (; row < rows; row++) {
-            RowLoop.add(dy + 4L * row * m, dBias, columns);
+            Elements.add(dBias, dy + 4L * row * m, dBias, columns);
+        }
+    }
+
+    private static void addFour(long dy, int m, long dBias, int columns) {
+        long second = dy + 4L * m;
+        long third = second + 4L * m;
+        long fourth = third + 4L * m;
+        int whole = Lanes.whole(columns);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector left = Lanes.load(dy, i).add(Lanes.load(second, i));
+            FloatVector right = Lanes.load(third, i).add(Lanes.load(fourth, i));
+            Lanes.store(Lanes.load(dBias, i).add(left.add(right)), dBias, i);
+        }
+        for (int i = whole; i < columns; i++) {
+            float left = Lanes.get(dy, i) + Lanes.get(second, i);
+            float right = Lanes.get(third, i) + Lanes.get(fourth, i);
+            Lanes.set(dBias, i, Lanes.get(dBias, i) + (left + right));
         }
     }
 }

@@ -93,22 +93,6 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** y = x + y. */
-    ADD {
-        @Override
-        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
-            Elements.add(y, x, y, count);
-            return 0;
-        }
-    },
-    /** y gets four rows added, x the first of them and z bytes from each to the next. */
-    ADD_FOUR {
-        @Override
-        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
-            RowSums.addFour(x, z, y, count);
-            return 0;
-        }
-    },
     /** y = x factor where a word of z is not below a threshold, given in place of lanes, and 0 elsewhere. */
     DROP {
         @Override
@@ -181,16 +165,6 @@ public enum RowLoop {
     /** As {@link RowSums#backwardSums}. */
     public static void normSums(long dy, long x, long gamma, float mean, float r, int count, long lanes) {
         run(NORM_SUMS, dy, x, gamma, mean, r, count, lanes);
-    }
-
-    /** sum = sum + x. */
-    public static void add(long x, long sum, int count) {
-        run(ADD, x, sum, 0, 0, 0, count, 0);
-    }
-
-    /** As {@link RowSums#addFour}. */
-    public static void addFour(long x, long rowBytes, long sum, int count) {
-        run(ADD_FOUR, x, sum, rowBytes, 0, 0, count, 0);
     }
 
     /** As {@link Masks#apply(long, int, float, long, long, int)}. */

@@ -2,11 +2,7 @@ package dev.troupe.engine.cpu.loop;
 
 import jdk.incubator.vector.FloatVector;
 
-/**
- * Sums over a row of floats, and over its distances from a mean, by vectors of partial sums. A vector that comes from either
- * of two ways, as behind an {@code if} or a second loop, is an object in one process of some twenty: such a vector goes
- * through {@code lanes}, memory for one vector that the calling thread has to itself.
- */
+/** Sums over a row of floats, and over its distances from a mean, by vectors of partial sums. */
 final class RowSums {
     private RowSums() {
     }
@@ -20,11 +16,11 @@ final class RowSums {
             even = even.add(Lanes.load(x, i));
             odd = odd.add(Lanes.load(x, i + Lanes.COUNT));
         }
-        Lanes.store(even.add(odd), lanes, 0);
-        if (i + Lanes.COUNT <= c) {
-            Lanes.store(Lanes.load(lanes, 0).add(Lanes.load(x, i)), lanes, 0);
-            i += Lanes.COUNT;
+        FloatVector sums = even.add(odd);
+        for (; i + Lanes.COUNT <= c; i += Lanes.COUNT) {
+            sums = sums.add(Lanes.load(x, i));
         }
+        Lanes.store(sums, lanes, 0);
         float sum = Lanes.sum(lanes);
         for (; i < c; i++) {
             sum += Lanes.get(x, i);
@@ -44,12 +40,12 @@ final class RowSums {
             even = first.fma(first, even);
             odd = second.fma(second, odd);
         }
-        Lanes.store(even.add(odd), lanes, 0);
-        if (i + Lanes.COUNT <= c) {
+        FloatVector squares = even.add(odd);
+        for (; i + Lanes.COUNT <= c; i += Lanes.COUNT) {
             FloatVector offset = Lanes.load(x, i).sub(means);
-            Lanes.store(offset.fma(offset, Lanes.load(lanes, 0)), lanes, 0);
-            i += Lanes.COUNT;
+            squares = offset.fma(offset, squares);
         }
+        Lanes.store(squares, lanes, 0);
         float sum = Lanes.sum(lanes);
         for (; i < c; i++) {
             float offset = Lanes.get(x, i) - mean;
@@ -72,23 +68,5 @@ final class RowSums {
         }
         Lanes.store(gradients, lanes, 0);
         Lanes.store(products, lanes + Lanes.ALIGNMENT, 0);
-    }
-
-    /** Adds four rows that lie {@code rowBytes} apart to a sum. */
-    static void addFour(long x, long rowBytes, long sum, int count) {
-        long second = x + rowBytes;
-        long third = second + rowBytes;
-        long fourth = third + rowBytes;
-        int whole = Lanes.whole(count);
-        for (int i = 0; i < whole; i += Lanes.COUNT) {
-            FloatVector left = Lanes.load(x, i).add(Lanes.load(second, i));
-            FloatVector right = Lanes.load(third, i).add(Lanes.load(fourth, i));
-            Lanes.store(Lanes.load(sum, i).add(left.add(right)), sum, i);
-        }
-        for (int i = whole; i < count; i++) {
-            float left = Lanes.get(x, i) + Lanes.get(second, i);
-            float right = Lanes.get(third, i) + Lanes.get(fourth, i);
-            Lanes.set(sum, i, Lanes.get(sum, i) + (left + right));
-        }
     }
 }

@@ -23,13 +23,12 @@ public final class Softmax {
             first = first.blend(even, even.compare(VectorOperators.GT, first));
             second = second.blend(odd, odd.compare(VectorOperators.GT, second));
         }
-        Lanes.store(first.blend(second, second.compare(VectorOperators.GT, first)), lanes, 0);
-        if (i + Lanes.COUNT <= count) {
+        first = first.blend(second, second.compare(VectorOperators.GT, first));
+        for (; i + Lanes.COUNT <= count; i += Lanes.COUNT) {
             FloatVector last = Lanes.load(scores, i);
-            FloatVector most = Lanes.load(lanes, 0);
-            Lanes.store(most.blend(last, last.compare(VectorOperators.GT, most)), lanes, 0);
-            i += Lanes.COUNT;
+            first = first.blend(last, last.compare(VectorOperators.GT, first));
         }
+        Lanes.store(first, lanes, 0);
         float highest = Lanes.largest(lanes);
         for (; i < count; i++) {
             highest = Math.max(highest, Lanes.get(scores, i));
