@@ -79,7 +79,7 @@ class DataTest {
                 "parallel.tensor=2"));
         assertArrayEquals(RunFiles.metrics(whole, "loss"), RunFiles.metrics(directory.resolve("grid"), "loss"), 1e-9);
         execute("cut", golden("data.order=epochs", "training.steps=2"));
-        Execution.of(List.of("train", "--resume", directory.resolve("cut").toString(), "-s", "training.steps=6"))
+        Execution.resume(directory.resolve("cut"), "-s", "training.steps=6")
                 .requireDone();
         assertEquals(RunFiles.results(whole), RunFiles.results(directory.resolve("cut")));
     }
@@ -104,7 +104,7 @@ class DataTest {
                 whole.stream().map(line -> line.substring(0, line.lastIndexOf(':') + 1)).toList());
         execute("cut", golden("data.validation-path=" + golden.data(), "training.validate-every=2",
                 "training.validation-microbatches=3", "training.steps=2"));
-        Execution.of(List.of("train", "--resume", directory.resolve("cut").toString(), "-s", "training.steps=4"))
+        Execution.resume(directory.resolve("cut"), "-s", "training.steps=4")
                 .requireDone();
         assertEquals(whole, RunFiles.validations(directory.resolve("cut")));
         // More of them are another mean.

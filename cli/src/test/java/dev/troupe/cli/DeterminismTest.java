@@ -1,8 +1,5 @@
 package dev.troupe.cli;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -24,7 +21,7 @@ class DeterminismTest {
     void shouldRepeatARunBitForBit(String engine, int threads) {
         List<String> settings = Golden.named(Golden.UNEVEN).settings("engine.kind=" + engine,
                 "engine.threads=" + threads, "parallel.pipeline=3", "training.microbatch-size=3");
-        assertSameBits(train("first", settings), train("second", settings));
+        RunFiles.assertSameBits(train("first", settings), train("second", settings));
     }
 
     @ParameterizedTest
@@ -42,7 +39,7 @@ class DeterminismTest {
                 List.of("parallel.pipeline=2", "parallel.schedule=interleaved-1f1b", "parallel.virtual-stages=2"))) {
             List<String> settings = golden.settings(computed, batches);
             settings.addAll(split);
-            assertSameBits(one, train("split-" + number++, settings));
+            RunFiles.assertSameBits(one, train("split-" + number++, settings));
         }
     }
 
@@ -56,7 +53,7 @@ class DeterminismTest {
     void shouldGiveTheSameBitsForAnyNumberOfThreadsOfTheCpuEngine() {
         Path one = train("one", threadsOfTwoRanks(1));
         for (int threads : new int[]{2, 3, 5}) {
-            assertSameBits(one, train("threads-" + threads, threadsOfTwoRanks(threads)));
+            RunFiles.assertSameBits(one, train("threads-" + threads, threadsOfTwoRanks(threads)));
         }
     }
 
@@ -72,17 +69,12 @@ class DeterminismTest {
                 "transport.credits=1", "transport.term-length=1MiB"));
         Path wide = train("wide",
                 golden.settings("engine.kind=reference", "parallel.pipeline=4", "transport.credits=8"));
-        assertSameBits(narrow, wide);
+        RunFiles.assertSameBits(narrow, wide);
     }
 
     private Path train(String name, List<String> settings) {
         Path run = directory.resolve(name);
         Execution.train(run, settings).requireDone();
         return run;
-    }
-
-    private static void assertSameBits(Path expected, Path actual) {
-        assertEquals(RunFiles.results(expected), RunFiles.results(actual), actual.toString());
-        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(actual), actual.toString());
     }
 }

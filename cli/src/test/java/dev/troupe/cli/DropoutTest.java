@@ -28,8 +28,8 @@ class DropoutTest {
     @ValueSource(strings = {"reference", "cpu"})
     void shouldGiveTheSameBitsWhateverTheLayout(String engine) {
         Path one = train("one", engine, "parallel.schedule=gpipe");
-        assertSameBits(one, train("four", engine, "parallel.pipeline=4", "training.recompute=full"));
-        assertSameBits(one, train("zbv", engine, "parallel.pipeline=2", "parallel.virtual-stages=2",
+        RunFiles.assertSameBits(one, train("four", engine, "parallel.pipeline=4", "training.recompute=full"));
+        RunFiles.assertSameBits(one, train("zbv", engine, "parallel.pipeline=2", "parallel.virtual-stages=2",
                 "parallel.schedule=zbv", "engine.threads=2"));
         assertNotEquals(RunFiles.results(one), RunFiles.results(train("none", engine, "training.dropout=0")));
     }
@@ -62,7 +62,7 @@ class DropoutTest {
         }
         String[] again = Arrays.copyOf(grid, grid.length + 1);
         again[grid.length] = "training.recompute=full";
-        assertSameBits(shared, train("again", "reference", again));
+        RunFiles.assertSameBits(shared, train("again", "reference", again));
     }
 
     @Test
@@ -102,10 +102,5 @@ class DropoutTest {
         Path run = directory.resolve(name);
         Execution.train(run, settings).requireDone();
         return run;
-    }
-
-    private static void assertSameBits(Path expected, Path actual) {
-        assertEquals(RunFiles.results(expected), RunFiles.results(actual), actual.toString());
-        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(actual), actual.toString());
     }
 }

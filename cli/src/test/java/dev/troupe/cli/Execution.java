@@ -72,6 +72,13 @@ public record Execution(int exitCode, String output, String errors) {
         return of(arguments);
     }
 
+    /** {@code troupe train --resume} with further arguments. */
+    public static Execution resume(Path run, String... more) {
+        List<String> arguments = new ArrayList<>(List.of("train", "--resume", run.toString()));
+        arguments.addAll(List.of(more));
+        return of(arguments);
+    }
+
     /** The media driver's directories of a process. */
     static List<Path> leftInSharedMemory(long processId) {
         if (!Files.isDirectory(SHARED_MEMORY)) {

@@ -96,7 +96,7 @@ class FailureTest {
         failed.requireFailed("step 4", "It can go on from " + run.resolve("checkpoints").resolve("step-000004")
                 + " with --resume");
         FaultyEngineProvider.breakNothing();
-        Execution.of(List.of("train", "--resume", run.toString())).requireDone();
+        Execution.resume(run).requireDone();
         assertEquals(RunFiles.results(whole), RunFiles.results(run));
         assertArrayEquals(RunFiles.exportedBytes(whole), RunFiles.exportedBytes(run));
     }
@@ -112,7 +112,7 @@ class FailureTest {
         Execution.train(run, settings).requireDone();
         Files.createFile(run.resolve("checkpoints").resolve("step-000002.partial"));
         int steps = Golden.named(Golden.TIED).steps();
-        Execution resumed = Execution.of(List.of("train", "--resume", run.toString(), "-s", "training.steps=" + steps))
+        Execution resumed = Execution.resume(run, "-s", "training.steps=" + steps)
                 .requireDone();
         String said = "the checkpoint after 2 steps could not be written, and the run goes on without it: cannot write ";
         assertTrue(resumed.output().contains(said + run.resolve("checkpoints")), resumed.output());
@@ -128,7 +128,7 @@ class FailureTest {
         Execution.train(run, Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1"))
                 .requireDone();
         Files.createFile(run.resolve("checkpoints").resolve("step-000002.partial"));
-        Execution resumed = Execution.of(List.of("train", "--resume", run.toString(), "-s", "training.steps=2"));
+        Execution resumed = Execution.resume(run, "-s", "training.steps=2");
         resumed.requireFailed("the checkpoint at its end, after 2 steps, could not be written",
                 "It can go on from " + run.resolve("checkpoints").resolve("step-000001") + " with --resume");
     }

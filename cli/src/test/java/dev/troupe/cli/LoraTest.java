@@ -138,12 +138,12 @@ class LoraTest {
     @Test
     void shouldRefuseToResumeBesideOtherFrozenWeights() {
         Path cut = train("cut", settings("training.steps=1"));
-        Execution.of(List.of("train", "--resume", cut.toString(), "-s", "training.steps=2", "-s",
-                "model.from=" + Golden.named("llama-packed-masked").model()))
+        Execution.resume(cut, "-s", "training.steps=2", "-s",
+                "model.from=" + Golden.named("llama-packed-masked").model())
                 .requireRefused("other weights of the same shape", "identity");
         Path drawn = train("drawn", List.of("model.family=llama", "model.layers=1", "model.hidden=8", "model.heads=2",
                 "parallel.pipeline=1", "training.steps=1", "training.lora.rank=2"));
-        Execution.of(List.of("train", "--resume", drawn.toString(), "-s", "training.steps=2", "-s", "training.seed=9"))
+        Execution.resume(drawn, "-s", "training.steps=2", "-s", "training.seed=9")
                 .requireRefused("drawn from seed 1", "drawn from seed 9");
     }
 }

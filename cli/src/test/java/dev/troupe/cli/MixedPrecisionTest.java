@@ -40,17 +40,17 @@ class MixedPrecisionTest {
     @Test
     void shouldGiveTheSameBitsAgainOnMoreThreadsAndUnderAnotherSplit() {
         Path one = train("one", "cpu", "engine.threads=1");
-        assertSameBits(one, train("again", "cpu", "engine.threads=1"));
-        assertSameBits(one, train("two", "cpu", "engine.threads=2"));
-        assertSameBits(one, train("split", "cpu", "parallel.pipeline=2", "engine.threads=1"));
+        RunFiles.assertSameBits(one, train("again", "cpu", "engine.threads=1"));
+        RunFiles.assertSameBits(one, train("two", "cpu", "engine.threads=2"));
+        RunFiles.assertSameBits(one, train("split", "cpu", "parallel.pipeline=2", "engine.threads=1"));
     }
 
     @Test
     void shouldGoOnBitForBit() {
         Path whole = train("whole", "cpu");
         Path cut = train("cut", "cpu", "training.steps=2");
-        Execution.of(List.of("train", "--resume", cut.toString(), "-s", "training.steps=3")).requireDone();
-        assertSameBits(whole, cut);
+        Execution.resume(cut, "-s", "training.steps=3").requireDone();
+        RunFiles.assertSameBits(whole, cut);
     }
 
     @Test
@@ -78,8 +78,8 @@ class MixedPrecisionTest {
     void shouldSkipWhatOverflowsAndGoOnWithWhatItLearnt() {
         Path whole = train("whole", "cpu", "training.loss-scale=dynamic", "training.steps=4");
         Path cut = train("cut", "cpu", "training.loss-scale=dynamic", "training.steps=2");
-        Execution.of(List.of("train", "--resume", cut.toString(), "-s", "training.steps=4")).requireDone();
-        assertSameBits(whole, cut);
+        Execution.resume(cut, "-s", "training.steps=4").requireDone();
+        RunFiles.assertSameBits(whole, cut);
         Path huge = directory.resolve("huge");
         List<String> settings = settings("cpu", "training.loss-scale=1e60", "training.steps=2");
         String output = Execution.train(huge, settings).requireDone().output();
@@ -107,10 +107,5 @@ class MixedPrecisionTest {
         for (int i = 0; i < expected.length; i++) {
             assertEquals(expected[i], found[i], tolerance * expected[i], "step " + i);
         }
-    }
-
-    private static void assertSameBits(Path expected, Path actual) {
-        assertEquals(RunFiles.results(expected), RunFiles.results(actual), actual.toString());
-        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(actual), actual.toString());
     }
 }

@@ -1,6 +1,5 @@
 package dev.troupe.cli;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -63,8 +62,9 @@ class OverlappingRunTest {
     @Tag("long")
     void shouldHaveTheSameBitsOnAnyNumberOfRanks() {
         Path one = train("one", settings(1, "parallel.flush-every=8"));
-        assertSameBits(one, train("three", settings(3, "parallel.flush-every=2", "parallel.warm-up=2")));
-        assertSameBits(one, train("two", settings(2, "parallel.updates=eager", "training.checkpoint-every=4")));
+        RunFiles.assertSameBits(one, train("three", settings(3, "parallel.flush-every=2", "parallel.warm-up=2")));
+        RunFiles.assertSameBits(one,
+                train("two", settings(2, "parallel.updates=eager", "training.checkpoint-every=4")));
     }
 
     /** With a scale of 3e38 every step is skipped, and with 65536, the first one that adapts, none. */
@@ -75,8 +75,8 @@ class OverlappingRunTest {
         String[] more = {"engine.kind=cpu", "training.optimizer.kind=" + optimizer, "training.precision=" + precision,
                 "training.loss-scale=" + scale, "parallel.flush-every=4"};
         Path one = train("one", settings(1, more));
-        assertSameBits(one, train("two", settings(2, more)));
-        assertSameBits(one, train("four", settings(4, more)));
+        RunFiles.assertSameBits(one, train("two", settings(2, more)));
+        RunFiles.assertSameBits(one, train("four", settings(4, more)));
     }
 
     /** Of two ranks the first fails with two steps in flight. */
@@ -102,7 +102,7 @@ class OverlappingRunTest {
         FaultyEngineProvider.breakCall(rank, kernel, call);
         Path run = train("run", settings(2, more));
         assertTrue(FaultyEngineProvider.hasBroken(), "nothing failed");
-        assertSameBits(whole, run);
+        RunFiles.assertSameBits(whole, run);
     }
 
     @Test
@@ -110,9 +110,10 @@ class OverlappingRunTest {
     void shouldResumeOnAnotherNumberOfRanks() {
         Path whole = train("whole", settings(1));
         Path run = train("run", settings(3, "training.steps=4"));
-        resume(run, "-s", "training.steps=6", "-s", "parallel.pipeline=2", "-s", "parallel.flush-every=2");
-        resume(run, "-s", "training.steps=8", "-s", "parallel.pipeline=1");
-        assertSameBits(whole, run);
+        Execution.resume(run, "-s", "training.steps=6", "-s", "parallel.pipeline=2", "-s", "parallel.flush-every=2")
+                .requireDone();
+        Execution.resume(run, "-s", "training.steps=8", "-s", "parallel.pipeline=1").requireDone();
+        RunFiles.assertSameBits(whole, run);
     }
 
     /** One version becomes two that are the same, and of two the newest is the one. */
@@ -120,8 +121,8 @@ class OverlappingRunTest {
     @Tag("long")
     void shouldResumeWhereStepsDidNotOverlapAndBack() {
         Path run = train("run", settings(2, "training.steps=2", "parallel.schedule=1f1b"));
-        resume(run, "-s", "training.steps=4", "-s", SCHEDULE);
-        resume(run, "-s", "training.steps=6", "-s", "parallel.schedule=1f1b");
+        Execution.resume(run, "-s", "training.steps=4", "-s", SCHEDULE).requireDone();
+        Execution.resume(run, "-s", "training.steps=6", "-s", "parallel.schedule=1f1b").requireDone();
         assertEquals(6, RunFiles.results(run).size());
     }
 
@@ -148,16 +149,5 @@ class OverlappingRunTest {
         Path run = directory.resolve(name);
         Execution.train(run, settings).requireDone();
         return run;
-    }
-
-    private static void resume(Path run, String... settings) {
-        List<String> arguments = new ArrayList<>(List.of("train", "--resume", run.toString()));
-        arguments.addAll(List.of(settings));
-        Execution.of(arguments).requireDone();
-    }
-
-    private static void assertSameBits(Path expected, Path found) {
-        assertEquals(RunFiles.results(expected), RunFiles.results(found));
-        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(found));
     }
 }

@@ -310,7 +310,7 @@ class RefusalTest {
         Execution.train(run, golden.settings("engine.kind=reference", "training.steps=1")).requireDone();
         List<String> results = RunFiles.results(run);
         try (var _ = RunDirectory.open(run)) {
-            Execution.of(List.of("train", "--resume", run.toString(), "-s", "training.steps=2"))
+            Execution.resume(run, "-s", "training.steps=2")
                     .requireRefused("another run writes to it");
         }
         assertEquals(results, RunFiles.results(run));

@@ -28,7 +28,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Tag;
@@ -54,8 +53,8 @@ class ResumeTest {
         Path whole = train("whole", golden.settings("engine.kind=" + engine, "parallel.pipeline=2"));
         Path cut = train("cut", golden.settings("engine.kind=" + engine, "parallel.pipeline=2", STEPS + 2));
         assertEquals(RunFiles.results(whole).subList(0, 2), RunFiles.results(cut));
-        resume(cut, "-s", STEPS + golden.steps());
-        assertSameBits(whole, cut);
+        Execution.resume(cut, "-s", STEPS + golden.steps()).requireDone();
+        RunFiles.assertSameBits(whole, cut);
     }
 
     @Test
@@ -64,11 +63,12 @@ class ResumeTest {
         Path whole = train("whole", golden.settings("engine.kind=reference"));
         Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=4",
                 "parallel.layout=E|ttt|ttt|L", STEPS + 1));
-        resume(cut, "-s", STEPS + 3, "-s", "parallel.pipeline=3", "-s", "parallel.layout=parameters", "-s",
-                "parallel.virtual-stages=2", "-s", "parallel.schedule=interleaved-1f1b");
-        resume(cut, "-s", STEPS + golden.steps(), "-s", "parallel.pipeline=1", "-s", "parallel.layout=uniform", "-s",
-                "parallel.virtual-stages=1", "-s", "parallel.schedule=gpipe");
-        assertSameBits(whole, cut);
+        Execution.resume(cut, "-s", STEPS + 3, "-s", "parallel.pipeline=3", "-s", "parallel.layout=parameters", "-s",
+                "parallel.virtual-stages=2", "-s", "parallel.schedule=interleaved-1f1b").requireDone();
+        Execution.resume(cut, "-s", STEPS + golden.steps(), "-s", "parallel.pipeline=1", "-s",
+                "parallel.layout=uniform", "-s",
+                "parallel.virtual-stages=1", "-s", "parallel.schedule=gpipe").requireDone();
+        RunFiles.assertSameBits(whole, cut);
     }
 
     @Test
@@ -79,17 +79,17 @@ class ResumeTest {
                 "training.microbatch-size=1", STEPS + 2));
         byte[] exported = RunFiles.exportedBytes(run);
         for (List<String> grid : List.of(grid(1, 4, 1, false), grid(4, 1, 4, false), grid(2, 2, 1, true))) {
-            resume(run, grid.toArray(String[]::new));
+            Execution.resume(run, grid.toArray(String[]::new)).requireDone();
             assertArrayEquals(exported, RunFiles.exportedBytes(run), "read back under " + grid);
         }
         List<String> interleaved = new ArrayList<>(grid(2, 4, 2, true));
         interleaved.addAll(List.of("-s", "parallel.virtual-stages=2", "-s", "parallel.schedule=interleaved-1f1b", "-s",
                 STEPS + 3));
-        resume(run, interleaved.toArray(String[]::new));
+        Execution.resume(run, interleaved.toArray(String[]::new)).requireDone();
         List<String> alone = new ArrayList<>(grid(1, 1, 1, false));
         alone.addAll(List.of("-s", "parallel.virtual-stages=1", "-s", "parallel.schedule=1f1b", "-s",
                 STEPS + golden.steps()));
-        resume(run, alone.toArray(String[]::new));
+        Execution.resume(run, alone.toArray(String[]::new)).requireDone();
         double[] losses = RunFiles.metrics(run, "loss");
         for (int step = 0; step < golden.steps(); step++) {
             assertEquals(golden.losses()[step], losses[step], 1e-9 * golden.losses()[step], "loss of step " + step);
@@ -110,8 +110,8 @@ class ResumeTest {
         List<String> before = files(cut);
         Path tail = directory.resolve("tail");
         Path second = cut.resolve("checkpoints").resolve("step-000002");
-        Execution.of(List.of("train", "--resume", second.toString(), "--out", tail.toString(), "-s",
-                STEPS + golden.steps())).requireDone();
+        Execution.resume(second, "--out", tail.toString(), "-s",
+                STEPS + golden.steps()).requireDone();
         assertEquals(before, files(cut));
         List<String> results = RunFiles.results(whole);
         assertEquals(results.subList(2, results.size()), RunFiles.results(tail));
@@ -126,12 +126,12 @@ class ResumeTest {
                 "training.checkpoint-every=2"));
         Path second = cut.resolve("checkpoints").resolve("step-000002");
         List<String> before = files(cut);
-        Execution.of(List.of("train", "--resume", second.toString())).requireRefused("after 4 steps", "after 2",
+        Execution.resume(second).requireRefused("after 4 steps", "after 2",
                 "--out");
         assertEquals(before, files(cut));
         Files.move(second.resolveSibling("step-000004"), directory.resolve("later"));
-        resume(second, "-s", STEPS + golden.steps());
-        assertSameBits(whole, cut);
+        Execution.resume(second, "-s", STEPS + golden.steps()).requireDone();
+        RunFiles.assertSameBits(whole, cut);
     }
 
     @Test
@@ -146,12 +146,12 @@ class ResumeTest {
         byte[] bytes = Files.readAllBytes(part);
         bytes[bytes.length / 2] ^= 1;
         Files.write(part, bytes);
-        Execution resumed = Execution.of(List.of("train", "--resume", cut.toString(), "-s", STEPS + golden.steps()));
+        Execution resumed = Execution.resume(cut, "-s", STEPS + golden.steps());
         resumed.requireDone();
         assertTrue(resumed.output().contains("Passed over a checkpoint: " + part
                 + " is damaged (its SHA-256 differs from the manifest's).\nGoing on after step 1; step 2 is done again."),
                 resumed.output());
-        assertSameBits(whole, cut);
+        RunFiles.assertSameBits(whole, cut);
     }
 
     private static List<String> names(Path folder) throws IOException {
@@ -166,7 +166,7 @@ class ResumeTest {
         Path run = train("run", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 2));
         List<String> results = RunFiles.results(run);
         byte[] weights = RunFiles.exportedBytes(run);
-        resume(run);
+        Execution.resume(run).requireDone();
         assertEquals(results, RunFiles.results(run));
         assertArrayEquals(weights, RunFiles.exportedBytes(run));
     }
@@ -194,8 +194,8 @@ class ResumeTest {
         }
         assertEquals(Optional.empty(), outcome.failure());
         assertTrue(outcome.stepsDone() >= 2 && outcome.stepsDone() < golden.steps(), outcome.toString());
-        resume(stopped);
-        assertSameBits(whole, stopped);
+        Execution.resume(stopped).requireDone();
+        RunFiles.assertSameBits(whole, stopped);
     }
 
     /** Stops the run once two steps are committed. */
@@ -234,8 +234,8 @@ class ResumeTest {
         int done = RunFiles.results(run).size();
         Path whole = train("whole",
                 golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + (done + 2)));
-        resume(run, "-s", STEPS + (done + 2));
-        assertSameBits(whole, run);
+        Execution.resume(run, "-s", STEPS + (done + 2)).requireDone();
+        RunFiles.assertSameBits(whole, run);
     }
 
     /** Ends with the stream, or with the time of the test. */
@@ -254,20 +254,6 @@ class ResumeTest {
         Path run = directory.resolve(name);
         Execution.train(run, settings).requireDone();
         return run;
-    }
-
-    private static void resume(Path run, String... more) {
-        List<String> arguments = new ArrayList<>(List.of("train", "--resume", run.toString()));
-        arguments.addAll(List.of(more));
-        Execution.of(arguments).requireDone();
-    }
-
-    private static void assertSameBits(Path expected, Path actual) {
-        List<String> results = RunFiles.results(actual);
-        assertEquals(RunFiles.results(expected), results);
-        assertArrayEquals(LongStream.range(0, results.size()).asDoubleStream().toArray(),
-                RunFiles.metrics(actual, "step"), "each step once");
-        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(actual));
     }
 
     /** Every file with its size and time of change. */

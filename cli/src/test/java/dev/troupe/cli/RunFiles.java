@@ -1,5 +1,8 @@
 package dev.troupe.cli;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.troupe.engine.DataType;
@@ -17,6 +20,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /** The files of a run. */
@@ -37,6 +41,15 @@ public final class RunFiles {
             }
             return result.group();
         }).toList();
+    }
+
+    /** Each step once, with the same results, and the same weights at the end. */
+    static void assertSameBits(Path expected, Path found) {
+        List<String> results = results(found);
+        assertEquals(results(expected), results, found.toString());
+        assertArrayEquals(LongStream.range(0, results.size()).asDoubleStream().toArray(), metrics(found, "step"),
+                found.toString());
+        assertArrayEquals(exportedBytes(expected), exportedBytes(found), found.toString());
     }
 
     /** One field of each line of {@code metrics.jsonl}; in an object its path, with slashes. */

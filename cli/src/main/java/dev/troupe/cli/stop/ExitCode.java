@@ -11,8 +11,8 @@ public final class ExitCode {
      */
     public static final int STOPPED = 3;
     /**
-     * The process of a node cannot use its device again, EX_TEMPFAIL of sysexits.h. The other nodes and the launcher treat it
-     * as a killed process.
+     * The process of a node cannot use its device again, EX_TEMPFAIL of sysexits.h. The other nodes and the launcher treat
+     * it as a killed process.
      */
     public static final int DEVICE_LOST = 75;
 

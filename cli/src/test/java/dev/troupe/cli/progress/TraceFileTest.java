@@ -87,7 +87,7 @@ class TraceFileTest {
                 "parallel.pipeline=2", "training.microbatch-size=4")).requireDone();
         Path steps = run.resolve("steps");
         Files.copy(steps.resolve("000002.json"), steps.resolve("000009.json"));
-        Execution.of(List.of("train", "--resume", run.toString(), "-s", "training.steps=5")).requireDone();
+        Execution.resume(run, "-s", "training.steps=5").requireDone();
         try (Stream<Path> files = Files.list(steps)) {
             assertEquals(IntStream.range(0, 5).mapToObj(step -> "00000" + step + ".json").toList(),
                     files.map(file -> file.getFileName().toString()).sorted().toList());

@@ -19,7 +19,7 @@ class LossWatchTest {
     private final Random random = new Random(1);
     private long step;
 
-    /** A step of two ranks with two microbatches and two blocks, of which one microbatch and one block are far above usual. */
+    /** A step of two ranks, two microbatches and two blocks; one microbatch and one block are far above usual. */
     private Optional<LossWatch.Spike> step(int microbatch, double loss, int block, double norm, double lossScale) {
         double[] losses = {3 + 0.1 * random.nextGaussian(), 3 + 0.1 * random.nextGaussian()};
         double[] norms = {1 + random.nextDouble(), 1 + random.nextDouble()};
