@@ -1,6 +1,8 @@
 package dev.troupe.bench.kernels;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
+import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.List;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -32,6 +34,7 @@ public class ElementwiseKernels extends Workbench {
     private Tensor dy;
     private Tensor dx;
     private Tensor dBias;
+    private Tensor sums;
 
     @Override
     void layOut() {
@@ -42,6 +45,7 @@ public class ElementwiseKernels extends Workbench {
         dy = floats(N, 4 * C);
         dx = floats(N, 4 * C);
         dBias = floats(4 * C);
+        sums = engine().allocate(DataType.FLOAT64, Shape.of(2));
     }
 
     /** A residual. */
@@ -76,14 +80,14 @@ public class ElementwiseKernels extends Workbench {
 
     /** In float64. */
     @Benchmark
-    public double sum() {
-        return engine().sum(left);
+    public void sum() {
+        engine().sum(left, sums, 0);
     }
 
     /** Of a gradient, for its norm. */
     @Benchmark
-    public double squaredSum() {
-        return engine().squaredSum(dy);
+    public void squaredSum() {
+        engine().squaredSum(dy, sums, 1);
     }
 
     /** Column sums. */

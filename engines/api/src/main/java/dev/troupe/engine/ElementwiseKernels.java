@@ -29,14 +29,20 @@ public interface ElementwiseKernels {
     /** {@code tensor *= factor} of a float tensor. */
     void scale(Tensor tensor, double factor);
 
-    /** The sum of all elements of a float tensor, in float64, in a fixed order. */
-    double sum(Tensor tensor);
+    /**
+     * {@code sums[index]} becomes the sum of all elements of a float tensor, in float64, in a fixed order. Sums stay with
+     * the engine, so that the host reads many of them at once.
+     *
+     * @param sums
+     *            FLOAT64, of one dimension
+     */
+    void sum(Tensor tensor, Tensor sums, int index);
 
     /**
-     * The sum of the squares of all elements of a float tensor, in a fixed order; accurate to float64 or the best the
-     * engine can do.
+     * {@code sums[index]} becomes the sum of the squares of all elements of a float tensor, in a fixed order; accurate to
+     * float64 or the best the engine can do. Operands as of {@link #sum}.
      */
-    double squaredSum(Tensor tensor);
+    void squaredSum(Tensor tensor, Tensor sums, int index);
 
     /**
      * {@code y = gelu(preActivation)}, both [N x M]: the very bytes that {@link MatrixKernels#linearGelu} wrote to its

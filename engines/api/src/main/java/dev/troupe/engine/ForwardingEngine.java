@@ -134,19 +134,17 @@ public abstract class ForwardingEngine implements Engine {
     }
 
     @Override
-    public double sum(Tensor tensor) {
+    public void sum(Tensor tensor, Tensor sums, int index) {
         long begun = begins(Kernel.SUM);
-        double result = engine.sum(tensor);
+        engine.sum(tensor, sums, index);
         ends(Kernel.SUM, begun);
-        return result;
     }
 
     @Override
-    public double squaredSum(Tensor tensor) {
+    public void squaredSum(Tensor tensor, Tensor sums, int index) {
         long begun = begins(Kernel.SQUARED_SUM);
-        double result = engine.squaredSum(tensor);
+        engine.squaredSum(tensor, sums, index);
         ends(Kernel.SQUARED_SUM, begun);
-        return result;
     }
 
     @Override

@@ -77,11 +77,6 @@ public final class BitRecorder implements AutoCloseable {
         }
 
         @Override
-        public void loss(int layer, int microbatch, double loss) {
-            values[place(What.ACTIVATION, layer, microbatch)] = BitHash.of(loss);
-        }
-
-        @Override
         public void inputGradient(int layer, int microbatch, Tensor gradient) {
             values[place(What.GRADIENT, layer, microbatch)] = digest.of(gradient);
         }
@@ -109,6 +104,13 @@ public final class BitRecorder implements AutoCloseable {
     public void receivedGradient(Stage stage, int microbatch, Tensor gradient) {
         if (digest != null) {
             values[place(What.RECEIVED_GRADIENT, stage.layers().last(), microbatch)] = digest.of(gradient);
+        }
+    }
+
+    /** The forward of the layer with the head has measured a loss. */
+    public void loss(Stage stage, int microbatch, double loss) {
+        if (digest != null) {
+            values[place(What.ACTIVATION, stage.layers().last(), microbatch)] = BitHash.of(loss);
         }
     }
 

@@ -189,6 +189,11 @@ public final class RankTensors implements RankSide {
     }
 
     @Override
+    public void measuredLoss(Stage stage, int microbatch, double loss) {
+        rank.bits().loss(stage, microbatch, loss);
+    }
+
+    @Override
     public void measured(Stage stage, Pass pass) {
         rank.bits().finalGradients(stage);
         node.gradientDump().filter(dump -> dump.wants(pass.step()))

@@ -58,6 +58,10 @@ public interface RankSide {
     default void received(Stage stage, Action receive, Pass pass, Tensor tensor) {
     }
 
+    /** The stage with the head had this loss of a microbatch of the row. */
+    default void measuredLoss(Stage stage, int microbatch, double loss) {
+    }
+
     /** The gradients of a stage are final; the pass is that of their step. */
     default void measured(Stage stage, Pass pass) {
     }

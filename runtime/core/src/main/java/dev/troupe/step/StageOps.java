@@ -17,6 +17,8 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -39,6 +41,10 @@ public final class StageOps implements StepOps {
     private final Coordinates at;
     private final Set<Action> lastBackwards;
     private final Map<Action, Integer> updatesBehind;
+    /** The stage's last forward of a pass over validation data. */
+    private final Action lastOfValidation;
+    /** The stage's forwards of each step of the pass under way, whose losses are still to be told. */
+    private final Map<Integer, Set<Action>> untold = new HashMap<>();
 
     /** The actions of a stage of this rank; the clock is that of the rank's engine. */
     public StageOps(Stage stage, Engine engine, WorkClock clock, TrainingPlan plan, RankSide rank) {
@@ -52,6 +58,9 @@ public final class StageOps implements StepOps {
                 .mapToObj(step -> plan.lastBackward(rank.rank(), stage.index(), step))
                 .collect(Collectors.toUnmodifiableSet());
         this.updatesBehind = plan.updatesBehind(rank.rank(), stage.index());
+        this.lastOfValidation = plan.row(Pass.Kind.VALIDATION, rank.rank()).actions().stream()
+                .filter(action -> action.kind() == Kind.FORWARD && action.stage() == stage.index())
+                .reduce((before, after) -> after).orElseThrow();
     }
 
     /** Gives the transport as many buffers for each way into this stage as the plan declares credits. */
@@ -115,7 +124,9 @@ public final class StageOps implements StepOps {
         };
         clock.ends();
         if (stage.hasHead()) {
-            return new ActionResult(losses(pass, inStep, stage.loss(microbatch)), List.of());
+            untold.computeIfAbsent(plan.stepInRow(pass.kind(), action), _ -> new LinkedHashSet<>()).add(action);
+            boolean endsPass = pass.kind() == Pass.Kind.VALIDATION && action.equals(lastOfValidation);
+            return endsPass ? new ActionResult(losses(action, pass), List.of()) : ActionResult.NOTHING;
         }
         handOver(action.as(Kind.SEND_F), pass, output);
         return ActionResult.NOTHING;
@@ -125,14 +136,31 @@ public final class StageOps implements StepOps {
         return stage.hasEmbedding() || stage.hasHead() || plan.stageSettings().separatesDocuments();
     }
 
-    /** Told by one rank of a group, and of validation data, which every pipeline sees whole, by those of one pipeline. */
-    private List<MicrobatchLoss> losses(Pass pass, int microbatch, double loss) {
-        return switch (pass.kind()) {
-            case TRAINING -> at.tensor() == 0
-                    ? List.of(new MicrobatchLoss(plan.microbatchInStep(rank.rank(), microbatch), loss))
-                    : List.of();
-            case VALIDATION -> isFirstOfItsKind() ? List.of(new MicrobatchLoss(microbatch, loss)) : List.of();
-        };
+    /**
+     * The losses of the step of an action. The engine has computed them when this returns, so it is asked when all forwards
+     * are under way. Told by one rank of a group, and of validation data, which every pipeline sees whole, by those of one
+     * pipeline.
+     */
+    private List<MicrobatchLoss> losses(Action action, Pass pass) {
+        List<MicrobatchLoss> losses = new ArrayList<>();
+        for (Action forward : untold.remove(plan.stepInRow(pass.kind(), action))) {
+            double loss = stage.loss(forward.microbatch());
+            int inStep = plan.microbatchInStep(pass.kind(), forward);
+            switch (pass.kind()) {
+                case TRAINING -> {
+                    rank.measuredLoss(stage, forward.microbatch(), loss);
+                    if (at.tensor() == 0) {
+                        losses.add(new MicrobatchLoss(plan.microbatchInStep(rank.rank(), inStep), loss));
+                    }
+                }
+                case VALIDATION -> {
+                    if (isFirstOfItsKind()) {
+                        losses.add(new MicrobatchLoss(inStep, loss));
+                    }
+                }
+            }
+        }
+        return losses;
     }
 
     /** Whether no rank before this one holds the same stages, or a share of them. */
@@ -251,7 +279,9 @@ public final class StageOps implements StepOps {
         List<LayerSquaredSum> sums = new ArrayList<>();
         // Every rank of the group takes part.
         stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum)));
-        return new ActionResult(List.of(), isFirstOfItsKind() ? sums : List.of());
+        return new ActionResult(
+                stage.hasHead() ? losses(action, pass) : List.of(),
+                isFirstOfItsKind() ? sums : List.of());
     }
 
     @Override

@@ -95,7 +95,7 @@ class MemoryPlanTest {
     /**
      * What one microbatch more under way takes, in numbers a row beside activations: a block has 4 of its norms' statistics
      * and the probabilities of 2 heads; the head has logits, the statistics of its norm and a sum of exponentials; and
-     * there are a token and a target.
+     * there are a token, a target and a loss of float64.
      */
     @Test
     void shouldCountActivationsByThePeaksOfTheCertificate() {
@@ -107,7 +107,7 @@ class MemoryPlanTest {
                 case NONE -> 2 * (16 * ACTIVATION + (4 + 2 * 6) * row) + 2 * ACTIVATION + (10 + 3) * row;
                 case SELECTIVE -> 2 * (9 * ACTIVATION + 4 * row) + ACTIVATION + (10 + 3) * row;
                 case FULL -> 3 * ACTIVATION;
-            } + 2 * row, four - three, recompute.toString());
+            } + 2 * row + Double.BYTES, four - three, recompute.toString());
         }
     }
 

@@ -9,6 +9,7 @@ import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.stage.EngineSums;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
@@ -23,6 +24,7 @@ public final class Evaluator implements AutoCloseable {
     private final Shape logitsShape;
     private final ModelLayers model;
     private final SequenceForward layers;
+    private final EngineSums loss;
 
     /**
      * Reads a whole model.
@@ -35,6 +37,7 @@ public final class Evaluator implements AutoCloseable {
         this.logitsShape = Shape.of(sequenceLength, spec.size(Axis.VOCABULARY));
         this.model = new ModelLayers(engine, spec, source, sequenceLength);
         this.layers = model.longest();
+        this.loss = new EngineSums(engine, 1);
     }
 
     /**
@@ -72,17 +75,18 @@ public final class Evaluator implements AutoCloseable {
         Tensor starts = rows.starts() == null ? null : layers.upload().starts(rows.starts(), length);
         Tensor x = layers.beforeHead(rows.inputs(), new MicrobatchContext(length, DropoutKey.NONE, starts));
         HeadLayer.Pass head = layers.head().newTape();
-        head.predict(layers.upload().targets(rows.targets(), length), 1);
+        head.predict(layers.upload().targets(rows.targets(), length), 1, loss.tensor(), 0);
         head.forward(x, MicrobatchContext.plain(length));
-        double loss = head.loss();
         logits.accept(head.logits());
         head.release();
         layers.pool().drop(starts);
-        return loss;
+        loss.read();
+        return loss.get(0);
     }
 
     @Override
     public void close() {
+        loss.close();
         model.close();
     }
 }

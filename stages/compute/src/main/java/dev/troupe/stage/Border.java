@@ -42,7 +42,7 @@ record Border(int stage, TensorPool.Extent extent, StageLayers layers, TokenUplo
     /** Gives the head its targets, where the stage has the head, and returns what all layers need of the microbatch. */
     MicrobatchContext enter(StageTape tape, MicrobatchRows rows, int length, DropoutKey key) {
         if (layers.head() != null) {
-            tape.head().predict(upload.targets(rows.targets(), length), rows.targetsPerMicrobatch());
+            tape.predict(upload.targets(rows.targets(), length), rows.targetsPerMicrobatch());
         }
         return new MicrobatchContext(length, key, separatesDocuments ? upload.starts(rows.starts(), length) : null);
     }

@@ -4,9 +4,8 @@ import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.LayerShares;
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.BitSet;
 
-/** Which microbatches are under way on a stage, how far each is, and the losses; tapes are used again. */
+/** Which microbatches are under way on a stage, and how far each is; tapes are used again. */
 final class MicrobatchTapes {
     private final int stage;
     private final StageLayers layers;
@@ -16,8 +15,7 @@ final class MicrobatchTapes {
     private final TensorPool pool;
     // Indexed by microbatch, grown where more come than expected.
     private StageTape[] live = new StageTape[0];
-    private double[] losses = new double[0];
-    private final BitSet measured = new BitSet();
+    private final Measures measures;
     private final ArrayDeque<StageTape> spare = new ArrayDeque<>();
     // One writer, the thread that computes; read by any.
     private volatile int liveCount;
@@ -25,8 +23,9 @@ final class MicrobatchTapes {
     private boolean endsStep;
 
     MicrobatchTapes(int stage, StageLayers layers, StageSettings settings, LayerShares shares,
-            TensorPool pool) {
+            TensorPool pool, Measures measures) {
         this.stage = stage;
+        this.measures = measures;
         this.layers = layers;
         this.microbatchesExpected = settings.microbatchesPerStep();
         this.recompute = settings.recompute();
@@ -56,12 +55,11 @@ final class MicrobatchTapes {
         if (microbatch >= live.length) {
             int length = Math.max(microbatch + 1, microbatchesExpected);
             live = Arrays.copyOf(live, length);
-            losses = Arrays.copyOf(losses, length);
         }
         if (live[microbatch] != null) {
             throw misplaced("forward", microbatch, "activations of an earlier forward are still kept");
         }
-        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, shares) : spare.pop();
+        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, shares, measures) : spare.pop();
         tape.begin(microbatch, watch);
         live[microbatch] = tape;
         liveCount = liveCount + 1;
@@ -95,16 +93,11 @@ final class MicrobatchTapes {
         endsStep = false;
     }
 
-    void recordLoss(int microbatch, double loss) {
-        losses[microbatch] = loss;
-        measured.set(microbatch);
-    }
-
     double loss(int microbatch) {
-        if (microbatch < 0 || !measured.get(microbatch)) {
+        if (!measures.hasLoss(microbatch)) {
             throw misplaced("loss", microbatch, "no forward on a stage with the head came before");
         }
-        return losses[microbatch];
+        return measures.loss(microbatch);
     }
 
     private StageTape tape(String what, int microbatch) {

@@ -53,6 +53,7 @@ public final class Stage implements AutoCloseable {
     private final StageState state;
     private final Border border;
     private final TiedTable tied;
+    private final Measures measures;
     private final MicrobatchTapes tapes;
     private long step;
     private int firstMicrobatch;
@@ -78,7 +79,8 @@ public final class Stage implements AutoCloseable {
         this.border = new Border(index, new ResidualStream(context).extent(), stack,
                 new TokenUpload(context, index, model.size(Axis.VOCABULARY)), settings.separatesDocuments());
         this.tied = new TiedTable(index, engine, pool, stack, buffers);
-        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool);
+        this.measures = new Measures(engine, settings.microbatchesPerStep(), stack.parameters().size());
+        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool, measures);
     }
 
     /** As the other {@code create}, for a rank that has the whole stage. */
@@ -219,7 +221,6 @@ public final class Stage implements AutoCloseable {
         DropoutKey key = settings.dropoutOf(step, firstMicrobatch + microbatch, length);
         Tensor output = tape.forward(border.input(microbatch, length, input, rows),
                 border.enter(tape, rows, length, key));
-        tape.recordLoss(tapes);
         return output;
     }
 
@@ -232,14 +233,14 @@ public final class Stage implements AutoCloseable {
         int length = border.lengthOf(input, rows);
         Tensor output = tape.forwardOnly(border.input(microbatch, length, input, rows),
                 border.enter(tape, rows, length, DropoutKey.NONE));
-        tape.recordLoss(tapes);
         tapes.end(microbatch);
         return output;
     }
 
     /**
      * The loss of a microbatch's last forward on the stage with the head: the cross-entropy of its counted targets, summed
-     * in float64 in a fixed order, over {@link MicrobatchRows#targetsPerMicrobatch}.
+     * in float64 in a fixed order, over {@link MicrobatchRows#targetsPerMicrobatch}. Losses stay with the engine: the first
+     * question after a forward waits for the engine, and later ones do not.
      */
     public double loss(int microbatch) {
         return tapes.loss(microbatch);
@@ -320,7 +321,7 @@ public final class Stage implements AutoCloseable {
      * so its ends are summed before. Every rank of the group has the sums of whole tensors.
      */
     public void squaredSums(SquaredSums sums) {
-        stack.squaredSums(engine, buffers, group, holders, sums);
+        stack.squaredSums(engine, measures.squaredSums(), buffers, group, holders, sums);
     }
 
     /**
@@ -391,6 +392,7 @@ public final class Stage implements AutoCloseable {
     /** Gives all tensors back to the engine, boundary tensors that are outside too. */
     @Override
     public void close() {
+        measures.close();
         pool.close();
         buffers.close();
         border.close();

@@ -20,7 +20,10 @@ import dev.troupe.shard.StageBuffers;
 import dev.troupe.shard.StageParameters;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** The layers of a stage in order, with the ends of the model where they are here. */
 public final class StageLayers {
@@ -137,13 +140,13 @@ public final class StageLayers {
     /**
      * The sums of whole tensors: the ranks of the group add up what they have, and one counts what all of them have; the
      * ranks that hold the same weights measure a share each.
+     *
+     * @param onEngine
+     *            room for a sum of each parameter
      */
-    void squaredSums(Engine engine, StageBuffers buffers, TensorGroup group, TensorGroup holders, SquaredSums sums) {
-        double[] ofParameters = parameters().stream().mapToDouble(
-                parameter -> isTiedCopy(parameter) || parameter.slice().isWhole() && group.rank() > 0
-                        ? 0
-                        : buffers.gradientShare(parameter).map(engine::squaredSum).orElse(0.0))
-                .toArray();
+    void squaredSums(Engine engine, EngineSums onEngine, StageBuffers buffers, TensorGroup group, TensorGroup holders,
+            SquaredSums sums) {
+        double[] ofParameters = squaredSums(engine, onEngine, buffers, group);
         group.allReduce(ofParameters);
         holders.allReduce(ofParameters);
         int next = 0;
@@ -152,6 +155,26 @@ public final class StageLayers {
             addSums(sums, sumPlaces.get(layer), Arrays.copyOfRange(ofParameters, next, end));
             next = end;
         }
+    }
+
+    /** Measures the gradients of all parameters that count here, and reads the sums in one copy; 0 for the others. */
+    private double[] squaredSums(Engine engine, EngineSums onEngine, StageBuffers buffers, TensorGroup group) {
+        List<Parameter> all = parameters();
+        BitSet counted = new BitSet();
+        for (int i = 0; i < all.size(); i++) {
+            Parameter parameter = all.get(i);
+            Optional<Tensor> share = isTiedCopy(parameter) || parameter.slice().isWhole() && group.rank() > 0
+                    ? Optional.empty()
+                    : buffers.gradientShare(parameter);
+            if (share.isPresent()) {
+                engine.squaredSum(share.get(), onEngine.tensor(), i);
+                counted.set(i);
+            }
+        }
+        if (!counted.isEmpty()) {
+            onEngine.read();
+        }
+        return IntStream.range(0, all.size()).mapToDouble(i -> counted.get(i) ? onEngine.get(i) : 0).toArray();
     }
 
     /**
@@ -181,7 +204,7 @@ public final class StageLayers {
         return x;
     }
 
-    StageTape newTape(Recompute recompute, LayerShares shares) {
-        return new StageTape(this, layers.stream().map(Layer::newTape).toList(), recompute, shares);
+    StageTape newTape(Recompute recompute, LayerShares shares, Measures measures) {
+        return new StageTape(this, layers.stream().map(Layer::newTape).toList(), recompute, shares, measures);
     }
 }

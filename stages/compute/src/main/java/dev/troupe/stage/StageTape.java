@@ -14,7 +14,9 @@ final class StageTape {
     private final List<Tape> tapes;
     private final Recompute recompute;
     private final LayerShares shares;
+    /** Null where another stage has the head. */
     private final HeadLayer.Pass head;
+    private final Measures measures;
     /** Of the microbatch under way; null where none separates documents. */
     private Tensor starts;
     private int length;
@@ -23,17 +25,18 @@ final class StageTape {
     private boolean endsStep;
     private boolean inputGradientDone;
 
-    StageTape(StageLayers layers, List<Tape> tapes, Recompute recompute, LayerShares shares) {
+    StageTape(StageLayers layers, List<Tape> tapes, Recompute recompute, LayerShares shares, Measures measures) {
         this.layers = layers;
         this.tapes = tapes;
         this.recompute = recompute;
         this.shares = shares;
+        this.measures = measures;
         this.head = tapes.getLast() instanceof HeadLayer.Pass pass ? pass : null;
     }
 
-    /** Null where another stage has the head. */
-    HeadLayer.Pass head() {
-        return head;
+    /** Gives the head, which is here, what it is to predict; the loss goes to where losses are kept. */
+    void predict(Tensor targets, double counted) {
+        head.predict(targets, counted, measures.lossOf(number, counted), measures.index(number));
     }
 
     /** A microbatch is under way. */
@@ -45,14 +48,6 @@ final class StageTape {
     /** Says whether the backward for the weights that follows is the step's last. */
     void endsStep(boolean isLast) {
         endsStep = isLast;
-    }
-
-    /** Keeps the loss that the head has measured, where it is here. */
-    void recordLoss(MicrobatchTapes losses) {
-        if (head != null) {
-            losses.recordLoss(number, head.loss());
-            watch.loss(layers.range(tapes.size() - 1).last(), number, head.loss());
-        }
     }
 
     /** Tokens of each sequence of the microbatch that is under way. */

@@ -19,10 +19,6 @@ public interface StageWatch {
     default void activation(int layer, int microbatch, Tensor output) {
     }
 
-    /** The forward of the layer with the head has measured a loss. */
-    default void loss(int layer, int microbatch, double loss) {
-    }
-
     /** A backward has made the gradient for the input of a layer, [N x C]. */
     default void inputGradient(int layer, int microbatch, Tensor gradient) {
     }

@@ -91,26 +91,29 @@ public final class HeadLayer implements Layer {
         private Tensor logits;
         private Tensor logSumExp;
         private double targetsPerMicrobatch;
+        private Tensor losses;
+        private int lossIndex;
         private int length;
-        private double loss = Double.NaN;
 
         /**
-         * Takes over the token ids that are to be predicted; called before the forward.
+         * Takes over the token ids that are to be predicted; called before the forward. The forward leaves the sum of the
+         * rows' losses with the engine.
          *
          * @param targetTokens
          *            INT32 [N]: of this rank's rows of the table, of another's, or not counted
          * @param counted
          *            the number of targets that the loss is a mean over: those that count in the step's microbatches over
          *            the number of these
+         * @param sums
+         *            FLOAT64, gets the sum of the losses
+         * @param index
+         *            where
          */
-        public void predict(Tensor targetTokens, double counted) {
+        public void predict(Tensor targetTokens, double counted, Tensor sums, int index) {
             targets = targetTokens;
             targetsPerMicrobatch = counted;
-        }
-
-        /** The sum over the rows, of the last forward, over the number of targets. */
-        public double loss() {
-            return loss;
+            losses = sums;
+            lossIndex = index;
         }
 
         /** The logits of the last forward, a product tensor [N x V] that the pass keeps; null once they are gone. */
@@ -118,24 +121,26 @@ public final class HeadLayer implements Layer {
             return logits;
         }
 
-        /** The output of the model is its {@link #loss}, so this returns null. */
+        /** The output of the model is its loss, so this returns null. */
         @Override
         public Tensor forward(Tensor x, MicrobatchContext microbatch) {
             length = microbatch.length();
             normed = stream.intoWhole(normPass.forward(x, length), length);
-            measure();
+            Tensor rowLoss = measure();
+            engine.sum(rowLoss, losses, lossIndex);
+            pool.give(rowLoss);
             return null;
         }
 
-        private void measure() {
+        /** Returns the loss of each row; the caller gives it back. */
+        private Tensor measure() {
             logits = pool.take(logitsShape, length);
             engine.matmul(normed, false, table.operand(), true, logits, false);
             Tensor rowLoss = pool.takeFloats(rowShape, length);
             logSumExp = pool.takeFloats(rowShape, length);
             engine.crossEntropy(logits, targets, rowLoss, logSumExp);
             vocabularyLoss.join(targets, rowLoss, logSumExp);
-            loss = engine.sum(rowLoss) / targetsPerMicrobatch;
-            pool.give(rowLoss);
+            return rowLoss;
         }
 
         @Override
@@ -154,7 +159,7 @@ public final class HeadLayer implements Layer {
         @Override
         public void replay() {
             normed = stream.intoWhole(normPass.replay(), length);
-            measure();
+            pool.give(measure());
         }
 
         /** The gradient begins here, so there is none to take over and {@code dy} is null. */

@@ -52,13 +52,17 @@ public class CheckedEngine extends CheckedAttention {
     }
 
     @Override
-    public final double sum(Tensor tensor) {
-        return engine.sum(of(Kernel.SUM).floats("tensor", tensor).own());
+    public final void sum(Tensor tensor, Tensor sums, int index) {
+        Operands check = of(Kernel.SUM);
+        CheckedTensor own = check.floats("tensor", tensor);
+        engine.sum(own.own(), check.sums(sums, index, own).own(), index);
     }
 
     @Override
-    public final double squaredSum(Tensor tensor) {
-        return engine.squaredSum(of(Kernel.SQUARED_SUM).floats("tensor", tensor).own());
+    public final void squaredSum(Tensor tensor, Tensor sums, int index) {
+        Operands check = of(Kernel.SQUARED_SUM);
+        CheckedTensor own = check.floats("tensor", tensor);
+        engine.squaredSum(own.own(), check.sums(sums, index, own).own(), index);
     }
 
     @Override

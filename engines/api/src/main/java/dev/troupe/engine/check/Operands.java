@@ -62,6 +62,16 @@ final class Operands {
         return ofSize(name, ofType(name, tensor, DataType.INT32), size);
     }
 
+    /** FLOAT64 numbers in one dimension, with one of this index, that are no part of the tensor that is added up. */
+    CheckedTensor sums(Tensor sums, int index, CheckedTensor tensor) {
+        CheckedTensor own = ofType("sums", sums, DataType.FLOAT64);
+        if (own.shape().rank() != 1 || index < 0 || index >= own.size(0)) {
+            throw misfit("sums", "must have one dimension with an element " + index, own);
+        }
+        apart("sums", own, tensor);
+        return own;
+    }
+
     /** A product tensor of two dimensions. */
     CheckedTensor matrix(String name, Tensor tensor) {
         return ofTwoDimensions(name, products(name, tensor));

@@ -111,15 +111,13 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
-    public final double sum(Tensor tensor) {
+    public final void sum(Tensor tensor, Tensor sums, int index) {
         work(Kernel.SUM, Cost.NO_PRODUCT);
-        return 0;
     }
 
     @Override
-    public final double squaredSum(Tensor tensor) {
+    public final void squaredSum(Tensor tensor, Tensor sums, int index) {
         work(Kernel.SQUARED_SUM, Cost.NO_PRODUCT);
-        return 0;
     }
 
     @Override

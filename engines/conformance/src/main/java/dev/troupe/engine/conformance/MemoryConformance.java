@@ -188,11 +188,14 @@ abstract class MemoryConformance {
         }
         double expected = Arrays.stream(numbers).sum();
         double magnitudes = Arrays.stream(numbers).map(Math::abs).sum();
-        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(count))) {
+        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(count));
+                Tensor sums = engine.allocate(DataType.FLOAT64, Shape.of(4))) {
             HostMemory.write(engine, tensor, numbers);
-            double found = engine.sum(tensor);
-            assertEquals(expected, found, 0x1p-53 * Tolerance.ofTerms(count) * magnitudes);
-            assertEquals(found, engine.sum(tensor), "the same tensor has the same sum");
+            engine.sum(tensor, sums, 1);
+            engine.sum(tensor, sums, 2);
+            double[] found = HostMemory.read(engine, sums);
+            assertEquals(expected, found[1], 0x1p-53 * Tolerance.ofTerms(count) * magnitudes);
+            assertArrayEquals(new double[]{0, found[1], found[1], 0}, found, "the same tensor has the same sum");
         }
     }
 
@@ -202,11 +205,14 @@ abstract class MemoryConformance {
         double[] numbers = new Random(count).doubles(count, -1, 1).map(x -> (float) x).toArray();
         double expected = Arrays.stream(numbers).map(x -> x * x).sum();
         double unit = engine.parameterType() == DataType.FLOAT32 ? 0x1p-24 : 0x1p-53;
-        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(count))) {
+        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(count));
+                Tensor sums = engine.allocate(DataType.FLOAT64, Shape.of(4))) {
             HostMemory.write(engine, tensor, numbers);
-            double found = engine.squaredSum(tensor);
-            assertEquals(expected, found, unit * Tolerance.ofTerms(count) * expected);
-            assertEquals(found, engine.squaredSum(tensor), "the same tensor has the same sum");
+            engine.squaredSum(tensor, sums, 1);
+            engine.squaredSum(tensor, sums, 2);
+            double[] found = HostMemory.read(engine, sums);
+            assertEquals(expected, found[1], unit * Tolerance.ofTerms(count) * expected);
+            assertArrayEquals(new double[]{0, found[1], found[1], 0}, found, "the same tensor has the same sum");
         }
     }
 

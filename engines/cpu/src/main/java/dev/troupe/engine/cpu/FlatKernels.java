@@ -15,6 +15,7 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.cpu.memory.GrowingMemory;
 import dev.troupe.engine.provider.EngineSettings;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /**
@@ -126,15 +127,17 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
-    public double sum(Tensor tensor) {
+    public void sum(Tensor tensor, Tensor sums, int index) {
         CpuTensor own = CpuTensor.of(tensor);
-        return Sums.ofBlocks(pool, own.address(), own.elementCount(), false);
+        CpuTensor.changing(sums).elements().setAtIndex(ValueLayout.JAVA_DOUBLE, index,
+                Sums.ofBlocks(pool, own.address(), own.elementCount(), false));
     }
 
     @Override
-    public double squaredSum(Tensor tensor) {
+    public void squaredSum(Tensor tensor, Tensor sums, int index) {
         CpuTensor own = CpuTensor.of(tensor);
-        return Sums.ofBlocks(pool, own.address(), own.elementCount(), true);
+        CpuTensor.changing(sums).elements().setAtIndex(ValueLayout.JAVA_DOUBLE, index,
+                Sums.ofBlocks(pool, own.address(), own.elementCount(), true));
     }
 
     @Override

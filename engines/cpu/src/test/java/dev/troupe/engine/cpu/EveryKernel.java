@@ -36,11 +36,14 @@ final class EveryKernel implements AutoCloseable {
     private final Sizes sizes;
     private final Random random;
     private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+    private final Tensor sums;
+    private final MemorySegment hostSums = MemorySegment.ofArray(new double[2]);
 
     EveryKernel(Engine engine, Sizes sizes, long seed) {
         this.engine = engine;
         this.sizes = sizes;
         this.random = new Random(seed);
+        this.sums = engine.allocate(DataType.FLOAT64, Shape.of(2));
         int n = sizes.n();
         int c = sizes.c();
         int m = sizes.m();
@@ -160,7 +163,10 @@ final class EveryKernel implements AutoCloseable {
         engine.cachedAttention(at("lastQuery"), at("keys"), at("values"), t, sizes.heads(), 1, at("attendedLast"));
         engine.swiGlu(at("dy"), at("copied"), at("gated"));
         engine.swiGluBackward(at("dy"), at("copied"), at("copied"), at("dGate"), at("dUp"));
-        return engine.sum(at("rowLoss")) + engine.squaredSum(at("dInWeight"));
+        engine.sum(at("rowLoss"), sums, 0);
+        engine.squaredSum(at("dInWeight"), sums, 1);
+        engine.copyToHost(sums, 0, hostSums);
+        return hostSums.getAtIndex(ValueLayout.JAVA_DOUBLE, 0) + hostSums.getAtIndex(ValueLayout.JAVA_DOUBLE, 1);
     }
 
     /** Calls the kernels of another engine from now on, which passes them on to the one that has the tensors. */
@@ -245,6 +251,7 @@ final class EveryKernel implements AutoCloseable {
 
     @Override
     public void close() {
+        sums.close();
         tensors.values().forEach(Tensor::close);
     }
 }

@@ -8,9 +8,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /**
  * The half of the engine to which a tensor is a row of elements, whatever its shape: memory, and the kernels that take
@@ -104,28 +102,22 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
-    public double sum(Tensor tensor) {
-        return sum(tensor, false);
+    public void sum(Tensor tensor, Tensor sums, int index) {
+        add(tensor, false, sums, index);
     }
 
     @Override
-    public double squaredSum(Tensor tensor) {
-        return sum(tensor, true);
+    public void squaredSum(Tensor tensor, Tensor sums, int index) {
+        add(tensor, true, sums, index);
     }
 
-    /** Parts of the sum by as many blocks as the count asks for, and their total by one; the host waits for it. */
-    private double sum(Tensor tensor, boolean squares) {
+    /** Parts of the sum by as many blocks as the count asks for, and their total by one. */
+    private void add(Tensor tensor, boolean squares, Tensor sums, int index) {
         long count = tensor.shape().elementCount();
         int parts = (int) Math.min(MOST_PARTS, Math.ceilDiv(count, ELEMENTS_OF_PART));
-        long partial = launch.scratch((MOST_PARTS + 1L) * Double.BYTES);
-        long total = partial + (long) MOST_PARTS * Double.BYTES;
+        long partial = launch.scratch((long) MOST_PARTS * Double.BYTES);
         launch.of("partial_sums").with(tensor).flag(squares).wide(partial).wide(count).run(parts, SUM_THREADS);
-        launch.of("total").wide(partial).integer(parts).wide(total).run(1, SUM_THREADS);
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment result = arena.allocate(ValueLayout.JAVA_DOUBLE);
-            stream.toHost(total, result);
-            return result.get(ValueLayout.JAVA_DOUBLE, 0);
-        }
+        launch.of("total").wide(partial).integer(parts).with(sums, index).run(1, SUM_THREADS);
     }
 
     @Override

@@ -13,6 +13,7 @@ import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.provider.DevicePick;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -108,7 +109,11 @@ class CudaEngineProviderTest {
         CudaEngine engine = new CudaEngine(device, DataType.FLOAT32);
         Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(17));
         engine.fill(tensor, 2);
-        assertEquals(34, engine.sum(tensor));
+        Tensor sums = engine.allocate(DataType.FLOAT64, Shape.of(1));
+        engine.sum(tensor, sums, 0);
+        double[] sum = new double[1];
+        engine.copyToHost(sums, 0, MemorySegment.ofArray(sum));
+        assertEquals(34, sum[0]);
         engine.close();
         assertEquals(0, device.openAllocations());
     }

@@ -27,8 +27,10 @@ class LostDeviceTest {
         Engine other = new CheckedEngine(new CudaEngine(device, DataType.FLOAT32));
         Tensor first = one.allocate(DataType.FLOAT32, Shape.of(4));
         Tensor second = other.allocate(DataType.FLOAT32, Shape.of(4));
+        Tensor sums = other.allocate(DataType.FLOAT64, Shape.of(1));
         device.lose(WHY);
-        for (Runnable call : List.<Runnable>of(() -> one.fill(first, 1), () -> one.sum(first), () -> other.sum(second),
+        for (Runnable call : List.<Runnable>of(() -> one.fill(first, 1), () -> one.scale(first, 2),
+                () -> other.sum(second, sums, 0),
                 () -> other.allocate(DataType.FLOAT32, Shape.of(1)),
                 () -> one.copyToHost(first, 0, MemorySegment.ofArray(new float[4])))) {
             assertEquals(WHY, assertThrows(LostDeviceException.class, call::run).getMessage());

@@ -34,6 +34,12 @@ final class HostSums {
         };
     }
 
+    /** Writes a sum where the host reads it later. */
+    static void put(double sum, Nd4jTensor sums, int index) {
+        Nd4jMemory.hostBytes(sums).setAtIndex(ValueLayout.JAVA_DOUBLE, index, sum);
+        Nd4jMemory.hostBytesWritten(sums);
+    }
+
     private static double floats(MemorySegment bytes, long length, boolean squared) {
         double[] sums = new double[LANES];
         for (long i = 0; i < length; i++) {

@@ -110,13 +110,13 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
-    public double sum(Tensor tensor) {
-        return HostSums.sum(of(tensor));
+    public void sum(Tensor tensor, Tensor sums, int index) {
+        HostSums.put(HostSums.sum(of(tensor)), of(sums), index);
     }
 
     @Override
-    public double squaredSum(Tensor tensor) {
-        return HostSums.squaredSum(of(tensor));
+    public void squaredSum(Tensor tensor, Tensor sums, int index) {
+        HostSums.put(HostSums.squaredSum(of(tensor)), of(sums), index);
     }
 
     @Override

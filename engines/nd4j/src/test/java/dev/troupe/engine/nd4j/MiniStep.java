@@ -52,6 +52,7 @@ final class MiniStep implements AutoCloseable {
     private final Tensor dBias;
     private final Tensor first;
     private final Tensor second;
+    private final Tensor sum;
     private long steps;
 
     MiniStep(Engine engine, long seed) {
@@ -87,6 +88,7 @@ final class MiniStep implements AutoCloseable {
         dBias = zeros(DataType.FLOAT32, 3 * C);
         first = zeros(DataType.FLOAT32, C, 3 * C);
         second = zeros(DataType.FLOAT32, C, 3 * C);
+        sum = zeros(DataType.FLOAT64, 1);
     }
 
     private Tensor zeros(DataType dataType, int... sizes) {
@@ -115,7 +117,7 @@ final class MiniStep implements AutoCloseable {
         engine.linearGelu(h, weight, bias, pre, dQkv);
         engine.matmul(h, false, tokenTable, true, logits, false);
         engine.crossEntropy(logits, tokens, loss, logSumExp);
-        double total = engine.sum(loss);
+        double total = sum(() -> engine.sum(loss, sum, 0));
 
         engine.crossEntropyBackward(logits, tokens, logSumExp, 1.0 / N, logits);
         engine.fill(dTable, 0);
@@ -128,7 +130,7 @@ final class MiniStep implements AutoCloseable {
         engine.layerNormBackwardWeight(dh, x, mean, deviation, dGamma, dBeta);
         engine.layerNormBackwardInput(dh, x, gamma, mean, deviation, h, true);
         engine.embeddingBackward(tokens, h, T, dTable, dPositions);
-        double scale = 1 / (1 + Math.sqrt(engine.squaredSum(dWeight)));
+        double scale = 1 / (1 + Math.sqrt(sum(() -> engine.squaredSum(dWeight, sum, 0))));
         engine.adamW(weight, dWeight, first, second, new AdamW(1e-3, 0.9, 0.999, 1e-8, 0.1, ++steps, scale));
         engine.sgd(tokenTable, dTable, 1e-2, 0.1, scale);
         engine.copy(dGamma, dBeta);
@@ -137,6 +139,13 @@ final class MiniStep implements AutoCloseable {
         engine.fill(dPositions, 0);
         engine.fill(dGamma, 0);
         return total;
+    }
+
+    private double sum(Runnable kernel) {
+        kernel.run();
+        double[] found = new double[1];
+        engine.copyToHost(sum, 0, MemorySegment.ofArray(found));
+        return found[0];
     }
 
     /** The weights that the step changes. */

@@ -109,21 +109,27 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
-    public double sum(Tensor tensor) {
+    public void sum(Tensor tensor, Tensor sums, int index) {
         double total = 0;
         for (double element : ReferenceTensor.of(tensor).floats()) {
             total += element;
         }
-        return total;
+        put(total, sums, index);
     }
 
     @Override
-    public double squaredSum(Tensor tensor) {
+    public void squaredSum(Tensor tensor, Tensor sums, int index) {
         double total = 0;
         for (double element : ReferenceTensor.of(tensor).floats()) {
             total += element * element;
         }
-        return total;
+        put(total, sums, index);
+    }
+
+    private static void put(double total, Tensor sums, int index) {
+        ReferenceTensor own = ReferenceTensor.of(sums);
+        own.floats()[index] = total;
+        own.settle();
     }
 
     @Override

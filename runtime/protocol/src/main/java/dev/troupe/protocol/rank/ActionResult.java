@@ -8,7 +8,7 @@ import java.util.List;
  * What an action measured.
  *
  * @param losses
- *            the loss of the microbatch, from a forward of the last stage
+ *            of the microbatches of a step or of a pass over validation data, from the stage with the head
  * @param squaredSums
  *            one for each layer, from a norm
  */

@@ -12,7 +12,7 @@ import java.util.Optional;
  * <p>Thread rule: the rank's thread.
  */
 public interface StepOps {
-    /** F, B, I or W; the forward with the head measures a loss. */
+    /** F, B, I or W; of validation data the last forward with the head tells the losses. */
     ActionResult compute(Action action, Pass pass);
 
     /** SEND_F or SEND_B: hands on what the stage made. */
@@ -33,7 +33,7 @@ public interface StepOps {
     /** Adds the other stage's gradient of it. */
     void addShared(Action receive, Pass pass);
 
-    /** Adds up the squares of the stage's gradients, which are final. */
+    /** Adds up the squares of the stage's gradients, which are final, and tells the losses of the step with the head. */
     ActionResult norm(Action action, Pass pass);
 
     /** Steps the optimizer, and clears the gradients. */

@@ -1,0 +1,77 @@
+package dev.troupe.stage;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * What a stage measures: the losses of microbatches, with the head, and the squared sums of gradients. A forward leaves a
+ * loss with the engine; the first question after forwards brings all of them to the host.
+ *
+ * <p>Thread rule: that of kernels.
+ */
+final class Measures implements AutoCloseable {
+    private final Engine engine;
+    private final int microbatchesPerStep;
+    /** Of one size, a step's: a pass over validation data, or over several steps, may have more microbatches. */
+    private final List<EngineSums> blocks = new ArrayList<>();
+    private final BitSet measured = new BitSet();
+    /** By microbatch the number of targets that its loss is a mean over. */
+    private double[] counted = {};
+    private boolean isRead;
+    private final EngineSums squaredSums;
+
+    Measures(Engine engine, int microbatchesPerStep, int parameters) {
+        this.engine = engine;
+        this.squaredSums = new EngineSums(engine, parameters);
+        this.microbatchesPerStep = microbatchesPerStep;
+    }
+
+    /** Room for a sum of each parameter. */
+    EngineSums squaredSums() {
+        return squaredSums;
+    }
+
+    /** Returns where the forward of a microbatch, which follows, leaves the sum of its rows' losses: at {@link #index}. */
+    Tensor lossOf(int microbatch, double targets) {
+        while (microbatch >= counted.length) {
+            blocks.add(new EngineSums(engine, microbatchesPerStep));
+            counted = Arrays.copyOf(counted, counted.length + microbatchesPerStep);
+        }
+        counted[microbatch] = targets;
+        measured.set(microbatch);
+        isRead = false;
+        return sums(microbatch).tensor();
+    }
+
+    private EngineSums sums(int microbatch) {
+        return blocks.get(microbatch / microbatchesPerStep);
+    }
+
+    /** The index of a microbatch in {@link #lossOf}. */
+    int index(int microbatch) {
+        return microbatch % microbatchesPerStep;
+    }
+
+    boolean hasLoss(int microbatch) {
+        return microbatch >= 0 && measured.get(microbatch);
+    }
+
+    /** The loss of a microbatch's last forward; waits for the engine where forwards came since the last question. */
+    double loss(int microbatch) {
+        if (!isRead) {
+            blocks.forEach(EngineSums::read);
+            isRead = true;
+        }
+        return sums(microbatch).get(index(microbatch)) / counted[microbatch];
+    }
+
+    @Override
+    public void close() {
+        squaredSums.close();
+        blocks.forEach(EngineSums::close);
+    }
+}
