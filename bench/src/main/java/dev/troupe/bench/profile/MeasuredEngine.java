@@ -1,7 +1,7 @@
 package dev.troupe.bench.profile;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.ForwardingEngine;
+import dev.troupe.engine.forward.ForwardingEngine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
 

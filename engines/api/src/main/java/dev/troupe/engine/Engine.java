@@ -17,7 +17,9 @@ package dev.troupe.engine;
  * <p>Contract of every kernel: the caller allocates inputs and outputs; outputs are overwritten unless the kernel says
  * that it adds; an output shares no memory with another operand unless the kernel says it may; shapes that do not fit raise
  * {@link IllegalArgumentException} before anything is written. The same call on the same bytes gives the same bytes, on
- * every run. A kernel that returns nothing may still be running on a device; whatever reads a result waits for it.
+ * every run. A kernel may return before it has run, on an engine that {@linkplain Memory#computesLate() computes late}:
+ * the host reads results by {@link Memory#copyToHost}, or behind a {@link Fence}. What fails then is raised by a later
+ * call.
  */
 public interface Engine
         extends

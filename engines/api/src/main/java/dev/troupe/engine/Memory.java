@@ -6,8 +6,13 @@ import java.util.Optional;
 /**
  * The memory of an engine: tensors, copies to and from the host, and what kernels hold beside their operands.
  *
- * <p>Thread rule: {@link #allocate} is called by one thread at a time, which calls the kernels too. {@link #copyToHost} and
- * {@link #copyFromHost} may run on another thread meanwhile, on tensors no kernel is using.
+ * <p>Order: an engine does what it is asked in the order of the calls. It may do so late: a call that returns nothing may
+ * have its effect after it has returned ({@link #computesLate}), and a {@link #fence} says when. {@link #toHost} and
+ * {@link #fromHost} alone are outside that order, since they begin at a fence.
+ *
+ * <p>Thread rule: {@link #allocate} is called by one thread at a time, which calls the kernels too. Copies may run on
+ * another thread meanwhile, on tensors no kernel is using; {@link #fence}, {@link #toHost} and {@link #fromHost} are for
+ * any thread.
  */
 public interface Memory {
     /**
@@ -16,6 +21,19 @@ public interface Memory {
      */
     default boolean holdsValues() {
         return true;
+    }
+
+    /**
+     * Whether work may still be under way when a call has returned, so that whatever reads a tensor on the host waits for
+     * all that was asked before. Where it is not, all fences are reached.
+     */
+    default boolean computesLate() {
+        return false;
+    }
+
+    /** The point that is reached once all that was asked of this engine so far is done, but for copies at fences. */
+    default Fence fence() {
+        return Fence.REACHED;
     }
 
     /** A tensor filled with zeros. The caller closes it. */
@@ -75,8 +93,9 @@ public interface Memory {
     long allocatedBytes();
 
     /**
-     * Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory.
-     * The memory may be native or on the heap and begin at any address.
+     * Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory, and
+     * returns when they are there: after all that was asked before. The memory may be native or on the heap and begin at
+     * any address.
      *
      * @throws IllegalArgumentException
      *             where the bytes are not whole elements of the tensor
@@ -84,8 +103,9 @@ public interface Memory {
     void copyToHost(Tensor source, long byteOffset, MemorySegment target);
 
     /**
-     * Copies {@code source.byteSize()} bytes (little-endian elements) of host memory to a byte offset of a tensor. The
-     * memory may be native or on the heap and begin at any address.
+     * Copies {@code source.byteSize()} bytes (little-endian elements) of host memory to a byte offset of a tensor, in the
+     * order of the calls, and returns when they have been read. The memory may be native or on the heap and begin at any
+     * address.
      *
      * @throws IllegalArgumentException
      *             where the bytes are not whole elements of the tensor
@@ -93,11 +113,41 @@ public interface Memory {
     void copyFromHost(MemorySegment source, Tensor target, long byteOffset);
 
     /**
+     * As {@link #copyToHost}, but begins once a fence is reached, whatever else this engine still has to do, and may return
+     * before it is done. What was asked after that fence may read the tensor meanwhile, and must not write or close it.
+     *
+     * @param target
+     *            must stay as it is, and alive, until the fence that is returned is reached; native memory, or on the heap
+     *            where the caller waits at once
+     * @param after
+     *            a fence of this engine
+     * @return reached once the bytes are in host memory
+     */
+    default Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
+        after.await();
+        copyToHost(source, byteOffset, target);
+        return Fence.REACHED;
+    }
+
+    /**
+     * As {@link #copyFromHost}, but begins once a fence is reached, whatever else this engine still has to do, and may
+     * return before it is done. Nothing that was asked after that fence may use the tensor until the fence that is
+     * returned is reached. Arguments as of {@link #toHost}.
+     *
+     * @return reached once the bytes are in the tensor
+     */
+    default Fence fromHost(MemorySegment source, Tensor target, long byteOffset, Fence after) {
+        after.await();
+        copyFromHost(source, target, byteOffset);
+        return Fence.REACHED;
+    }
+
+    /**
      * The elements of a tensor themselves, where they lie in native memory of this process as {@link #copyToHost} would
      * copy them, so that nothing need be copied. What is written there is in the tensor. Empty where they lie elsewhere or
      * in another form.
      *
-     * <p>Valid until the tensor is closed; used meanwhile by any thread, while no kernel uses the tensor.
+     * <p>Valid until the tensor is closed; used meanwhile by any thread, while no kernel uses the tensor: behind a fence.
      */
     default Optional<MemorySegment> hostMemory(Tensor tensor) {
         return Optional.empty();

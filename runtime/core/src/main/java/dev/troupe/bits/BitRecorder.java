@@ -40,13 +40,14 @@ public final class BitRecorder implements AutoCloseable {
      * Creates the recorder of an incarnation of a rank.
      *
      * @param engine
-     *            the rank's engine; where it computes nothing there are no digests
+     *            the rank's engine; where it computes nothing there are no digests, nor where it computes late: each
+     *            would wait for all that was asked before
      */
     public BitRecorder(int rank, TrainingPlan plan, Engine engine) {
         this.rank = rank;
         this.layout = new BitLayout.Rank(plan, rank);
         this.sharesGradients = BitLayout.sharesGradients(plan);
-        this.digest = engine.holdsValues() ? new TensorDigest(engine) : null;
+        this.digest = engine.holdsValues() && !engine.computesLate() ? new TensorDigest(engine) : null;
         Plan rows = plan.training().plan();
         this.microbatchesPerStep = rows.microbatchesPerStep();
         this.steps = new long[rows.continues() ? 2 : 1][digest == null ? 0 : layout.count()];

@@ -123,7 +123,7 @@ public final class EngineGroup implements TensorGroup {
     }
 
     private MemorySegment valuesOf(Tensor tensor, HostBuffer staging) {
-        Optional<MemorySegment> own = engine.hostMemory(tensor);
+        Optional<MemorySegment> own = memoryOf(tensor);
         if (own.isPresent()) {
             return own.get();
         }
@@ -133,7 +133,13 @@ public final class EngineGroup implements TensorGroup {
     }
 
     private MemorySegment memoryFor(Tensor tensor, HostBuffer staging) {
-        return engine.hostMemory(tensor).orElseGet(() -> staging.ofBytes(tensor.byteCount()));
+        return memoryOf(tensor).orElseGet(() -> staging.ofBytes(tensor.byteCount()));
+    }
+
+    /** The memory of a tensor that the engine does not use. */
+    private Optional<MemorySegment> memoryOf(Tensor tensor) {
+        engine.fence().await();
+        return engine.hostMemory(tensor);
     }
 
     private void putBack(MemorySegment values, Tensor tensor) {

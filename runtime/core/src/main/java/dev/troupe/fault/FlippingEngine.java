@@ -2,7 +2,7 @@ package dev.troupe.fault;
 
 import dev.troupe.config.fault.FaultKind;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.ForwardingEngine;
+import dev.troupe.engine.forward.ForwardingEngine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
 

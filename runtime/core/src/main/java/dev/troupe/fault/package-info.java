@@ -4,7 +4,8 @@
  * run without faults the injector does nothing, and the transport is the real one.
  *
  * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.config.fault}, {@code dev.troupe.engine},
- * {@code dev.troupe.engine.provider}, {@code dev.troupe.protocol}, {@code dev.troupe.schedule},
- * {@code dev.troupe.transport}, {@code dev.troupe.weights}, {@code com.fasterxml.jackson} and {@code org.slf4j}.
+ * {@code dev.troupe.engine.forward}, {@code dev.troupe.engine.provider}, {@code dev.troupe.protocol},
+ * {@code dev.troupe.schedule}, {@code dev.troupe.transport}, {@code dev.troupe.weights}, {@code com.fasterxml.jackson}
+ * and {@code org.slf4j}.
  */
 package dev.troupe.fault;

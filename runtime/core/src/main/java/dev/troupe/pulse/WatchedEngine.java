@@ -1,7 +1,7 @@
 package dev.troupe.pulse;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.ForwardingEngine;
+import dev.troupe.engine.forward.ForwardingEngine;
 import dev.troupe.engine.Kernel;
 
 /** An engine whose kernels and copies beat a {@link Pulse}. */

@@ -1,11 +1,13 @@
 package dev.troupe.snapshot;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.protocol.replica.SnapshotWritings;
 import dev.troupe.shard.StateTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -76,11 +78,14 @@ final class OwnSnapshot implements Snapshot {
     /** Overwrites the snapshot with a state. */
     synchronized void write(Engine engine, List<StateTensor> state, long afterSteps) {
         begin(afterSteps);
+        Fence updated = engine.fence();
+        List<Fence> copied = new ArrayList<>();
         for (StateTensor named : state) {
             if (!named.copy() || !isWritten(named, state)) {
-                engine.copyToHost(named.tensor(), 0, slice(layout.regions().get(named.name())));
+                copied.add(engine.toHost(named.tensor(), 0, slice(layout.regions().get(named.name())), updated));
             }
         }
+        copied.forEach(Fence::await);
         ofFiles = Optional.of(state.stream().filter(named -> !named.copy())
                 .map(named -> new OfFiles(named.name(), named.slice())).toList());
         finish();

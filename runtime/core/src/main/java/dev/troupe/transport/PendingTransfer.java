@@ -22,8 +22,12 @@ public record PendingTransfer(Edge edge, State state, int count, String oldest, 
     public enum State {
         /** Messages that wait until the receiver grants a buffer. */
         SEND_WITHOUT_CREDIT,
+        /** A message that has its credit, and whose tensor the engine has not made yet. */
+        NOT_COMPUTED,
         /** A message that has its credit and is on its way into the stream. */
         SENDING,
+        /** Granted buffers that the engine still uses. */
+        BUFFER_IN_USE,
         /** Granted buffers that are still empty. */
         BUFFER_NOT_FILLED,
         /** A buffer that holds a part of a message. */

@@ -15,7 +15,9 @@ import java.util.List;
  *
  * <p>Thread rule: any thread may call any method. Calls do not block, save {@link #pending} and {@link #close}, and
  * those of one thread take effect in their order. A tensor that was granted or sent belongs to the transport until the
- * listener is told of it again; no other code may read, write or close it meanwhile.
+ * listener is told of it again; no other code may read, write or close it meanwhile. What the tensor's engine was asked
+ * before the call may still be under way: the transport reads or fills the tensor behind a fence, for which it does not
+ * wait.
  */
 public interface Transport extends AutoCloseable {
     /**

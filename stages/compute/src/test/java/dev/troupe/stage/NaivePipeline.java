@@ -42,6 +42,11 @@ final class NaivePipeline implements Training, AutoCloseable {
             return DataShare.ALL;
         }
 
+        /** The engine of a stage. */
+        default Engine engine(DataType parameterType) {
+            return new ReferenceEngine(parameterType);
+        }
+
         /** Whether stages are told which backward is the step's last. */
         default boolean tellsLast() {
             return true;
@@ -88,7 +93,7 @@ final class NaivePipeline implements Training, AutoCloseable {
         StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, allMicrobatches,
                 golden.optimizer, recompute, dropout);
         for (int stage = 0; stage < partition.stageCount(); stage++) {
-            Engine engine = new ReferenceEngine(parameterType);
+            Engine engine = shares.engine(parameterType);
             engines.add(engine);
             stages.add(Stage.create(engine, partition, stage, settings, shares.of(stage, engine),
                     shares.data(engine), source));

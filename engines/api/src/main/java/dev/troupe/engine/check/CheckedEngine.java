@@ -28,7 +28,9 @@ public class CheckedEngine extends CheckedAttention {
     public final void copy(Tensor source, Tensor target) {
         Operands check = of(Kernel.COPY);
         CheckedTensor from = check.any("source", source);
-        engine.copy(from.own(), check.like("target", target, from).own());
+        CheckedTensor to = check.like("target", target, from);
+        to.noteIds(from);
+        engine.copy(from.own(), to.own());
     }
 
     @Override

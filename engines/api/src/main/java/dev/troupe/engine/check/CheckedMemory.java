@@ -2,6 +2,7 @@ package dev.troupe.engine.check;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -16,6 +17,8 @@ abstract class CheckedMemory implements Engine {
     private final Operands[] operands;
     private final Operands ofRange = new Operands(this, "range");
     private final Operands ofBeginning = new Operands(this, "beginning");
+    private final Operands ofToHost = new Operands(this, "toHost");
+    private final Operands ofFromHost = new Operands(this, "fromHost");
     private final Operands ofHostMemory = new Operands(this, "hostMemory");
     private volatile boolean isClosed;
 
@@ -99,13 +102,39 @@ abstract class CheckedMemory implements Engine {
 
     @Override
     public final void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
-        engine.copyFromHost(source,
-                of(Kernel.COPY_FROM_HOST).bytes("target", target, byteOffset, source.byteSize()).own(), byteOffset);
+        CheckedTensor own = of(Kernel.COPY_FROM_HOST).bytes("target", target, byteOffset, source.byteSize());
+        own.noteIds(source, byteOffset);
+        engine.copyFromHost(source, own.own(), byteOffset);
     }
 
     @Override
+    public final boolean computesLate() {
+        return engine.computesLate();
+    }
+
+    @Override
+    public final Fence fence() {
+        return engine.fence();
+    }
+
+    @Override
+    public final Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
+        return engine.toHost(ofToHost.bytes("source", source, byteOffset, target.byteSize()).own(), byteOffset, target,
+                after);
+    }
+
+    @Override
+    public final Fence fromHost(MemorySegment source, Tensor target, long byteOffset, Fence after) {
+        CheckedTensor own = ofFromHost.bytes("target", target, byteOffset, source.byteSize());
+        own.noteIds(source, byteOffset);
+        return engine.fromHost(source, own.own(), byteOffset, after);
+    }
+
+    /** Empty of ids, so that all of them come by copies and are known here. */
+    @Override
     public final Optional<MemorySegment> hostMemory(Tensor tensor) {
-        return engine.hostMemory(ofHostMemory.any("tensor", tensor).own());
+        CheckedTensor own = ofHostMemory.any("tensor", tensor);
+        return own.dataType() == DataType.INT32 ? Optional.empty() : engine.hostMemory(own.own());
     }
 
     @Override

@@ -1,18 +1,26 @@
 package dev.troupe.engine.check;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.EngineTensor;
 import dev.troupe.engine.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
 /**
  * A tensor of a checked engine: the engine's own tensor with its owner, whether it is closed, and its place in a buffer.
  */
 final class CheckedTensor extends EngineTensor {
+    private static final ValueLayout.OfInt ID = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
     private final CheckedMemory owner;
     private final Tensor own;
     /** The tensor whose elements these are: itself, or the one it is a range of. */
     private final CheckedTensor buffer;
     /** The element of the buffer that this begins with. */
     private final long first;
+    /** What the host has written to a buffer of INT32; null for other types, and where an engine holds no values. */
+    private final int[] ids;
     private volatile boolean isClosed;
 
     CheckedTensor(CheckedMemory owner, Tensor own) {
@@ -21,6 +29,9 @@ final class CheckedTensor extends EngineTensor {
         this.own = own;
         this.buffer = this;
         this.first = 0;
+        this.ids = own.dataType() == DataType.INT32 && owner.holdsValues()
+                ? new int[Math.toIntExact(own.shape().elementCount())]
+                : null;
     }
 
     /** A range of another tensor. */
@@ -30,6 +41,30 @@ final class CheckedTensor extends EngineTensor {
         this.own = own;
         this.buffer = whole.buffer;
         this.first = whole.first + first;
+        this.ids = whole.ids;
+    }
+
+    /** Remembers ids that are copied to this tensor, so that their check need not read them back from the engine. */
+    void noteIds(MemorySegment source, long byteOffset) {
+        if (ids != null) {
+            int at = Math.toIntExact(first + byteOffset / Integer.BYTES);
+            int count = Math.toIntExact(source.byteSize() / Integer.BYTES);
+            for (int i = 0; i < count; i++) {
+                ids[at + i] = source.getAtIndex(ID, i);
+            }
+        }
+    }
+
+    /** Remembers ids that are copied from another tensor of this shape. */
+    void noteIds(CheckedTensor source) {
+        if (ids != null) {
+            System.arraycopy(source.ids, (int) source.first, ids, (int) first, (int) shape.elementCount());
+        }
+    }
+
+    /** An id of this tensor, as it was copied there. */
+    int id(int index) {
+        return ids[(int) first + index];
     }
 
     /** The engine's own tensor, which its kernels take. */

@@ -2,17 +2,15 @@ package dev.troupe.engine.check;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
-import java.lang.foreign.MemorySegment;
 
 /**
- * A check of ids before a kernel reads them: an id that is no row of a table would lead beyond the table.
+ * A check of ids before a kernel reads them: an id that is no row of a table would lead beyond the table. It looks at what
+ * the host has copied to the tensor, and so does not wait for the engine.
  *
  * <p>Thread rule: that of kernels.
  */
 final class IdCheck {
     private final Engine engine;
-    private int[] ids = {};
-    private MemorySegment memory = MemorySegment.ofArray(ids);
 
     IdCheck(Engine engine) {
         this.engine = engine;
@@ -32,11 +30,12 @@ final class IdCheck {
         if (!engine.holdsValues()) {
             return; // there are none
         }
-        int count = read(tensor);
+        int count = tensor.size(0);
         for (int i = 0; i < count; i++) {
-            if (ids[i] < least || ids[i] >= limit) {
+            int id = tensor.id(i);
+            if (id < least || id >= limit) {
                 throw new IllegalArgumentException("%s: %s[%d] is %d, but must be from 0 to %d, or %d for elsewhere%s"
-                        .formatted(kernel.method(), name, i, ids[i], limit - 1, Engine.NOT_IN_SHARD,
+                        .formatted(kernel.method(), name, i, id, limit - 1, Engine.NOT_IN_SHARD,
                                 least == Engine.NOT_COUNTED ? ", or %d for none".formatted(least) : ""));
             }
         }
@@ -47,26 +46,17 @@ final class IdCheck {
         if (!engine.holdsValues()) {
             return; // there are none
         }
-        int count = read(starts);
+        int count = starts.size(0);
         for (int i = 0; i < count; i++) {
             int place = i % sequenceLength;
-            if (ids[i] < 0 || ids[i] > place || place > 0 && ids[i] < ids[i - 1]) {
+            int start = starts.id(i);
+            int least = place > 0 ? starts.id(i - 1) : 0;
+            if (start < least || start > place) {
                 throw new IllegalArgumentException(
                         "%s: starts[%d] is %d, but must be from %d to %d: a document begins at or before its row, and"
-                                .formatted(kernel.method(), i, ids[i], place > 0 ? ids[i - 1] : 0, place)
+                                .formatted(kernel.method(), i, start, least, place)
                                 + " after the documents before it");
             }
         }
-    }
-
-    /** Fetches the ids; returns how many there are. */
-    private int read(CheckedTensor tensor) {
-        int count = tensor.size(0);
-        if (ids.length != count) {
-            ids = new int[count];
-            memory = MemorySegment.ofArray(ids);
-        }
-        engine.copyToHost(tensor.own(), 0, memory);
-        return count;
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.Arena;
@@ -161,6 +162,33 @@ abstract class MemoryConformance {
             engine.add(tensor, tensor, doubled);
             double[] found = CompletableFuture.supplyAsync(() -> HostMemory.read(engine, doubled)).join();
             assertArrayEquals(Arrays.stream(ones(ELEMENTS)).map(x -> 2 * x).toArray(), found);
+        }
+    }
+
+    /** On another thread, as a transport does it, while this one goes on. */
+    @Test
+    final void shouldCopyAtFences() {
+        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS));
+                Tensor doubled = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS));
+                Arena arena = Arena.ofShared()) {
+            HostMemory.write(engine, tensor, ones(ELEMENTS));
+            engine.add(tensor, tensor, doubled);
+            Fence made = engine.fence();
+            MemorySegment host = arena.allocate(doubled.byteCount(), 8);
+            CompletableFuture<Fence> copied = CompletableFuture
+                    .supplyAsync(() -> engine.toHost(doubled, 0, host, made));
+            engine.scale(tensor, 3);
+            copied.join().await();
+            assertTrue(made.isReached() && copied.join().isReached());
+            assertArrayEquals(HostMemory.bytes(engine, doubled), host.toArray(ValueLayout.JAVA_BYTE));
+
+            long half = (long) ELEMENTS / 2 * engine.parameterType().elementBytes();
+            Fence back = engine.fromHost(host.asSlice(half), tensor, half, engine.fence());
+            back.await();
+            double[] expected = new double[ELEMENTS];
+            Arrays.setAll(expected, i -> i < ELEMENTS / 2 ? 3 : 2);
+            assertArrayEquals(expected, HostMemory.read(engine, tensor));
+            assertTrue(engine.computesLate() || engine.fence() == Fence.REACHED);
         }
     }
 

@@ -9,7 +9,8 @@ import dev.troupe.engine.cuda.device.Device;
 
 /**
  * The engine of NVIDIA's GPUs, in float32, or with activations and products of bfloat16 beside it. All kernels are its own,
- * and run on one stream; the host waits where a call gives it numbers, and nowhere else.
+ * and run on one stream, and copies at fences run on another. The host waits where it copies from the device, and nowhere
+ * else.
  *
  * <p>The results of a kernel are the same bytes on every call: no sum's order follows from when a block runs, and no kernel
  * has atomic operations.

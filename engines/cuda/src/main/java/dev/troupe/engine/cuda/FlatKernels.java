@@ -4,6 +4,7 @@ import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.device.Device;
@@ -22,6 +23,8 @@ abstract class FlatKernels implements Engine {
 
     final Launch launch;
     private final DeviceStream stream;
+    /** Of copies at fences, which wait for nothing else. */
+    private final DeviceStream copies;
     private final CudaMemory memory;
     private final DataType computeType;
     private boolean isClosed;
@@ -30,6 +33,7 @@ abstract class FlatKernels implements Engine {
     FlatKernels(Device device, DataType computeType) {
         this.computeType = computeType;
         stream = device.openStream();
+        copies = device.openStream();
         memory = new CudaMemory(stream);
         launch = new Launch(stream, computeType == DataType.BFLOAT16 ? "bf16" : "f32");
     }
@@ -67,6 +71,31 @@ abstract class FlatKernels implements Engine {
     @Override
     public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
         stream.fromHost(source, CudaTensor.of(target).address() + byteOffset);
+    }
+
+    @Override
+    public boolean computesLate() {
+        return true;
+    }
+
+    @Override
+    public Fence fence() {
+        return stream.fence();
+    }
+
+    /** Waits for the fence and for the copy alone, not for kernels that were asked for since. */
+    @Override
+    public Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
+        after.await();
+        copies.toHost(CudaTensor.of(source).address() + byteOffset, target);
+        return Fence.REACHED;
+    }
+
+    @Override
+    public Fence fromHost(MemorySegment source, Tensor target, long byteOffset, Fence after) {
+        after.await();
+        copies.fromHost(source, CudaTensor.of(target).address() + byteOffset);
+        return copies.fence();
     }
 
     @Override
@@ -172,6 +201,7 @@ abstract class FlatKernels implements Engine {
         if (!isClosed) {
             isClosed = true;
             launch.close();
+            copies.close();
             stream.close();
         }
     }

@@ -63,6 +63,12 @@ class FourStagesTest {
     }
 
     @Test
+    void shouldGiveThoseBitsWhereTheDeviceIsLate() throws IOException, URISyntaxException {
+        train(1, () -> Interpreted.engine(DataType.FLOAT32))
+                .assertSameBits(train(4, () -> Interpreted.lateEngine(DataType.FLOAT32)));
+    }
+
+    @Test
     void shouldTrainAsTheReferenceDoes() throws IOException, URISyntaxException {
         Trained expected = train(1, () -> new ReferenceEngine(DataType.FLOAT32));
         Trained found = train(1, () -> Interpreted.engine(DataType.FLOAT32));

@@ -34,6 +34,11 @@ final class Interpreted {
         return new InterpretedDevice(MODULE, ORDERS);
     }
 
+    /** An engine on a device that does nothing before somebody waits. */
+    static Engine lateEngine(DataType computeType) {
+        return new CheckedEngine(new CudaEngine(InterpretedDevice.late(MODULE, ORDERS), computeType));
+    }
+
     static Engine engine(DataType computeType) {
         return new CheckedEngine(new CudaEngine(device(), computeType));
     }

@@ -153,7 +153,8 @@ public final class AeronTransport implements Transport {
     @Override
     public void grant(int grantEpoch, Edge edge, Engine engine, Tensor buffer) {
         TransportListener owner = check(edge.toRank(), edge.fromRank(), edge, grantEpoch, engine, buffer);
-        agent.submit(new Command.Grant(grantEpoch, edge, engine, buffer, clock.nanoTime(), owner));
+        agent.submit(new Command.Grant(grantEpoch, edge,
+                new PostedReceives.Buffer(engine, buffer, engine.fence(), clock.nanoTime()), owner));
     }
 
     @Override
@@ -165,7 +166,8 @@ public final class AeronTransport implements Transport {
     public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
         TransportListener owner = check(id.edge().fromRank(), id.edge().toRank(), id.edge(), id.epoch(), engine,
                 tensor);
-        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime(), damage, owner));
+        agent.submit(new Command.Send(
+                new SendQueue.Outgoing(id, engine, tensor, engine.fence(), damage, clock.nanoTime()), owner));
     }
 
     private TransportListener check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {

@@ -3,11 +3,7 @@ package dev.troupe.transport.aeron;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
-import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportListener;
@@ -18,13 +14,13 @@ sealed interface Command {
     }
 
     /** The owner gets a late buffer back, since its rank may have moved to another node by then. */
-    record Grant(int epoch, Edge edge, Engine engine, Tensor buffer, long nanos, TransportListener owner)
+    record Grant(int epoch, Edge edge, PostedReceives.Buffer buffer, TransportListener owner)
             implements
                 Command {
     }
 
     /** As {@link Grant}. */
-    record Send(MessageId id, Engine engine, Tensor tensor, long nanos, InjectedDamage damage, TransportListener owner)
+    record Send(SendQueue.Outgoing message, TransportListener owner)
             implements
                 Command {
     }

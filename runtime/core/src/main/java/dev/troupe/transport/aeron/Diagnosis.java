@@ -18,7 +18,7 @@ final class Diagnosis {
         for (SendQueue.OutgoingEdge edge : sends.edges()) {
             SendQueue.Outgoing active = edge.active;
             if (active != null) {
-                pending.add(new PendingTransfer(edge.edge, State.SENDING, 1,
+                pending.add(new PendingTransfer(edge.edge, active.isReady() ? State.SENDING : State.NOT_COMPUTED, 1,
                         active.id + ", " + active.position + " of " + active.byteCount + " bytes gone",
                         since(active.sinceNanos, nowNanos)));
             }
@@ -45,6 +45,13 @@ final class Diagnosis {
                                         + " of " + head.tensor().byteCount() + " bytes landed"
                                 : oldest,
                         since(head.sinceNanos(), nowNanos)));
+            }
+        }
+        for (PostedReceives.IncomingEdge edge : receives.edges()) {
+            PostedReceives.Buffer head = edge.inUse.peekFirst();
+            if (head != null) {
+                pending.add(new PendingTransfer(edge.edge, State.BUFFER_IN_USE, edge.inUse.size(),
+                        head.tensor().dataType() + " " + head.tensor().shape(), since(head.sinceNanos(), nowNanos)));
             }
         }
         pending.sort(Comparator.comparing(PendingTransfer::waiting).reversed());

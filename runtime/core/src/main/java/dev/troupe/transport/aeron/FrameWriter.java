@@ -3,6 +3,7 @@ package dev.troupe.transport.aeron;
 import org.agrona.MutableDirectBuffer;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
@@ -60,7 +61,8 @@ final class FrameWriter {
     void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Engine engine, Tensor tensor,
             long tensorOffset,
             int length) {
-        engine.copyToHost(tensor, tensorOffset, window.segment(buffer, offset + FRAGMENT_HEADER_BYTES, length));
+        engine.toHost(tensor, tensorOffset, window.segment(buffer, offset + FRAGMENT_HEADER_BYTES, length),
+                Fence.REACHED).await();
         write(buffer, offset, id, number, tensor, tensorOffset, length);
         seal(buffer, offset, FRAGMENT_HEADER_BYTES + (checksPayload ? length : 0), FragmentEncoder.BLOCK_LENGTH,
                 FragmentEncoder.TEMPLATE_ID);

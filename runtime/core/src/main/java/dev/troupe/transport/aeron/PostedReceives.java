@@ -13,6 +13,7 @@ import java.util.function.IntUnaryOperator;
 import org.agrona.collections.Long2ObjectHashMap;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
@@ -31,6 +32,7 @@ final class PostedReceives {
     /** Nodes from which a damaged frame arrived in this epoch; missing messages from them are not reported again. */
     private final BitSet damagedNodes = new BitSet();
     private final Landing own = new Landing();
+    private final List<IncomingEdge> edgesInUse = new ArrayList<>();
     private int epoch;
     /** How often all buffers were returned. */
     private int clearings;
@@ -56,14 +58,30 @@ final class PostedReceives {
         void damaged(int node, int rank, String why);
     }
 
-    /** A granted buffer. */
-    record Buffer(Engine engine, Tensor tensor, long sinceNanos) {
+    /**
+     * A granted buffer.
+     *
+     * @param free
+     *            reached once the engine does not use it any more
+     */
+    record Buffer(Engine engine, Tensor tensor, Fence free, long sinceNanos) {
+    }
+
+    /** Whether a fence is reached. Where the engine has failed it is, since whatever is asked of the engine then says so. */
+    static boolean isReached(Fence fence) {
+        try {
+            return fence.isReached();
+        } catch (RuntimeException failed) {
+            return true;
+        }
     }
 
     /** The receiver's end of an edge. */
     static final class IncomingEdge {
         final Edge edge;
         final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
+        /** Granted after those, and no credits yet: the engine still uses the first. */
+        final ArrayDeque<Buffer> inUse = new ArrayDeque<>();
         int creditsDue;
         /** Filled bytes of the first buffer; 0 when no message has begun. */
         long filled;
@@ -120,11 +138,43 @@ final class PostedReceives {
             return false;
         }
         IncomingEdge edge = edgeOf(on);
-        edge.buffers.add(buffer);
-        if (edge.creditsDue++ == 0) {
-            creditsDueByNode.get(nodeOfRank.applyAsInt(on.fromRank())).addLast(edge);
+        if (!edge.inUse.isEmpty()) {
+            edge.inUse.add(buffer);
+        } else if (isReached(buffer.free)) {
+            post(edge, buffer);
+        } else {
+            edge.inUse.add(buffer);
+            edgesInUse.add(edge);
         }
         return true;
+    }
+
+    private void post(IncomingEdge edge, Buffer buffer) {
+        edge.buffers.add(buffer);
+        if (edge.creditsDue++ == 0) {
+            creditsDueByNode.get(nodeOfRank.applyAsInt(edge.edge.fromRank())).addLast(edge);
+        }
+    }
+
+    /** Makes credits of the buffers that their engines do not use any more; returns how many. */
+    int freed() {
+        int count = 0;
+        for (int i = edgesInUse.size() - 1; i >= 0; i--) {
+            IncomingEdge edge = edgesInUse.get(i);
+            while (!edge.inUse.isEmpty() && isReached(edge.inUse.peekFirst().free)) {
+                post(edge, edge.inUse.pollFirst());
+                count++;
+            }
+            if (edge.inUse.isEmpty()) {
+                edgesInUse.remove(i);
+            }
+        }
+        return count;
+    }
+
+    /** Whether an engine still uses a granted buffer. */
+    boolean awaitsEngine() {
+        return !edgesInUse.isEmpty();
     }
 
     /** Returns an edge whose sender, on this node, is to be told of credits; or null. */
@@ -200,7 +250,7 @@ final class PostedReceives {
     /** Writes the payload of a fragment that is open into its buffer; returns as {@link #land(Frame)}. */
     DropReason land(Landing place, MemorySegment payload) {
         try {
-            place.buffer.engine().copyFromHost(payload, place.buffer.tensor(), place.offset);
+            place.buffer.engine().fromHost(payload, place.buffer.tensor(), place.offset, Fence.REACHED).await();
         } catch (RuntimeException e) {
             place.edge.filled = 0;
             return lose(place.edge, place.pass, place.microbatch, DropReason.LANDING_FAILED,
@@ -316,10 +366,12 @@ final class PostedReceives {
         List<IncomingEdge> old = new ArrayList<>(edges.values());
         clearings++;
         edges.clear();
+        edgesInUse.clear();
         creditsDueByNode.forEach(ArrayDeque::clear);
         damagedNodes.clear();
         for (IncomingEdge edge : old) {
             edge.buffers.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
+            edge.inUse.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.troupe.transport.aeron;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.function.IntUnaryOperator;
 import org.agrona.collections.Long2ObjectHashMap;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
@@ -33,20 +35,37 @@ final class SendQueue {
         final Tensor tensor;
         final long byteCount;
         final long sinceNanos;
+        private final Fence ready;
         /** The bytes of the message that have left. */
         long position;
-        InjectedDamage damage = InjectedDamage.NONE;
+        final InjectedDamage damage;
         /** The time for which it was first on its edge and had no credit. */
         long creditNanos;
         /** The number of the message in its edge and epoch, from 0, in the order of leaving; it wraps around. */
         int number;
 
-        Outgoing(MessageId id, Engine engine, Tensor tensor, long sinceNanos) {
+        /**
+         * @param ready
+         *            reached once the engine has made the tensor
+         */
+        Outgoing(MessageId id, Engine engine, Tensor tensor, Fence ready, InjectedDamage damage, long sinceNanos) {
             this.id = id;
             this.engine = engine;
             this.tensor = tensor;
+            this.ready = ready;
+            this.damage = damage;
             this.byteCount = tensor.byteCount();
             this.sinceNanos = sinceNanos;
+        }
+
+        /** Whether the tensor can be read. An engine that has failed says so when it is. */
+        boolean isReady() {
+            return PostedReceives.isReached(ready);
+        }
+
+        /** Copies the bytes that leave next; of a tensor that is ready. */
+        void read(MemorySegment target) {
+            engine.toHost(tensor, position, target, Fence.REACHED).await();
         }
 
         long remaining() {

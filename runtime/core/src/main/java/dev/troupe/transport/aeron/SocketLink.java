@@ -123,8 +123,7 @@ final class SocketLink extends Link implements FrameStream.Reader {
         writer.header(buffer, at, message.id, message.number, message.tensor, message.position, length);
         try {
             if (length <= FrameStream.MOST_COPIED) {
-                message.engine.copyToHost(message.tensor, message.position,
-                        window.segment(buffer, at + FrameWriter.FRAGMENT_HEADER_BYTES, length));
+                message.read(window.segment(buffer, at + FrameWriter.FRAGMENT_HEADER_BYTES, length));
                 stream.commit(FrameWriter.FRAGMENT_HEADER_BYTES, length, isDamaged);
                 return left(message, length);
             }
@@ -144,7 +143,7 @@ final class SocketLink extends Link implements FrameStream.Reader {
             return own.get().asSlice(message.position, length);
         }
         MemorySegment copy = window.segment(copied, 0, length);
-        message.engine.copyToHost(message.tensor, message.position, copy);
+        message.read(copy);
         return copy;
     }
 

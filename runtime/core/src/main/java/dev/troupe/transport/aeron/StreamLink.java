@@ -60,7 +60,7 @@ final class StreamLink extends Link {
                         message.position,
                         length);
             } else {
-                message.engine.copyToHost(message.tensor, message.position, ring.next(length));
+                message.read(ring.next(length));
                 writer.header(buffer, claim.offset(), message.id, message.number, message.tensor, message.position,
                         length);
                 claim.reservedValue(ring.advance(length));

@@ -23,7 +23,9 @@ import dev.troupe.transport.TransportListener;
 
 /**
  * The one thread of a transport. Each round it takes commands, sends credits, sends a few fragments of each node's turn, and
- * receives a few. After a round without work it rests, shortly at first and up to a millisecond, and a command wakes it.
+ * receives a few. It waits for no engine: a message leaves, and a buffer becomes a credit, in a round that finds the fence
+ * before it reached. After a round without work the thread rests, shortly at first and up to a millisecond, and a command
+ * wakes it.
  */
 final class TransportAgent implements Runnable, PostedReceives.Events {
     private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
@@ -52,6 +54,8 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     private final AtomicReference<Command.Epoch> announced;
     private int epoch;
     private int idleRounds;
+    /** Whether in the last round a message or a buffer was behind a fence that an engine had not reached. */
+    private boolean awaitsEngine;
     private long parkNanos;
     private volatile boolean parked;
     private volatile boolean running = true;
@@ -140,7 +144,8 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     }
 
     private int round() {
-        int work = takeCommands();
+        int work = takeCommands() + receives.freed();
+        awaitsEngine = receives.awaitsEngine();
         work += client.invoke();
         long now = clock.nanoTime();
         for (int node : peers) {
@@ -173,7 +178,8 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             }
             parked = false;
             boolean awaitsStream = sends.next(nodes.self()) != null || receives.nextCreditDue(nodes.self()) != null;
-            parkNanos = Math.min(2 * parkNanos, client.longestRestNanos(awaitsStream));
+            // An engine wakes nobody when it reaches a fence.
+            parkNanos = awaitsEngine ? MIN_PARK_NANOS : Math.min(2 * parkNanos, client.longestRestNanos(awaitsStream));
         }
     }
 
@@ -190,16 +196,14 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
                     }
                 }
                 case Command.Grant grant -> {
-                    if (!receives.grant(grant.epoch(), grant.edge(),
-                            new PostedReceives.Buffer(grant.engine(), grant.buffer(), grant.nanos()))) {
-                        returned(grant.owner(), grant.edge(), grant.buffer());
+                    if (!receives.grant(grant.epoch(), grant.edge(), grant.buffer())) {
+                        returned(grant.owner(), grant.edge(), grant.buffer().tensor());
                     }
                 }
                 case Command.Send send -> {
-                    var message = new SendQueue.Outgoing(send.id(), send.engine(), send.tensor(), send.nanos());
-                    message.damage = send.damage();
+                    SendQueue.Outgoing message = send.message();
                     if (!sends.send(message)) {
-                        returned(send.owner(), send.id().edge(), send.tensor());
+                        returned(send.owner(), message.id.edge(), message.tensor);
                     }
                 }
                 case Command.Epoch begun -> {
@@ -251,6 +255,11 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             SendQueue.Outgoing message = sends.next(link.node());
             if (message == null) {
                 return sent;
+            }
+            if (!message.isReady()) {
+                awaitsEngine = true;
+                sends.passTurn(link.node());
+                continue;
             }
             for (int fragment = 0; fragment < FRAGMENTS_PER_TURN && message.remaining() > 0; fragment++) {
                 switch (link.send(message, now)) {
@@ -337,8 +346,8 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
                         RankListeners.tell(register.listener(), listener -> listener.onFault(end));
                     }
                 }
-                case Command.Grant grant -> returned(grant.owner(), grant.edge(), grant.buffer());
-                case Command.Send send -> returned(send.owner(), send.id().edge(), send.tensor());
+                case Command.Grant grant -> returned(grant.owner(), grant.edge(), grant.buffer().tensor());
+                case Command.Send send -> returned(send.owner(), send.message().id.edge(), send.message().tensor);
                 case Command.Epoch epochBegun -> LOG.debug("epoch {} came after the end", epochBegun.epoch());
                 case Command.Pending pending -> pending.answer().complete(List.of());
             }

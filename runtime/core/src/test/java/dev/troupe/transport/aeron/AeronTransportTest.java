@@ -189,6 +189,25 @@ class AeronTransportTest {
     }
 
     @Test
+    void shouldWaitForNoEngine() throws InterruptedException {
+        Edge edge = Samples.edge(2, 3);
+        Samples.Gate made = new Samples.Gate();
+        Samples.Gate free = new Samples.Gate();
+        Tensor message = Samples.random(1, 1000);
+        transport.send(Samples.id(edge, 0), Samples.behind(made), message);
+        transport.grant(0, edge, Samples.behind(free), Samples.zeros(1000));
+        assertEquals(List.of(PendingTransfer.State.SEND_WITHOUT_CREDIT, PendingTransfer.State.BUFFER_IN_USE),
+                transport.pending().stream().map(PendingTransfer::state).sorted().toList());
+        free.isOpen = true;
+        transport.grant(0, Samples.edge(2, 1), Samples.ENGINE, Samples.zeros(10));
+        transport.send(Samples.id(Samples.edge(2, 1), 0), Samples.ENGINE, Samples.zeros(10));
+        Ear.next(ears.get(1).landed);
+        assertNull(ears.get(3).landed.peek(), "the engine has not made it");
+        made.isOpen = true;
+        assertArrayEquals(Samples.bytes(message), Samples.bytes(Ear.next(ears.get(3).landed).tensor()));
+    }
+
+    @Test
     void shouldHoldBackWithoutCreditAndGoOnWithIt() throws InterruptedException {
         Edge edge = Samples.edge(2, 3);
         for (int microbatch = 0; microbatch < 3; microbatch++) {
@@ -295,7 +314,7 @@ class AeronTransportTest {
         Tensor broken = Samples.zeros(100);
         transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
         transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
-        transport.send(Samples.id(edge, 0), Samples.failing("copyToHost"), broken);
+        transport.send(Samples.id(edge, 0), Samples.failing("toHost"), broken);
         assertSame(broken, Ear.next(ears.get(0).returned));
         assertInstanceOf(TransportFault.SendFault.class, Ear.next(ears.get(0).faults));
         transport.send(Samples.id(edge, 1), Samples.ENGINE, Samples.zeros(100));

@@ -231,7 +231,7 @@ class MovedRanksTest {
             @Override
             public void onSent(MessageId id, Tensor tensor, long creditNanos) {
                 if (!entered.isDone()) {
-                    nodes.get(1).send(Samples.id(toItself, 1), Samples.waiting("copyToHost", entered, wake), tensor);
+                    nodes.get(1).send(Samples.id(toItself, 1), Samples.waiting("toHost", entered, wake), tensor);
                 }
             }
         });

@@ -108,7 +108,7 @@ class NeighbourTest {
 
     @Test
     void shouldDropWhatHasNoBufferAndLandTheNext() throws InterruptedException {
-        there.grant(0, EDGE, Samples.failing("copyFromHost"), Samples.zeros(LARGE));
+        there.grant(0, EDGE, Samples.failing("fromHost"), Samples.zeros(LARGE));
         here.send(Samples.id(EDGE, 0), Samples.ENGINE, Samples.zeros(LARGE));
         Ear.next(sender.sent);
         assertInstanceOf(TransportFault.MessageFault.class, Ear.next(receiver.faults));
@@ -127,7 +127,7 @@ class NeighbourTest {
         Tensor broken = Samples.zeros(LARGE);
         grant(LARGE);
         grant(LARGE);
-        here.send(Samples.id(EDGE, 0), Samples.failing("copyToHost"), broken);
+        here.send(Samples.id(EDGE, 0), Samples.failing("toHost"), broken);
         assertSame(broken, Ear.next(sender.returned));
         Tensor source = Samples.random(11, LARGE);
         here.send(Samples.id(EDGE, 1), Samples.ENGINE, source);

@@ -17,6 +17,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.DropReason;
@@ -71,7 +72,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     }
 
     private void grant(Edge on, Engine engine, Tensor buffer) {
-        assertTrue(ledger.grant(0, on, new PostedReceives.Buffer(engine, buffer, 0)));
+        assertTrue(ledger.grant(0, on, new PostedReceives.Buffer(engine, buffer, Fence.REACHED, 0)));
     }
 
     private DropReason land(int microbatch, long offset, int length) {
@@ -176,7 +177,8 @@ class PostedReceivesTest implements PostedReceives.Events {
         grant(edge, 48);
         assertNull(land(1, 0, 192));
         ledger.epoch(1);
-        assertTrue(ledger.grant(1, edge, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), 0)));
+        assertTrue(
+                ledger.grant(1, edge, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0)));
         assertNull(land(Samples.fragment(new MessageId(1, 5, edge, 1), message, 0, 192)));
         assertEquals(2, lost.size());
     }
@@ -204,7 +206,7 @@ class PostedReceivesTest implements PostedReceives.Events {
         book.damaged(1, "why");
         assertEquals(List.of(), damaged, "nobody waits");
         for (Edge granted : List.of(Samples.edge(3, 0), fromThere, Samples.edge(2, 0), Samples.edge(1, 0))) {
-            book.grant(0, granted, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), 0));
+            book.grant(0, granted, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0));
         }
         book.damaged(1, "why");
         book.damaged(1, "why");
@@ -214,7 +216,7 @@ class PostedReceivesTest implements PostedReceives.Events {
         assertNull(book.land(frame));
         assertEquals(List.of(), lost, "that the damaged one is missing is no news");
         book.epoch(1);
-        book.grant(1, fromThere, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), 0));
+        book.grant(1, fromThere, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0));
         book.damaged(1, "why");
         assertEquals(List.of("node 1, rank 0", "node 1, rank 1", "node 1, rank 1"), damaged);
     }
@@ -239,18 +241,39 @@ class PostedReceivesTest implements PostedReceives.Events {
         assertEquals(DropReason.OLD_EPOCH, land(0, 64, 128));
         assertEquals(DropReason.FUTURE_EPOCH,
                 land(Samples.fragment(new MessageId(2, 5, edge, 0), message, 0, 192)));
-        assertFalse(ledger.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, buffer, 0)));
+        assertFalse(ledger.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, buffer, Fence.REACHED, 0)));
         assertEquals(List.of(), landed);
     }
 
     @Test
     void shouldKeepTheBufferWhenTheEngineCannotWriteIt() {
         Tensor buffer = Samples.zeros(48);
-        grant(edge, Samples.failing("copyFromHost"), buffer);
+        grant(edge, Samples.failing("fromHost"), buffer);
         assertEquals(DropReason.LANDING_FAILED, land(0, 0, 192));
         assertEquals(List.of(DropReason.LANDING_FAILED), lost);
         ledger.clear();
         assertEquals(List.of(buffer), returned);
+    }
+
+    @Test
+    void shouldMakeCreditsOfBuffersThatTheirEnginesDoNotUse() {
+        Samples.Gate free = new Samples.Gate();
+        Tensor first = Samples.zeros(48);
+        assertTrue(ledger.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, first, free, 0)));
+        Tensor second = grant(edge, 48);
+        assertEquals(0, ledger.freed());
+        assertNull(ledger.nextCreditDue(0), "buffers are filled in the order of their grants");
+        assertTrue(ledger.awaitsEngine());
+        free.isOpen = true;
+        assertEquals(2, ledger.freed());
+        assertFalse(ledger.awaitsEngine());
+        assertEquals(2, ledger.nextCreditDue(0).creditsDue);
+        free.isOpen = false;
+        Tensor third = Samples.zeros(48);
+        assertTrue(ledger.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, third, free, 0)));
+        ledger.clear();
+        assertEquals(List.of(first, second, third), returned);
+        assertFalse(ledger.awaitsEngine());
     }
 
     @Test
@@ -276,8 +299,8 @@ class PostedReceivesTest implements PostedReceives.Events {
             var book = new PostedReceives(1, rank -> 0, this);
             Tensor other = Samples.zeros(48);
             Tensor mine = Samples.zeros(48);
-            book.grant(0, Samples.edge(1, 0), new PostedReceives.Buffer(Samples.ENGINE, other, 0));
-            book.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, mine, 0));
+            book.grant(0, Samples.edge(1, 0), new PostedReceives.Buffer(Samples.ENGINE, other, Fence.REACHED, 0));
+            book.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, mine, Fence.REACHED, 0));
             for (int shot = 0; shot < 100; shot++) {
                 int offset = 64 * random.nextInt(3);
                 UnsafeBuffer bytes = Samples.fragment(Samples.id(edge, random.nextInt(2)), message, offset, 64);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
@@ -114,17 +116,49 @@ final class Samples {
         });
     }
 
+    /** A fence that is reached when a test says so, and for which nobody may wait. */
+    static final class Gate implements Fence {
+        volatile boolean isOpen;
+
+        @Override
+        public boolean isReached() {
+            return isOpen;
+        }
+
+        @Override
+        public void await() {
+            throw new IllegalStateException("nobody may wait for it");
+        }
+    }
+
+    /** The reference engine, but all it was asked is done when a gate opens. */
+    static Engine behind(Gate gate) {
+        return around((called, arguments) -> called.getName().equals("fence") ? gate : invoke(called, arguments));
+    }
+
     private static Engine before(String method, Runnable action) {
+        return around((called, arguments) -> {
+            if (called.getName().equals(method)) {
+                action.run();
+            }
+            return invoke(called, arguments);
+        });
+    }
+
+    private interface Call {
+        Object make(Method called, Object[] arguments) throws Throwable;
+    }
+
+    private static Engine around(Call call) {
         return (Engine) Proxy.newProxyInstance(Samples.class.getClassLoader(), new Class<?>[]{Engine.class},
-                (proxy, called, arguments) -> {
-                    if (called.getName().equals(method)) {
-                        action.run();
-                    }
-                    try {
-                        return called.invoke(ENGINE, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+                (proxy, called, arguments) -> call.make(called, arguments));
+    }
+
+    private static Object invoke(Method called, Object[] arguments) throws Throwable {
+        try {
+            return called.invoke(ENGINE, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
     }
 }

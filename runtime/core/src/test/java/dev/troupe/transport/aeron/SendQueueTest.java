@@ -12,7 +12,9 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.Tensor;
+import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
@@ -27,7 +29,8 @@ class SendQueueTest {
     private final Tensor tensor = Samples.zeros(48);
 
     private SendQueue.Outgoing message(int epoch, Edge edge, int microbatch) {
-        return new SendQueue.Outgoing(new MessageId(epoch, 0, edge, microbatch), Samples.ENGINE, tensor, 0);
+        return new SendQueue.Outgoing(new MessageId(epoch, 0, edge, microbatch), Samples.ENGINE, tensor, Fence.REACHED,
+                InjectedDamage.NONE, 0);
     }
 
     private SendQueue.Outgoing send(int epoch, Edge edge, int microbatch) {
@@ -160,10 +163,12 @@ class SendQueueTest {
 
     @Test
     void shouldSayWhatWaitsForWhatTheLongestFirst() {
-        ledger.send(new SendQueue.Outgoing(Samples.id(near, 0), Samples.ENGINE, tensor, 30));
-        ledger.send(new SendQueue.Outgoing(Samples.id(near, 1), Samples.ENGINE, tensor, 40));
+        ledger.send(new SendQueue.Outgoing(Samples.id(near, 0), Samples.ENGINE, tensor, Fence.REACHED,
+                InjectedDamage.NONE, 30));
+        ledger.send(new SendQueue.Outgoing(Samples.id(near, 1), Samples.ENGINE, tensor, Fence.REACHED,
+                InjectedDamage.NONE, 40));
         var receives = new PostedReceives(2, rank -> rank / 2, null);
-        receives.grant(0, nearToo, new PostedReceives.Buffer(Samples.ENGINE, tensor, 10));
+        receives.grant(0, nearToo, new PostedReceives.Buffer(Samples.ENGINE, tensor, Fence.REACHED, 10));
         List<PendingTransfer> pending = Diagnosis.of(ledger, receives, 50);
         assertEquals(List.of(PendingTransfer.State.BUFFER_NOT_FILLED, PendingTransfer.State.SEND_WITHOUT_CREDIT),
                 pending.stream().map(PendingTransfer::state).toList());

@@ -1,5 +1,6 @@
 package dev.troupe.engine.cuda.device;
 
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 
@@ -29,14 +30,23 @@ public interface DeviceStream extends AutoCloseable {
     /** Copies bytes from one place on the device to another; the two do not overlap. */
     void copy(long source, long target, long bytes);
 
-    /** Copies bytes of the device to host memory, native or on the heap, and returns when they are there. */
+    /**
+     * Copies bytes of the device to host memory, native or on the heap, and returns when they are there: after all that was
+     * asked before.
+     */
     void toHost(long source, MemorySegment target);
 
-    /** Copies bytes of host memory, native or on the heap, to the device, and returns when they have been read. */
+    /**
+     * Copies bytes of host memory, native or on the heap, to the device, and returns when they have been read: before they
+     * are there.
+     */
     void fromHost(MemorySegment source, long target);
 
     /** Runs a kernel of the engine's module on {@code columns} x {@code rows} blocks of {@code threads} threads. */
     void launch(String kernel, int columns, int rows, int threads, Arguments arguments);
+
+    /** The point behind all that was asked so far. */
+    Fence fence();
 
     /** Waits for what was asked, and frees the queue. Closing twice has no effect. */
     @Override

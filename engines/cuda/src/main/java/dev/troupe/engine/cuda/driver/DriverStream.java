@@ -5,20 +5,27 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.cuda.device.Arguments;
 import dev.troupe.engine.cuda.device.DeviceException;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A stream of the driver. Copies to and from the host go through a buffer of pinned memory: the GPU reads and writes no
- * other without a copy by the driver, and host memory may be on the heap.
+ * A stream of the driver. Copies to and from the host go through buffers of pinned memory, which take turns: the GPU
+ * reads and writes no other without a copy by the driver, and host memory may be on the heap.
  */
 final class DriverStream implements DeviceStream {
-    private static final long STAGING_BYTES = 4L << 20;
+    private static final long STAGING_BYTES = 1L << 20;
+    /** Copies to the GPU that may be under way, of so many bytes, before the next one waits for the first of them. */
+    private static final int STAGING_BUFFERS = 4;
     private static final int NOT_READY = 600;
     private static final int NON_BLOCKING = 1;
     private static final int WITHOUT_TIMING = 2;
@@ -43,12 +50,24 @@ final class DriverStream implements DeviceStream {
     private final MethodHandle destroyStream;
     private final MethodHandle destroyEvent;
     private final MethodHandle freeHost;
+    private final MethodHandle createEvent;
     private final long stream;
-    private final long event;
-    private final MemorySegment staging;
-    /** Held by a copy to or from the host, which uses the staging buffer, and by a wait, which uses the event. */
+    private final List<MemorySegment> staging = new ArrayList<>();
+    /** By buffer what is reached once the GPU has read it. */
+    private final Fence[] read = new Fence[STAGING_BUFFERS];
+    private int turn;
+    /** Held by a copy to or from the host, which uses the staging buffers. */
     private final Object hostLock = new Object();
+    /** Recorded and not known to be reached, in the order of their numbers; guarded by itself, as all of events. */
+    private final Deque<Recorded> recorded = new ArrayDeque<>();
+    private final Deque<Long> spareEvents = new ArrayDeque<>();
+    private long lastNumber;
+    private long reachedNumber;
     private boolean isClosed;
+
+    /** An event behind what was asked before it. */
+    private record Recorded(long number, long event) {
+    }
 
     @SuppressWarnings("restricted")
     DriverStream(Driver driver, DriverDevice device) {
@@ -70,13 +89,15 @@ final class DriverStream implements DeviceStream {
         destroyEvent = driver.function("cuEventDestroy_v2", JAVA_LONG);
         freeHost = driver.function("cuMemFreeHost", JAVA_LONG);
         MethodHandle createStream = driver.function("cuStreamCreate", ADDRESS, JAVA_INT);
-        MethodHandle createEvent = driver.function("cuEventCreate", ADDRESS, JAVA_INT);
+        createEvent = driver.function("cuEventCreate", ADDRESS, JAVA_INT);
         MethodHandle allocateHost = driver.function("cuMemHostAlloc", ADDRESS, JAVA_LONG, JAVA_INT);
         stream = driver.ask("make a stream", result -> (int) createStream.invokeExact(result, NON_BLOCKING));
-        event = driver.ask("make an event", result -> (int) createEvent.invokeExact(result, WITHOUT_TIMING));
-        long pinned = driver.ask("pin host memory",
-                result -> (int) allocateHost.invokeExact(result, STAGING_BYTES, 0));
-        staging = MemorySegment.ofAddress(pinned).reinterpret(STAGING_BYTES);
+        for (int buffer = 0; buffer < STAGING_BUFFERS; buffer++) {
+            long pinned = driver.ask("pin host memory",
+                    result -> (int) allocateHost.invokeExact(result, STAGING_BYTES, 0));
+            staging.add(MemorySegment.ofAddress(pinned).reinterpret(STAGING_BYTES));
+            read[buffer] = Fence.REACHED;
+        }
     }
 
     @Override
@@ -113,6 +134,13 @@ final class DriverStream implements DeviceStream {
         driver.call("copy memory", () -> (int) copy.invokeExact(target, source, bytes, stream));
     }
 
+    /** The next staging buffer in turn, once the GPU has read what was in it. */
+    private MemorySegment nextBuffer() {
+        turn = (turn + 1) % STAGING_BUFFERS;
+        read[turn].await();
+        return staging.get(turn);
+    }
+
     @Override
     public void toHost(long source, MemorySegment target) {
         device.makeCurrent();
@@ -120,10 +148,11 @@ final class DriverStream implements DeviceStream {
             for (long at = 0; at < target.byteSize(); at += STAGING_BYTES) {
                 long from = source + at;
                 long bytes = Math.min(STAGING_BYTES, target.byteSize() - at);
+                MemorySegment buffer = nextBuffer();
                 driver.call("copy memory to the host",
-                        () -> (int) toHost.invokeExact(staging.address(), from, bytes, stream));
-                await();
-                MemorySegment.copy(staging, 0, target, at, bytes);
+                        () -> (int) toHost.invokeExact(buffer.address(), from, bytes, stream));
+                fence().await();
+                MemorySegment.copy(buffer, 0, target, at, bytes);
             }
         }
     }
@@ -135,10 +164,11 @@ final class DriverStream implements DeviceStream {
             for (long at = 0; at < source.byteSize(); at += STAGING_BYTES) {
                 long to = target + at;
                 long bytes = Math.min(STAGING_BYTES, source.byteSize() - at);
-                MemorySegment.copy(source, at, staging, 0, bytes);
+                MemorySegment buffer = nextBuffer();
+                MemorySegment.copy(source, at, buffer, 0, bytes);
                 driver.call("copy memory from the host",
-                        () -> (int) fromHost.invokeExact(to, staging.address(), bytes, stream));
-                await();
+                        () -> (int) fromHost.invokeExact(to, buffer.address(), bytes, stream));
+                read[turn] = fence();
             }
         }
     }
@@ -151,30 +181,68 @@ final class DriverStream implements DeviceStream {
                 stream, arguments.pointers(), 0L));
     }
 
-    /** Returns when all that was asked has been done. */
-    private void await() {
-        long deadline = System.nanoTime() + LONGEST_WAIT.toNanos();
-        driver.call("record an event", () -> (int) record.invokeExact(event, stream));
-        for (int looks = 0; !isReached(); looks++) {
-            if (System.nanoTime() - deadline > 0) {
-                throw new DeviceException(device + " has not done what it was asked within "
-                        + LONGEST_WAIT.toMinutes() + " minutes; see nvidia-smi and the kernel's log");
-            }
-            if (looks < QUICK_LOOKS) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.parkNanos(SLEEP_NANOS);
-            }
+    @Override
+    public Fence fence() {
+        device.makeCurrent();
+        synchronized (recorded) {
+            long event = spareEvents.isEmpty()
+                    ? driver.ask("make an event", result -> (int) createEvent.invokeExact(result, WITHOUT_TIMING))
+                    : spareEvents.pop();
+            driver.call("record an event", () -> (int) record.invokeExact(event, stream));
+            recorded.add(new Recorded(++lastNumber, event));
+            return new StreamFence(lastNumber);
         }
     }
 
-    private boolean isReached() {
+    /** The stream reaches its events in their order, so those before a fence need no look once it is reached. */
+    private boolean isReached(long number) {
+        device.makeCurrent();
+        synchronized (recorded) {
+            while (number > reachedNumber && hasHappened(recorded.peek().event)) {
+                reachedNumber = recorded.peek().number;
+                spareEvents.push(recorded.poll().event);
+            }
+            return number <= reachedNumber;
+        }
+    }
+
+    private boolean hasHappened(long event) {
         int[] status = new int[1];
         driver.call("wait for " + device, () -> {
             status[0] = (int) query.invokeExact(event);
             return status[0] == NOT_READY ? 0 : status[0];
         });
         return status[0] == 0;
+    }
+
+    /** A point in the stream. */
+    private final class StreamFence implements Fence {
+        private final long number;
+
+        StreamFence(long number) {
+            this.number = number;
+        }
+
+        @Override
+        public boolean isReached() {
+            return DriverStream.this.isReached(number);
+        }
+
+        @Override
+        public void await() {
+            long deadline = System.nanoTime() + LONGEST_WAIT.toNanos();
+            for (int looks = 0; !isReached(); looks++) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw new DeviceException(device + " has not done what it was asked within "
+                            + LONGEST_WAIT.toMinutes() + " minutes; see nvidia-smi and the kernel's log");
+                }
+                if (looks < QUICK_LOOKS) {
+                    Thread.onSpinWait();
+                } else {
+                    LockSupport.parkNanos(SLEEP_NANOS);
+                }
+            }
+        }
     }
 
     @Override
@@ -184,11 +252,16 @@ final class DriverStream implements DeviceStream {
                 return;
             }
             device.makeCurrent();
-            await();
+            fence().await();
             isClosed = true;
-            driver.call("end an event", () -> (int) destroyEvent.invokeExact(event));
+            synchronized (recorded) {
+                for (long event : spareEvents) { // primitive, as the function takes it
+                    driver.call("end an event", () -> (int) destroyEvent.invokeExact(event));
+                }
+            }
             driver.call("end a stream", () -> (int) destroyStream.invokeExact(stream));
-            driver.call("free pinned memory", () -> (int) freeHost.invokeExact(staging.address()));
+            staging.forEach(buffer -> driver.call("free pinned memory",
+                    () -> (int) freeHost.invokeExact(buffer.address())));
         }
     }
 }

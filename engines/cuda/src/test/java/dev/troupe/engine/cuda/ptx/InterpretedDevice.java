@@ -1,5 +1,6 @@
 package dev.troupe.engine.cuda.ptx;
 
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.cuda.device.Arguments;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
@@ -7,14 +8,17 @@ import dev.troupe.engine.cuda.ptx.DeviceMemory.Allocation;
 import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 
 /**
  * A GPU that interprets the PTX of a module: the very text that a driver would be given. Its streams do all they are asked
- * at once. Blocks run one after another, in an order that is drawn anew for each launch.
+ * at once, or as late as somebody waits for it, one stream beside the other. Blocks run one after another, in an order
+ * that is drawn anew for each launch.
  *
  * <p>Thread rule: any thread; launches run one at a time.
  */
@@ -23,14 +27,25 @@ public final class InterpretedDevice implements Device {
 
     private final PtxModule module;
     private final Random random;
+    private final boolean isLate;
     private final DeviceMemory memory = new DeviceMemory();
     /** Why every call fails; null as long as none does. */
     private volatile String lost;
 
     /** A GPU with nothing in its memory, whose orders are drawn from numbers. */
     public InterpretedDevice(PtxModule module, Random random) {
+        this(module, random, false);
+    }
+
+    private InterpretedDevice(PtxModule module, Random random, boolean isLate) {
         this.module = module;
         this.random = random;
+        this.isLate = isLate;
+    }
+
+    /** The same, but its streams do nothing before somebody waits. */
+    public static InterpretedDevice late(PtxModule module, Random random) {
+        return new InterpretedDevice(module, random, true);
     }
 
     @Override
@@ -59,13 +74,18 @@ public final class InterpretedDevice implements Device {
         return new Stream();
     }
 
-    private void launch(String name, int columns, int rows, int threads, Arguments arguments) {
+    private byte[] parameters(String name, Arguments arguments) {
+        PtxKernel kernel = module.kernel(name);
+        if (arguments.count() != kernel.parameterBytes().length) {
+            throw new PtxFault("%s has %d parameters, but found %d arguments".formatted(name,
+                    kernel.parameterBytes().length, arguments.count()));
+        }
+        return bytes(kernel, arguments);
+    }
+
+    private void launch(String name, int columns, int rows, int threads, byte[] parameters) {
         synchronized (module) {
             PtxKernel kernel = module.kernel(name);
-            if (arguments.count() != kernel.parameterBytes().length) {
-                throw new PtxFault("%s has %d parameters, but found %d arguments".formatted(name,
-                        kernel.parameterBytes().length, arguments.count()));
-            }
             if (kernel.sharedBytes() > LARGEST_SHARED_MEMORY) {
                 throw new PtxFault(name + " needs " + kernel.sharedBytes() + " bytes of shared memory, above 48 KiB");
             }
@@ -73,7 +93,7 @@ public final class InterpretedDevice implements Device {
                 throw new PtxFault(
                         "%s: no grid is %d x %d blocks of %d threads".formatted(name, columns, rows, threads));
             }
-            Block block = new Block(kernel, memory, bytes(kernel, arguments), threads, columns);
+            Block block = new Block(kernel, memory, parameters, threads, columns);
             List<Integer> places = new ArrayList<>();
             for (int i = 0; i < columns * rows; i++) {
                 places.add(i);
@@ -107,6 +127,27 @@ public final class InterpretedDevice implements Device {
     }
 
     private final class Stream implements DeviceStream {
+        private final Deque<Runnable> queue = new ArrayDeque<>();
+        private long asked;
+        private long done;
+
+        private synchronized void ask(Runnable work) {
+            requireDevice();
+            queue.add(work);
+            asked++;
+            if (!isLate) {
+                work(asked);
+            }
+        }
+
+        /** Does all that was asked up to a number. */
+        private synchronized void work(long until) {
+            while (done < until) {
+                done++;
+                queue.poll().run();
+            }
+        }
+
         @Override
         public long allocate(long bytes) {
             requireDevice();
@@ -116,47 +157,85 @@ public final class InterpretedDevice implements Device {
         @Override
         public void free(long address) {
             if (lost == null) {
-                memory.free(address);
+                ask(() -> memory.free(address));
             }
         }
 
         @Override
         public void fill(long address, int word, long words) {
-            MemorySegment target = segment(address, words * Integer.BYTES);
-            for (long i = 0; i < words; i++) {
-                target.set(ValueLayout.JAVA_INT_UNALIGNED, i * Integer.BYTES, word);
-            }
+            ask(() -> {
+                MemorySegment target = segment(address, words * Integer.BYTES);
+                for (long i = 0; i < words; i++) {
+                    target.set(ValueLayout.JAVA_INT_UNALIGNED, i * Integer.BYTES, word);
+                }
+            });
         }
 
         @Override
         public void clear(long address, long bytes) {
-            segment(address, bytes).fill((byte) 0);
+            ask(() -> segment(address, bytes).fill((byte) 0));
         }
 
         @Override
         public void copy(long source, long target, long bytes) {
-            segment(target, bytes).copyFrom(segment(source, bytes));
+            ask(() -> segment(target, bytes).copyFrom(segment(source, bytes)));
         }
 
         @Override
         public void toHost(long source, MemorySegment target) {
+            fence().await();
             target.copyFrom(segment(source, target.byteSize()));
         }
 
         @Override
         public void fromHost(MemorySegment source, long target) {
-            segment(target, source.byteSize()).copyFrom(source);
+            MemorySegment read = MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
+            ask(() -> segment(target, read.byteSize()).copyFrom(read));
         }
 
         @Override
         public void launch(String kernel, int columns, int rows, int threads, Arguments arguments) {
+            byte[] parameters = parameters(kernel, arguments);
+            ask(() -> InterpretedDevice.this.launch(kernel, columns, rows, threads, parameters));
+        }
+
+        @Override
+        public synchronized Fence fence() {
             requireDevice();
-            InterpretedDevice.this.launch(kernel, columns, rows, threads, arguments);
+            return new StreamFence(asked);
         }
 
         @Override
         public void close() {
-            // It holds nothing.
+            if (lost == null) {
+                fence().await();
+            }
+        }
+
+        private final class StreamFence implements Fence {
+            private final long number;
+
+            StreamFence(long number) {
+                this.number = number;
+            }
+
+            /** A look in four finds that some more was done. */
+            @Override
+            public boolean isReached() {
+                requireDevice();
+                synchronized (Stream.this) {
+                    if (done < number && random.nextInt(4) == 0) {
+                        work(Math.min(number, done + 1 + random.nextInt(40)));
+                    }
+                    return done >= number;
+                }
+            }
+
+            @Override
+            public void await() {
+                requireDevice();
+                work(number);
+            }
         }
     }
 }

@@ -1,101 +1,21 @@
-package dev.troupe.engine;
+package dev.troupe.engine.forward;
 
-import java.lang.foreign.MemorySegment;
-import java.util.Optional;
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.Dropout;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
 
 /**
  * An engine that hands every call to another one, with a hook before and after each call that takes time: the base of
  * engines that watch or measure another. Every method of the contract is here, the defaults too: a default that were not
  * handed on would run another kernel than the engine's own.
  */
-public abstract class ForwardingEngine implements Engine {
-    private final Engine engine;
-
+public abstract class ForwardingEngine extends ForwardingMemory {
     /** Over another engine, which is closed with this one. */
     protected ForwardingEngine(Engine engine) {
-        this.engine = engine;
-    }
-
-    /**
-     * A call begins, on the thread that makes it.
-     *
-     * @return what {@link #ends} is given of this call
-     */
-    protected abstract long begins(Kernel kernel);
-
-    /** A call has returned. A call that throws has no end. */
-    protected abstract void ends(Kernel kernel, long begun);
-
-    @Override
-    public String kind() {
-        return engine.kind();
-    }
-
-    @Override
-    public DataType parameterType() {
-        return engine.parameterType();
-    }
-
-    @Override
-    public DataType computeType() {
-        return engine.computeType();
-    }
-
-    @Override
-    public boolean holdsValues() {
-        return engine.holdsValues();
-    }
-
-    @Override
-    public Tensor allocate(DataType dataType, Shape shape) {
-        long begun = begins(Kernel.ALLOCATE);
-        Tensor result = engine.allocate(dataType, shape);
-        ends(Kernel.ALLOCATE, begun);
-        return result;
-    }
-
-    @Override
-    public Tensor range(Tensor buffer, long first, Shape shape) {
-        return engine.range(buffer, first, shape);
-    }
-
-    @Override
-    public Tensor beginning(Tensor buffer, Shape shape) {
-        return engine.beginning(buffer, shape);
-    }
-
-    @Override
-    public long bytesKeptBeside(Shape range, long rows) {
-        return engine.bytesKeptBeside(range, rows);
-    }
-
-    @Override
-    public long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
-        return engine.productScratchBytes(m, k, n, isRange, product);
-    }
-
-    @Override
-    public long allocatedBytes() {
-        return engine.allocatedBytes();
-    }
-
-    @Override
-    public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
-        long begun = begins(Kernel.COPY_TO_HOST);
-        engine.copyToHost(source, byteOffset, target);
-        ends(Kernel.COPY_TO_HOST, begun);
-    }
-
-    @Override
-    public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
-        long begun = begins(Kernel.COPY_FROM_HOST);
-        engine.copyFromHost(source, target, byteOffset);
-        ends(Kernel.COPY_FROM_HOST, begun);
-    }
-
-    @Override
-    public Optional<MemorySegment> hostMemory(Tensor tensor) {
-        return engine.hostMemory(tensor);
+        super(engine);
     }
 
     @Override
@@ -367,10 +287,5 @@ public abstract class ForwardingEngine implements Engine {
         long begun = begins(Kernel.SGD);
         engine.sgd(weights, gradients, learningRate, weightDecay, gradientScale);
         ends(Kernel.SGD, begun);
-    }
-
-    @Override
-    public void close() {
-        engine.close();
     }
 }

@@ -1,0 +1,80 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * {@code troupe train} on engines that compute late: everything around them, the transport and the snapshots above all,
+ * takes a tensor behind its fence and no sooner.
+ */
+@Tag("real")
+@Timeout(180)
+class LateRunTest {
+    private static final String RUNS = """
+            cpu,       2, 1, 1, 0, 1f1b
+            reference, 4, 1, 1, 0, zb-h1
+            cpu,       2, 1, 2, 1, 1f1b
+            reference, 2, 2, 1, 0, gpipe
+            cpu,       2, 1, 2, 3, interleaved-1f1b
+            cpu,       4, 1, 1, 0, 1f1b
+            """;
+
+    @TempDir
+    private Path directory;
+
+    @ParameterizedTest(name = "{0}: P={1} T={2} D={3}, ZeRO {4}, {5}")
+    @CsvSource({"cpu, 2, 1, 1, 0, 1f1b", "reference, 4, 1, 1, 0, zb-h1",
+            "cpu, 2, 1, 2, 1, 1f1b"})
+    void shouldGiveTheBitsOfAnEngineThatComputesAtOnce(String engine, int pipeline, int tensor,
+            int data, int zero, String schedule) {
+        assertSameBits(1, engine, pipeline, tensor, data, zero, schedule);
+    }
+
+    static Stream<Arguments> sweep() {
+        return RUNS.lines().flatMap(run -> IntStream.range(0, 20).mapToObj(seed -> Arguments.of(run, 100 * seed)));
+    }
+
+    @Tag("long")
+    @ParameterizedTest(name = "{0}, seed {1}")
+    @MethodSource("sweep")
+    void shouldGiveThoseBitsInEveryDrawnOrder(String run, int seed) {
+        String[] of = run.split(", *");
+        assertSameBits(seed, of[0], Integer.parseInt(of[1]), Integer.parseInt(of[2]), Integer.parseInt(of[3]),
+                Integer.parseInt(of[4]), of[5].trim());
+    }
+
+    private void assertSameBits(long seed, String engine, int pipeline, int tensor, int data,
+            int zero, String schedule) {
+        Path expected = train(engine, pipeline, tensor, data, zero, schedule);
+        LateEngineProvider.open(engine, seed);
+        Path found = train(LateEngineProvider.KIND, pipeline, tensor, data, zero, schedule);
+        assertEquals(RunFiles.results(expected), RunFiles.results(found));
+        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(found));
+    }
+
+    private Path train(String engine, int pipeline, int tensor, int data, int zero,
+            String schedule) {
+        Path run = directory.resolve(engine);
+        List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=" + engine,
+                "training.steps=3", "parallel.schedule=" + schedule,
+                "parallel.pipeline=" + pipeline, "parallel.tensor=" + tensor, "parallel.data=" + data,
+                "training.zero=" + zero, "training.microbatch-size=1");
+        if (schedule.startsWith("interleaved")) {
+            settings.add("parallel.virtual-stages=2");
+        }
+        Execution.train(run, settings).requireDone();
+        return run;
+    }
+}

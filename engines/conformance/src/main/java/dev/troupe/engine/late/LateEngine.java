@@ -1,0 +1,191 @@
+package dev.troupe.engine.late;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+
+/**
+ * An engine that has another one do what it is asked, but as late as its fences allow, and copies at fences in a drawn order
+ * beside that. Whoever computes with it shows that nothing reads, writes or closes a tensor before its time: the results are
+ * the other engine's, to the bit.
+ *
+ * <p>A new tensor is not a number until its zeros have been written, in the order of the calls. A copy at a fence on a
+ * tensor that work beside it uses, a tensor that changes under a copy, and a tensor that is used after it was closed are
+ * refused by name.
+ *
+ * <p>Of some seeds it shows {@link Engine#hostMemory} where the other engine does, as a device does that shares the host's
+ * memory; of the others it shows none.
+ *
+ * <p>Thread rule: that of {@link Engine}.
+ */
+public final class LateEngine implements InvocationHandler {
+    private static final int CHUNK_BYTES = 1 << 16;
+
+    private final Engine engine;
+    private final LateWork work;
+    private final boolean sharesMemory;
+
+    private LateEngine(Engine engine, Random random) {
+        this.engine = engine;
+        this.work = new LateWork(random);
+        this.sharesMemory = random.nextBoolean();
+    }
+
+    /**
+     * Makes one, without checks of operands.
+     *
+     * @param engine
+     *            does the work, and holds values; closed with the late one, which alone calls it from now on
+     */
+    public static Engine over(Engine engine, long seed) {
+        return (Engine) Proxy.newProxyInstance(LateEngine.class.getClassLoader(), new Class<?>[]{Engine.class},
+                new LateEngine(engine, new Random(seed)));
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] given) throws Throwable {
+        Object[] args = given == null ? new Object[0] : given;
+        return switch (method.getName()) {
+            case "computesLate" -> true;
+            case "fence" -> work.fence();
+            case "allocate" -> allocate((DataType) args[0], (Shape) args[1]);
+            case "range" -> range(method, args, (long) args[1], (Shape) args[2]);
+            case "beginning" -> range(method, args, 0, (Shape) args[1]);
+            case "hostMemory" -> hostMemory((LateTensor) args[0]);
+            case "copyToHost" -> {
+                requireOpen("copyToHost", args);
+                work.finish();
+                yield call(method, args);
+            }
+            case "copyFromHost" -> copyFromHost((MemorySegment) args[0], (LateTensor) args[1], (long) args[2]);
+            case "toHost" -> toHost((LateTensor) args[0], (long) args[1], (MemorySegment) args[2], (Fence) args[3]);
+            case "fromHost" -> fromHost((MemorySegment) args[0], (LateTensor) args[1], (long) args[2],
+                    (Fence) args[3]);
+            case "allocatedBytes" -> {
+                work.finish();
+                yield call(method, args);
+            }
+            case "close" -> {
+                work.clear();
+                yield call(method, args);
+            }
+            default -> method.getReturnType() == void.class ? kernel(method, args) : call(method, args);
+        };
+    }
+
+    private Object kernel(Method method, Object[] args) {
+        work.ask(new LateWork.Job(method.getName(), requireOpen(method.getName(), args), () -> call(method, args)));
+        return null;
+    }
+
+    /** Calls the other engine with its own tensors. */
+    private Object call(Method method, Object[] args) {
+        Object[] own = Arrays.stream(args).map(arg -> arg instanceof LateTensor tensor ? tensor.own() : arg).toArray();
+        synchronized (work) {
+            try {
+                return method.invoke(engine, own);
+            } catch (InvocationTargetException thrown) {
+                if (thrown.getCause() instanceof RuntimeException broken) {
+                    throw broken;
+                }
+                throw new IllegalStateException(thrown.getCause());
+            } catch (IllegalAccessException impossible) {
+                throw new IllegalStateException(impossible);
+            }
+        }
+    }
+
+    private List<LateTensor> requireOpen(String name, Object... args) {
+        List<LateTensor> tensors = new ArrayList<>();
+        synchronized (work) {
+            for (Object arg : args) {
+                if (arg instanceof LateTensor tensor) {
+                    if (tensor.isClosed()) {
+                        throw new IllegalStateException("%s: %s is used after it was closed".formatted(name, tensor));
+                    }
+                    tensors.add(tensor);
+                }
+            }
+        }
+        return tensors;
+    }
+
+    private Tensor allocate(DataType dataType, Shape shape) {
+        synchronized (work) {
+            LateTensor tensor = new LateTensor(this, engine.allocate(dataType, shape));
+            write(tensor, (byte) -1); // of each float type not a number
+            work.ask(new LateWork.Job("allocate", List.of(tensor), () -> write(tensor, (byte) 0)));
+            return tensor;
+        }
+    }
+
+    private void write(LateTensor tensor, byte value) {
+        MemorySegment bytes = MemorySegment.ofArray(new long[CHUNK_BYTES / Long.BYTES]).fill(value);
+        for (long at = 0; at < tensor.byteCount(); at += CHUNK_BYTES) {
+            engine.copyFromHost(bytes.asSlice(0, Math.min(CHUNK_BYTES, tensor.byteCount() - at)), tensor.own(), at);
+        }
+    }
+
+    private Tensor range(Method method, Object[] args, long first, Shape shape) {
+        LateTensor whole = requireOpen(method.getName(), args).getFirst();
+        return new LateTensor(whole, first, shape, (Tensor) call(method, args));
+    }
+
+    private Optional<MemorySegment> hostMemory(LateTensor tensor) {
+        requireOpen("hostMemory", tensor);
+        synchronized (work) {
+            return sharesMemory ? engine.hostMemory(tensor.own()) : Optional.empty();
+        }
+    }
+
+    private Object copyFromHost(MemorySegment source, LateTensor target, long byteOffset) {
+        byte[] bytes = new byte[Math.toIntExact(source.byteSize())];
+        MemorySegment read = MemorySegment.ofArray(bytes).copyFrom(source);
+        work.ask(new LateWork.Job("copyFromHost", requireOpen("copyFromHost", target),
+                () -> engine.copyFromHost(read, target.own(), byteOffset)));
+        return null;
+    }
+
+    private Fence toHost(LateTensor source, long byteOffset, MemorySegment target, Fence after) {
+        requireOpen("toHost", source);
+        MemorySegment first = MemorySegment.ofArray(new byte[Math.toIntExact(target.byteSize())]);
+        return work.ask(new LateWork.Copy("toHost", source, LateWork.behind(after), false,
+                () -> engine.copyToHost(source.own(), byteOffset, first), () -> {
+                    engine.copyToHost(source.own(), byteOffset, target);
+                    if (target.mismatch(first) >= 0) {
+                        throw new IllegalStateException(
+                                "toHost: %s was written while it was copied".formatted(source));
+                    }
+                }));
+    }
+
+    private Fence fromHost(MemorySegment source, LateTensor target, long byteOffset, Fence after) {
+        requireOpen("fromHost", target);
+        return work.ask(new LateWork.Copy("fromHost", target, LateWork.behind(after), true, () -> {
+        }, () -> engine.copyFromHost(source, target.own(), byteOffset)));
+    }
+
+    /** Called by a tensor: it ends in the order of the calls. */
+    void close(LateTensor tensor) {
+        synchronized (work) {
+            if (tensor.isBuffer() && !tensor.isClosed()) {
+                if (!work.hasFailed()) {
+                    work.ask(new LateWork.Job("close", List.of(tensor), tensor.own()::close));
+                }
+                tensor.markClosed();
+            }
+        }
+    }
+}

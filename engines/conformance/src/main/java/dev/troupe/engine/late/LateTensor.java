@@ -1,0 +1,64 @@
+package dev.troupe.engine.late;
+
+import dev.troupe.engine.EngineTensor;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+
+/** A tensor of a late engine: one of the other engine's own, and its place in a buffer. */
+final class LateTensor extends EngineTensor {
+    private final LateEngine owner;
+    private final Tensor own;
+    private final LateTensor buffer;
+    private final long first;
+    /** Of a buffer; guarded by the owner. */
+    private boolean isClosed;
+
+    LateTensor(LateEngine owner, Tensor own) {
+        super(own.dataType(), own.shape());
+        this.owner = owner;
+        this.own = own;
+        this.buffer = this;
+        this.first = 0;
+    }
+
+    /** A range of another. */
+    LateTensor(LateTensor whole, long first, Shape shape, Tensor own) {
+        super(whole.dataType, shape);
+        this.owner = whole.owner;
+        this.own = own;
+        this.buffer = whole.buffer;
+        this.first = whole.first + first;
+    }
+
+    Tensor own() {
+        return own;
+    }
+
+    boolean isBuffer() {
+        return buffer == this;
+    }
+
+    boolean isClosed() {
+        return buffer.isClosed;
+    }
+
+    void markClosed() {
+        isClosed = true;
+    }
+
+    /** Whether they have an element in common. */
+    boolean overlaps(LateTensor other) {
+        return buffer == other.buffer && first < other.first + other.shape.elementCount()
+                && other.first < first + shape.elementCount();
+    }
+
+    @Override
+    public void close() {
+        owner.close(this);
+    }
+
+    @Override
+    public String toString() {
+        return dataType + " " + shape;
+    }
+}

@@ -1,0 +1,236 @@
+package dev.troupe.engine.late;
+
+import dev.troupe.engine.Fence;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * What a late engine has been asked and has not done. Work in order runs in the order of the calls. Copies at fences run
+ * beside it, at any time from their fence on. What runs when somebody asks is drawn; what somebody waits for runs.
+ *
+ * <p>Thread rule: any thread; work runs on the thread that asks or waits, one at a time.
+ */
+final class LateWork {
+    /** The most that runs at one question. */
+    private static final int MOST_AT_ONCE = 40;
+
+    private final Random random;
+    /** Of so many calls one has some work done. */
+    private final int rarity;
+    private final Deque<Job> ordered = new ArrayDeque<>();
+    private final List<Copy> copies = new ArrayList<>();
+    private Job latest;
+    private RuntimeException failure;
+
+    /** A call that was made, and what it uses. */
+    static sealed class Job permits Copy {
+        final String name;
+        private final List<LateTensor> uses;
+        private final Runnable work;
+        private boolean isDone;
+
+        Job(String name, List<LateTensor> uses, Runnable work) {
+            this.name = name;
+            this.uses = List.copyOf(uses);
+            this.work = work;
+        }
+
+        /** A tensor that this uses and another does too; null where there is none. */
+        private LateTensor shared(Job other) {
+            for (LateTensor mine : uses) {
+                for (LateTensor theirs : other.uses) {
+                    if (mine.overlaps(theirs)) {
+                        return mine;
+                    }
+                }
+            }
+            return null;
+        }
+    }
+
+    /** A copy at a fence. */
+    static final class Copy extends Job {
+        private final Job after;
+        private final boolean writesTensor;
+        private final Runnable begin;
+        private boolean hasBegun;
+
+        /**
+         * @param after
+         *            the work that it comes after; null where that is done
+         * @param begin
+         *            is run as soon as that is done
+         */
+        Copy(String name, LateTensor tensor, Job after, boolean writesTensor, Runnable begin, Runnable work) {
+            super(name, List.of(tensor), work);
+            this.after = after;
+            this.writesTensor = writesTensor;
+            this.begin = begin;
+        }
+    }
+
+    LateWork(Random random) {
+        this.random = random;
+        this.rarity = new int[]{2, 8, 64, Integer.MAX_VALUE}[random.nextInt(4)];
+    }
+
+    /** Refuses whatever follows a failure. */
+    synchronized void requireWhole() {
+        if (failure != null) {
+            throw new IllegalStateException("a call that ran late had failed: " + failure.getMessage(), failure);
+        }
+    }
+
+    synchronized boolean hasFailed() {
+        return failure != null;
+    }
+
+    /** Takes in a call that runs in order. */
+    synchronized void ask(Job job) {
+        requireWhole();
+        for (Copy copy : copies) {
+            LateTensor shared = job.shared(copy);
+            if (shared != null && (copy.writesTensor || job.name.equals("close"))) {
+                throw misuse(job.name, shared, copy.name + " that nobody has waited for still uses it");
+            }
+        }
+        ordered.add(job);
+        latest = job;
+        if (random.nextInt(rarity) == 0) {
+            runSome();
+        }
+    }
+
+    /** Takes in a copy; returns the fence at its end. */
+    synchronized Fence ask(Copy copy) {
+        requireWhole();
+        boolean isBefore = copy.after != null && !copy.after.isDone;
+        for (Job job : ordered) {
+            LateTensor shared = isBefore ? null : job.shared(copy);
+            if (shared != null) {
+                throw misuse(copy.name, shared,
+                        job.name + " was asked for before and may not have run: copy at a fence behind it");
+            }
+            isBefore = isBefore && job != copy.after;
+        }
+        copies.add(copy);
+        beginCopies();
+        return new LateFence(copy);
+    }
+
+    private IllegalStateException misuse(String name, LateTensor tensor, String why) {
+        failure = new IllegalStateException("%s: %s is not free: %s".formatted(name, tensor, why));
+        return new IllegalStateException(failure.getMessage());
+    }
+
+    /** The fence behind all that runs in order. */
+    synchronized Fence fence() {
+        requireWhole();
+        return latest == null || latest.isDone ? Fence.REACHED : new LateFence(latest);
+    }
+
+    /** The work that a fence of this engine is behind; null for none. */
+    static Job behind(Fence fence) {
+        return fence instanceof LateFence late ? late.job : null;
+    }
+
+    /** Runs all that runs in order. */
+    synchronized void finish() {
+        requireWhole();
+        while (!ordered.isEmpty()) {
+            runNext();
+        }
+        requireWhole();
+    }
+
+    /** Forgets all that has not run. */
+    synchronized void clear() {
+        ordered.clear();
+        copies.clear();
+    }
+
+    private void runSome() {
+        for (int left = 1 + random.nextInt(MOST_AT_ONCE); left > 0; left--) {
+            List<Copy> begun = copies.stream().filter(copy -> copy.hasBegun).toList();
+            if (!begun.isEmpty() && (ordered.isEmpty() || random.nextInt(8) == 0)) {
+                run(begun.get(random.nextInt(begun.size())));
+            } else if (!ordered.isEmpty()) {
+                runNext();
+            }
+        }
+    }
+
+    private void runNext() {
+        run(ordered.peekFirst());
+        ordered.pollFirst();
+        beginCopies();
+    }
+
+    private void beginCopies() {
+        for (Copy copy : copies) {
+            if (!copy.hasBegun && (copy.after == null || copy.after.isDone)) {
+                copy.hasBegun = true;
+                guarded(copy.begin);
+            }
+        }
+    }
+
+    private void run(Job job) {
+        guarded(job.work);
+        job.isDone = true;
+        if (job instanceof Copy) {
+            copies.remove(job);
+        }
+    }
+
+    private void guarded(Runnable work) {
+        try {
+            if (failure == null) {
+                work.run();
+            }
+        } catch (RuntimeException broken) {
+            failure = broken;
+        }
+    }
+
+    private final class LateFence implements Fence {
+        private final Job job;
+
+        LateFence(Job job) {
+            this.job = job;
+        }
+
+        @Override
+        public boolean isReached() {
+            synchronized (LateWork.this) {
+                if (!job.isDone && random.nextInt(4) == 0) {
+                    runSome();
+                }
+                requireWhole();
+                return job.isDone;
+            }
+        }
+
+        @Override
+        public void await() {
+            synchronized (LateWork.this) {
+                if (job instanceof Copy copy) {
+                    while (!copy.hasBegun && !ordered.isEmpty()) {
+                        runNext();
+                    }
+                    if (!job.isDone) {
+                        run(copy);
+                    }
+                } else {
+                    while (!job.isDone && !ordered.isEmpty()) {
+                        runNext();
+                    }
+                }
+                requireWhole();
+            }
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the engine that runs another late. */
+package dev.troupe.engine.late;
