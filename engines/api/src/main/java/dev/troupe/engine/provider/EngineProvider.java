@@ -57,6 +57,11 @@ public interface EngineProvider {
         return false;
     }
 
+    /** The libraries of matrix products that {@link EngineSettings#products} chooses among, where there is a choice. */
+    default Optional<ProductLibraries> productLibraries() {
+        return Optional.empty();
+    }
+
     /** The libraries that this engine looks for on the machine, for a person. May load native code. */
     default List<Finding> findings() {
         return List.of();

@@ -16,11 +16,16 @@ import dev.troupe.engine.DataType;
  *            what an engine that keeps time instead of computing is told; others do not ask
  * @param device
  *            the device, where {@link EngineProvider#hasDevices}
+ * @param products
+ *            the libraries of matrix products, where the engine has {@link EngineProvider#productLibraries}
  */
 public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs,
-        DevicePick device)
+        DevicePick device, String products)
         implements
             Need {
+    /** The products of an engine that is not told otherwise: by the library that it brings and knows best. */
+    public static final String OWN_PRODUCTS = "";
+
     public EngineSettings {
         if (parameterType != DataType.FLOAT32 && parameterType != DataType.FLOAT64) {
             throw new IllegalArgumentException("an engine computes in FLOAT32 or FLOAT64, not in " + parameterType);
@@ -36,7 +41,7 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
 
     /** Settings of an engine that takes the first device, where it has devices. */
     public EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs) {
-        this(parameterType, computeType, threads, costs, DevicePick.FIRST);
+        this(parameterType, computeType, threads, costs, DevicePick.FIRST, OWN_PRODUCTS);
     }
 
     /** Settings of an engine that computes. */
@@ -56,11 +61,16 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
 
     /** These settings with other costs. */
     public EngineSettings withCosts(WorkCosts others) {
-        return new EngineSettings(parameterType, computeType, threads, others, device);
+        return new EngineSettings(parameterType, computeType, threads, others, device, products);
     }
 
     /** These settings with another device. */
     public EngineSettings withDevice(DevicePick other) {
-        return new EngineSettings(parameterType, computeType, threads, costs, other);
+        return new EngineSettings(parameterType, computeType, threads, costs, other, products);
+    }
+
+    /** These settings with other libraries of matrix products. */
+    public EngineSettings withProducts(String others) {
+        return new EngineSettings(parameterType, computeType, threads, costs, device, others);
     }
 }

@@ -15,14 +15,17 @@ import dev.troupe.engine.cpu.library.BfloatUnits;
 import dev.troupe.engine.cpu.library.NativeHeap;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.cpu.product.MatrixProduct;
+import dev.troupe.engine.cpu.product.ProductChoice;
+import dev.troupe.engine.cpu.product.ProductForm;
 import dev.troupe.engine.provider.EngineSettings;
 
 /**
  * The engine of processors, in float32, or with activations and products of bfloat16 beside it. Matrix products run in
- * oneDNN, everything else in vector loops over native memory.
+ * oneDNN or another library of products, everything else in vector loops over native memory.
  *
  * <p>The results of a kernel are the same bytes on every call, beside other engines or alone, and for every number of
- * threads. They are not the same on processors of other vector widths or instruction sets.
+ * threads. They are not the same on processors of other vector widths or instruction sets, nor with another
+ * {@link ProductChoice}.
  *
  * <p>Thread rule: that of {@link Engine}; tensors may also be allocated, copied and closed on any thread. A kernel runs on
  * the calling thread and, if the engine has more than one, on helpers that sleep between kernels.
@@ -35,8 +38,9 @@ public final class CpuEngine extends RowKernels {
     /** An engine with no tensors, and one helper less than it is to have threads. */
     CpuEngine(EngineSettings settings) {
         super(settings);
-        products = new MatrixProduct(pool);
-        attention = new CausalAttention(pool.threads());
+        ProductChoice choice = ProductChoice.parse(settings.products());
+        products = new MatrixProduct(pool, choice);
+        attention = new CausalAttention(pool.threads(), choice.sgemm(ProductForm.ATTENTION));
     }
 
     @Override
@@ -46,14 +50,14 @@ public final class CpuEngine extends RowKernels {
 
     @Override
     public long bytesKeptBeside(Shape range, long rows) {
-        return MatrixProduct.isPacked(computeType(), rows, range.elementCount())
+        return products.isPacked(computeType(), rows, range.elementCount())
                 ? range.elementCount() * BfloatUnits.computing(computeType()).elementBytes()
                 : 0;
     }
 
     @Override
     public long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
-        return MatrixProduct.scratchBytes(computeType(), product, m, k, n, isRange, pool.threads());
+        return products.scratchBytes(computeType(), product, m, k, n, isRange);
     }
 
     @Override

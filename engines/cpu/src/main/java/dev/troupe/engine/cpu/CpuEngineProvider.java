@@ -8,10 +8,13 @@ import dev.troupe.engine.cpu.library.Limits;
 import dev.troupe.engine.cpu.library.OneDnn;
 import dev.troupe.engine.cpu.library.Processor;
 import dev.troupe.engine.cpu.loop.Lanes;
+import dev.troupe.engine.cpu.product.ProductChoice;
+import dev.troupe.engine.cpu.table.CpuProducts;
 import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Need;
+import dev.troupe.engine.provider.ProductLibraries;
 import java.util.Optional;
 
 /**
@@ -108,7 +111,13 @@ public final class CpuEngineProvider implements EngineProvider {
     }
 
     @Override
+    public Optional<ProductLibraries> productLibraries() {
+        return Optional.of(new CpuProducts(this::open));
+    }
+
+    @Override
     public Engine create(EngineSettings settings) {
+        ProductChoice.parse(settings.products()).require(settings.computeType());
         return new CpuEngine(settings);
     }
 }

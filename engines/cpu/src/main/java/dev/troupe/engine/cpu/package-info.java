@@ -1,12 +1,12 @@
 /**
- * The fast engine of a machine with no GPU: oneDNN for matrix products, the JDK's Vector API for all between them, in
- * float32, with activations and products of bfloat16 on request.
+ * The fast engine of a machine with no GPU: oneDNN or OpenBLAS for matrix products, the JDK's Vector API for all between
+ * them, in float32, with activations and products of bfloat16 on request.
  *
  * <p>Every kernel cuts its work into pieces that follow from the shapes alone, each piece writes what no other does, and
  * every sum has an order of its own. So results depend neither on timing nor on the number of threads.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.cpu.kernel},
  * {@code dev.troupe.engine.cpu.library}, {@code dev.troupe.engine.cpu.loop}, {@code dev.troupe.engine.cpu.memory},
- * {@code dev.troupe.engine.cpu.product} and {@code dev.troupe.engine.provider}.
+ * {@code dev.troupe.engine.cpu.product}, {@code dev.troupe.engine.cpu.table} and {@code dev.troupe.engine.provider}.
  */
 package dev.troupe.engine.cpu;

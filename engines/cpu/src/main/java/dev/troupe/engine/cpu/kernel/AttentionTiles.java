@@ -1,7 +1,7 @@
 package dev.troupe.engine.cpu.kernel;
 
 import dev.troupe.engine.Dropout;
-import dev.troupe.engine.cpu.library.OneDnn;
+import dev.troupe.engine.cpu.library.Sgemm;
 import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.loop.Masks;
 import dev.troupe.engine.cpu.loop.RowLoop;
@@ -21,6 +21,7 @@ final class AttentionTiles {
     /** Bytes of two vectors, two numbers for each query of a tile, two tiles, and words: whole vectors. */
     static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS + Masks.SCRATCH_BYTES;
 
+    private final Sgemm products;
     final Rows queries = new Rows();
     final Rows keys = new Rows();
     final Rows values = new Rows();
@@ -40,6 +41,10 @@ final class AttentionTiles {
     private long logSums;
     /** Whether rows are heads at the last place, and not the places of one head. */
     private boolean isOfLast;
+
+    AttentionTiles(Sgemm products) {
+        this.products = products;
+    }
 
     /** A head's floats, a row for each place of a sequence. */
     static final class Rows {
@@ -121,7 +126,7 @@ final class AttentionTiles {
         for (int first = lowest; first < end; first += KEYS) {
             int width = Math.min(KEYS, end - first);
             int stride = Lanes.wholeFor(width);
-            OneDnn.sgemm(false, true, count, width, d, scale, queries.row(row), queries.stride, keys.row(first),
+            products.multiply(false, true, count, width, d, scale, queries.row(row), queries.stride, keys.row(first),
                     keys.stride, 0, scores, stride);
             for (int i = 0; i < count; i++) {
                 long line = scores + 4L * i * stride;
@@ -147,7 +152,7 @@ final class AttentionTiles {
                     masks.apply(place(row + i) + first, line, line, seen(row, i, first, width), wordsMemory);
                 }
             }
-            OneDnn.sgemm(false, false, count, d, width, 1, scores, stride, values.row(first), values.stride,
+            products.multiply(false, false, count, d, width, 1, scores, stride, values.row(first), values.stride,
                     first > lowest ? 1 : 0, y.row(row), y.stride);
         }
         for (int i = 0; i < count; i++) {
@@ -192,9 +197,10 @@ final class AttentionTiles {
         for (int first = lowest; first < end; first += KEYS) {
             int width = Math.min(KEYS, end - first);
             int stride = Lanes.wholeFor(width);
-            OneDnn.sgemm(false, true, count, width, d, scale, queries.row(row), queries.stride, keys.row(first),
+            products.multiply(false, true, count, width, d, scale, queries.row(row), queries.stride, keys.row(first),
                     keys.stride, 0, scores, stride);
-            OneDnn.sgemm(false, true, count, width, d, 1, dy.row(row), dy.stride, values.row(first), values.stride, 0,
+            products.multiply(false, true, count, width, d, 1, dy.row(row), dy.stride, values.row(first), values.stride,
+                    0,
                     dScores, stride);
             for (int i = 0; i < count; i++) {
                 long line = 4L * i * stride;
@@ -217,11 +223,11 @@ final class AttentionTiles {
                 }
                 RowLoop.fill(dScores + line + 4L * vectors, 0, stride - vectors);
             }
-            OneDnn.sgemm(false, false, count, d, width, 1, dScores, stride, keys.row(first), keys.stride,
+            products.multiply(false, false, count, d, width, 1, dScores, stride, keys.row(first), keys.stride,
                     first > lowest ? 1 : 0, dQueries.row(row), dQueries.stride);
-            OneDnn.sgemm(true, false, width, d, count, 1, dScores, stride, queries.row(row), queries.stride, beta,
+            products.multiply(true, false, width, d, count, 1, dScores, stride, queries.row(row), queries.stride, beta,
                     dKeys.row(first), dKeys.stride);
-            OneDnn.sgemm(true, false, width, d, count, 1, scores, stride, dy.row(row), dy.stride, beta,
+            products.multiply(true, false, width, d, count, 1, scores, stride, dy.row(row), dy.stride, beta,
                     dValues.row(first), dValues.stride);
         }
     }

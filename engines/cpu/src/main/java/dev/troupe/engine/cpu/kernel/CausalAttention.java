@@ -2,6 +2,7 @@ package dev.troupe.engine.cpu.kernel;
 
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.cpu.kernel.AttentionTiles.Rows;
+import dev.troupe.engine.cpu.library.Sgemm;
 import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.loop.Masks;
 import dev.troupe.engine.cpu.loop.RowLoop;
@@ -51,11 +52,11 @@ public final class CausalAttention {
         }
     }
 
-    /** For kernels that run on up to {@code threads} threads. */
-    public CausalAttention(int threads) {
+    /** For kernels that run on up to {@code threads} threads, with products by some library. */
+    public CausalAttention(int threads, Sgemm products) {
         tiles = new AttentionTiles[threads];
         for (int member = 0; member < threads; member++) {
-            tiles[member] = new AttentionTiles();
+            tiles[member] = new AttentionTiles(products);
         }
     }
 

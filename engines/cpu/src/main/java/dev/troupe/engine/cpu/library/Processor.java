@@ -25,6 +25,7 @@ public record Processor(String system, String architecture, Set<String> features
     private static final Pattern FLAGS = Pattern.compile("(flags|Features)\\s*:.*");
     private static final Pattern BLANKS = Pattern.compile("\\s+");
     private static final Set<String> X86_64 = Set.of("amd64", "x86_64");
+    private static final String MODEL = "model name";
     private static final String AARCH64 = "aarch64";
 
     public Processor {
@@ -49,6 +50,17 @@ public record Processor(String system, String architecture, Set<String> features
     static Set<String> featuresIn(List<String> lines) {
         return lines.stream().filter(line -> FLAGS.matcher(line).matches()).findFirst()
                 .map(line -> BLANKS.splitAsStream(line).collect(Collectors.toUnmodifiableSet())).orElse(Set.of());
+    }
+
+    /** What the system calls the model of the first processor; its architecture where the system does not say. */
+    public static String model() {
+        try {
+            return Files.readAllLines(PROCESSORS).stream().filter(line -> line.startsWith(MODEL)).findFirst()
+                    .map(line -> line.substring(line.indexOf(':') + 1).strip()).filter(name -> !name.isEmpty())
+                    .orElseGet(() -> System.getProperty("os.arch"));
+        } catch (IOException _) {
+            return System.getProperty("os.arch");
+        }
     }
 
     public boolean isX86() {

@@ -1,5 +1,5 @@
 /**
- * oneDNN, and what it and the processor can do here.
+ * The libraries of matrix products, and what they and the processor can do here.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine} and {@code org.bytedeco}.
  */

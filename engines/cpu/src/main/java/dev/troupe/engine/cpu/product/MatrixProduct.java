@@ -2,22 +2,23 @@ package dev.troupe.engine.cpu.product;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.cpu.kernel.Bias;
-import dev.troupe.engine.cpu.library.OneDnn;
+import dev.troupe.engine.cpu.library.Sgemm;
 import dev.troupe.engine.cpu.loop.WorkerPool;
 import dev.troupe.engine.cpu.memory.CpuTensor;
+import java.util.Arrays;
 
 /**
- * Matrix products by oneDNN: the large ones and those of bfloat16 by {@link PackedProducts}, the others by
- * {@code dnnl_sgemm}, which needs no preparation. A product of some size is cut into panels; where oneDNN packs an
- * operand again for each panel, along its rows or its columns, whichever are more, so that it is the smaller one. How
+ * Matrix products by the library of their form: oneDNN's large ones and those of bfloat16 by {@link PackedProducts}, the
+ * others by a {@link Sgemm}, which needs no preparation. A product of some size is cut into panels; where the library packs
+ * an operand again for each panel, along its rows or its columns, whichever are more, so that it is the smaller one. How
  * it is cut follows from the shape alone, so a product has the same bits for any number of threads.
  */
 public final class MatrixProduct implements AutoCloseable {
-    /** Multiplications from which on packing gains more than it costs. */
-    private static final long PACKED_MULTIPLICATIONS = 1L << 27;
     /** Multiplications worth a panel: some 150 microseconds of one thread, many times what it takes to wake a helper. */
     private static final long PANEL_MULTIPLICATIONS = 1L << 24;
     private static final int MOST_PANELS = 8;
+    /** Of a library that packs both operands of every panel: with 8, OpenBLAS was 1 to 15 % slower than with 4. */
+    private static final int MOST_PANELS_OF_OTHERS = 4;
     /** Panels begin at multiples of it, where oneDNN's own blocks do. */
     private static final int STEP = 48;
 
@@ -28,10 +29,14 @@ public final class MatrixProduct implements AutoCloseable {
     }
 
     private final WorkerPool pool;
+    private final ProductChoice choice;
+    private final Sgemm[] sgemms;
     private final PackedProducts packed;
 
-    public MatrixProduct(WorkerPool pool) {
+    public MatrixProduct(WorkerPool pool, ProductChoice choice) {
         this.pool = pool;
+        this.choice = choice;
+        this.sgemms = Arrays.stream(ProductForm.values()).map(choice::sgemm).toArray(Sgemm[]::new);
         this.packed = new PackedProducts(pool);
     }
 
@@ -48,10 +53,12 @@ public final class MatrixProduct implements AutoCloseable {
             boolean accumulate, long bias, Finish finish) {
         int m = c.size(0);
         int n = c.size(1);
-        if (isPacked(a.dataType(), m, (long) k * n)) {
+        ProductForm form = ProductForm.of(m, (long) k * n, transposeA);
+        if (isPacked(a.dataType(), form)) {
             packed.multiply(a, transposeA, b, transposeB, c, k, accumulate, bias, finish);
             return;
         }
+        Sgemm sgemm = sgemms[form.ordinal()];
         long aStride = transposeA ? m : k;
         long bStride = transposeB ? k : n;
         long aStep = transposeA ? 1 : aStride;
@@ -60,12 +67,12 @@ public final class MatrixProduct implements AutoCloseable {
         long right = b.address();
         long to = c.address();
         boolean tall = m >= n;
-        pool.share(tall ? m : n, panel(tall ? m : n, k, tall ? n : m), (from, count, member) -> {
+        pool.share(tall ? m : n, panel(form, tall ? m : n, k, tall ? n : m), (from, count, member) -> {
             int row = tall ? (int) from : 0;
             int column = tall ? 0 : (int) from;
             int rows = tall ? count : m;
             int columns = tall ? n : count;
-            OneDnn.sgemm(transposeA, transposeB, rows, columns, k, 1, left + 4 * row * aStep, aStride,
+            sgemm.multiply(transposeA, transposeB, rows, columns, k, 1, left + 4 * row * aStep, aStride,
                     right + 4 * column * bStep, bStride, accumulate ? 1 : 0, to + 4 * ((long) row * n + column), n);
             for (int i = row; bias != 0 && i < row + rows; i++) {
                 Bias.add(bias + 4L * column, to + 4 * ((long) i * n + column), columns);
@@ -76,23 +83,29 @@ public final class MatrixProduct implements AutoCloseable {
         });
     }
 
-    /** Whether the right side of a product of so many rows is packed, by its number of elements. */
-    public static boolean isPacked(DataType type, long rows, long rightElements) {
-        return type == DataType.BFLOAT16 || rows * rightElements >= PACKED_MULTIPLICATIONS;
+    /** Whether the right side of a product of so many rows, of which none is transposed, is packed. */
+    public boolean isPacked(DataType type, long rows, long rightElements) {
+        return isPacked(type, ProductForm.of(rows, rightElements, false));
+    }
+
+    private boolean isPacked(DataType type, ProductForm form) {
+        return type == DataType.BFLOAT16 || form != ProductForm.SMALL && choice.isOneDnn(form);
     }
 
     /**
-     * Bytes of scratch memory for a product [m x k] [k x n], as {@link PackedProducts#scratchBytes}; {@code dnnl_sgemm} has
-     * its own.
+     * Bytes of scratch memory for a product [m x k] [k x n], as {@link PackedProducts#scratchBytes}; a {@link Sgemm} has its
+     * own.
      */
-    public static long scratchBytes(DataType type, DataType product, long m, long k, long n, boolean isKept,
-            int threads) {
-        return isPacked(type, m, k * n) ? PackedProducts.scratchBytes(type, product, m, k, n, isKept, threads) : 0;
+    public long scratchBytes(DataType type, DataType product, long m, long k, long n, boolean isKept) {
+        boolean isPacked = isPacked(type, ProductForm.of(m, k * n, false))
+                || isPacked(type, ProductForm.of(m, k * n, true));
+        return isPacked ? PackedProducts.scratchBytes(type, product, m, k, n, isKept, pool.threads()) : 0;
     }
 
     /** How many of the {@code longer} rows or columns make a panel. */
-    private static int panel(int longer, int k, int shorter) {
-        long panels = Math.clamp((long) longer * k * shorter / PANEL_MULTIPLICATIONS, 1, MOST_PANELS);
+    private int panel(ProductForm form, int longer, int k, int shorter) {
+        long panels = Math.clamp((long) longer * k * shorter / PANEL_MULTIPLICATIONS, 1,
+                choice.isOneDnn(form) ? MOST_PANELS : MOST_PANELS_OF_OTHERS);
         int even = (int) ((longer + panels - 1) / panels);
         return Math.min(longer, (even + STEP - 1) / STEP * STEP);
     }
