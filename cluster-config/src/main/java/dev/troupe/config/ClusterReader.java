@@ -97,7 +97,7 @@ final class ClusterReader {
                         : engine.kind(),
                 node.isGiven("threads") ? node.integer("threads", 0, RunSpecReader.MOST_THREADS) : engine.threads(),
                 node.isGiven("device") ? RunSpecReader.device(node, "device") : engine.device(),
-                engine.emulated());
+                engine.products(), engine.emulated());
         List<Integer> ranks = node.isGiven("ranks")
                 ? node.integers("ranks", 0, RunSpecReader.MOST_RANKS_IN_ALL - 1)
                 : List.of();

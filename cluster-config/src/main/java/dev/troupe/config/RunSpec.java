@@ -95,7 +95,8 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
         ParallelSpec one = new ParallelSpec(1, 1, 1, false, 1, "1f1b", "uniform", false);
         int threads = engine.threads() > 0 ? engine.threads() : Math.max(1, cores / parallel.worldSize());
         return new RunSpec(name, model, data, training, one,
-                new EngineSpec(engine.kind(), threads, engine.device(), engine.emulated()), transport, recovery,
+                new EngineSpec(engine.kind(), threads, engine.device(), engine.products(), engine.emulated()),
+                transport, recovery,
                 ObserveSpec.NONE,
                 Optional.empty(),
                 List.of());

@@ -45,6 +45,7 @@ final class RunSpecWriter {
                 writer.word("kind", run.engine().kind());
                 writer.plain("threads", run.engine().threads());
                 writer.word("device", run.engine().deviceText());
+                writer.word("products", run.engine().products());
                 writer.section("emulated", () -> writer.emulated(run.engine().emulated()));
             });
             writer.section("transport", () -> writer.transport(run.transport()));

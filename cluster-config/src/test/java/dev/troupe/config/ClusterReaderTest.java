@@ -52,7 +52,7 @@ class ClusterReaderTest {
         ClusterSpec expected = new ClusterSpec("trial",
                 List.of(new NodeSpec("a", "node-1.lan", 1, 2, 3, engine, List.of(1), false),
                         new NodeSpec("b", "::1", 65535, 2, 0,
-                                new EngineSpec("nd4j", 1, OptionalInt.of(1), engine.emulated()), List.of(0),
+                                new EngineSpec("nd4j", 1, OptionalInt.of(1), "auto", engine.emulated()), List.of(0),
                                 false),
                         new NodeSpec("c", "10.0.0.3", 1, 2, 0, engine, List.of(), true)),
                 Duration.ofSeconds(90),

@@ -13,12 +13,14 @@ import java.util.OptionalInt;
  * @param device
  *            the device that the ranks compute on, in the order of its driver; empty: the ranks of a machine take turns over
  *            the devices there are
+ * @param products
+ *            the libraries of matrix products, for engines that let choose: {@code auto}, or what the engine has a name for
  * @param emulated
  *            the times of actions on the engine {@code emulated}
  */
-public record EngineSpec(String kind, int threads, OptionalInt device, EmulatedSpec emulated) {
+public record EngineSpec(String kind, int threads, OptionalInt device, String products, EmulatedSpec emulated) {
 
-    /** The kind by which the runtime chooses the engine. */
+    /** The kind by which the runtime chooses the engine, and the products by which it chooses their libraries. */
     public static final String AUTO = "auto";
     /** The value of {@code engine.device} for no device of its own. */
     public static final String ROUND_ROBIN = "round-robin";
@@ -27,7 +29,13 @@ public record EngineSpec(String kind, int threads, OptionalInt device, EmulatedS
     public EngineSpec {
         Objects.requireNonNull(kind, "kind");
         Objects.requireNonNull(device, "device");
+        Objects.requireNonNull(products, "products");
         Objects.requireNonNull(emulated, "emulated");
+    }
+
+    /** Returns the same engine with other libraries of matrix products. */
+    public EngineSpec withProducts(String others) {
+        return new EngineSpec(kind, threads, device, others, emulated);
     }
 
     /** Returns the device as the configuration has it. */

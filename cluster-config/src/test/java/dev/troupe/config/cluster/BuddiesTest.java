@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Nodes are drawn as their host and the number of their ranks, dead ones with an x: {@code a2 a0 b1 b1x}. */
 @Tag("plan")
 class BuddiesTest {
-    private static final EngineSpec ENGINE = new EngineSpec("cpu", 1, OptionalInt.empty(),
+    private static final EngineSpec ENGINE = new EngineSpec("cpu", 1, OptionalInt.empty(), "auto",
             new EmulatedSpec(List.of(), List.of(), List.of(), List.of(), 0));
 
     @ParameterizedTest

@@ -32,6 +32,7 @@ final class BitFacts {
         facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
         facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
         facts.put("engine.kind", run.engine().provider().kind());
+        facts.put("engine.products", run.engine().settings().products());
         return facts;
     }
 

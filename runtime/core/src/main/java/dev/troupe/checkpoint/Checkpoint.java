@@ -2,6 +2,7 @@ package dev.troupe.checkpoint;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.shard.StateTensor;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * A checkpoint that was read, with right checksums. As a weight source it has the weights and the optimizer's state by
@@ -115,6 +117,23 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return newestFirst(runDirectory).stream()
                 .filter(entry -> !entry.isPartial() && Files.exists(entry.directory().resolve(Manifest.FILE)))
                 .mapToLong(CheckpointFolder.Entry::stepsDone);
+    }
+
+    /**
+     * Returns the libraries of matrix products that computed a checkpoint, or the newest of a run's directory, as
+     * {@link EngineSettings#products}. No other file than its manifest is read; where none can be, the engine's own.
+     */
+    public static String products(Path runOrCheckpoint) {
+        Stream<Path> directories = isAt(runOrCheckpoint)
+                ? Stream.of(runOrCheckpoint)
+                : steps(runOrCheckpoint).mapToObj(steps -> after(steps, runOrCheckpoint));
+        return directories.flatMap(directory -> {
+            try {
+                return Stream.of(Manifest.read(directory).products());
+            } catch (CheckpointException _) {
+                return Stream.empty(); // it is refused, or passed over, when the whole is opened
+            }
+        }).findFirst().orElse(EngineSettings.OWN_PRODUCTS);
     }
 
     private static List<CheckpointFolder.Entry> newestFirst(Path runDirectory) {

@@ -42,6 +42,7 @@ public final class CheckpointStore {
     private final Path runDirectory;
     private final CheckpointFolder folder;
     private final ModelSpec model;
+    private final String products;
     private final int kept;
     private final long expectedBytes;
     private final Disk disk;
@@ -51,19 +52,22 @@ public final class CheckpointStore {
      *            the directory of the run; {@code checkpoints} is made in it when the first one is written
      * @param model
      *            the model, named in every manifest
+     * @param products
+     *            the libraries of matrix products, named in every manifest too
      * @param kept
      *            number of the newest to keep; 0 for all
      * @param expectedBytes
      *            bytes of the tensors of one checkpoint
      */
-    public CheckpointStore(Path runDirectory, ModelSpec model, int kept, long expectedBytes) {
-        this(runDirectory, model, kept, expectedBytes, Disk.REAL);
+    public CheckpointStore(Path runDirectory, ModelSpec model, String products, int kept, long expectedBytes) {
+        this(runDirectory, model, products, kept, expectedBytes, Disk.REAL);
     }
 
-    CheckpointStore(Path runDirectory, ModelSpec model, int kept, long expectedBytes, Disk disk) {
+    CheckpointStore(Path runDirectory, ModelSpec model, String products, int kept, long expectedBytes, Disk disk) {
         this.runDirectory = runDirectory;
         this.folder = CheckpointFolder.of(runDirectory);
         this.model = model;
+        this.products = products;
         this.kept = kept;
         this.expectedBytes = expectedBytes;
         this.disk = disk;
@@ -149,7 +153,7 @@ public final class CheckpointStore {
             }
             Path manifest = partial.resolve(Manifest.FILE);
             Files.writeString(manifest, new Manifest(Manifest.FORMAT, stepsDone, Manifest.Model.of(model), lossScale,
-                    standing).toJson());
+                    products, standing).toJson());
             force(manifest, StandardOpenOption.WRITE);
             deleteAllBut(standing, partial);
             force(partial, StandardOpenOption.READ);

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.model.ModelSpec;
@@ -21,20 +22,28 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** The content of {@code manifest.json}. */
+/**
+ * The content of {@code manifest.json}.
+ *
+ * @param products
+ *            the libraries of matrix products that computed it, as {@link EngineSettings#products}
+ */
 record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(value = "steps_done", required = true) long stepsDone,
         @JsonProperty(required = true) Model model,
         @JsonProperty(value = "loss_scale", required = true) LossScale lossScale,
+        @JsonProperty(required = true) String products,
         @JsonProperty(required = true) List<CheckpointPart> parts) {
     /** Its name in a checkpoint's directory. */
     static final String FILE = "manifest.json";
     /** The layout of directory and files that this version writes. */
-    static final int FORMAT = 3;
+    static final int FORMAT = 4;
     /** The oldest layout that can be read; it has no loss scale. */
     static final int OLDEST_FORMAT = 1;
     /** The last layout that names no family; it has the section's values under keys of its own. */
     private static final int LAST_WITHOUT_FAMILY = 2;
+    /** The last layout that names no libraries of matrix products; there was one for each engine. */
+    private static final int LAST_WITHOUT_PRODUCTS = 3;
     private static final Map<String, String> FORMER_KEYS = Map.of("sequenceLength", "sequence-length",
             "vocabularySize", "vocabulary-size", "tiedEmbeddings", "tie-embeddings", "normEpsilon", "norm-epsilon");
 
@@ -106,6 +115,9 @@ record Manifest(@JsonProperty(required = true) int format,
             }
             if (format.longValue() <= LAST_WITHOUT_FAMILY && tree.path("model") instanceof ObjectNode former) {
                 ((ObjectNode) tree).set("model", withFamily(former));
+            }
+            if (format.longValue() <= LAST_WITHOUT_PRODUCTS && !tree.has("products")) {
+                ((ObjectNode) tree).put("products", EngineSettings.OWN_PRODUCTS);
             }
             Manifest manifest = JSON.treeToValue(tree, Manifest.class);
             manifest.model().spec();

@@ -1,15 +1,18 @@
 package dev.troupe.prepare;
 
 import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.data.TokenCache;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.DevicePick;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.ProductLibraries;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.plan.UsageException;
+import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -96,6 +99,51 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
                         + ordinal.getAsInt() + "; set it to " + EngineSpec.ROUND_ROBIN
                         + ", or engine.kind to an engine that has, such as cuda")
                 : provider.obstacle(settings);
+    }
+
+    /**
+     * Returns the same choice with the libraries of its matrix products, where the engine has several.
+     *
+     * @param asked
+     *            as the configuration has them
+     * @param isOfOneMachine
+     *            whether all ranks are on this machine; of others no table is known, so {@code auto} takes the engine's own
+     *            library
+     * @throws UsageException
+     *             where a library is not here or does not fit, or the table is damaged
+     */
+    public EngineChoice withProducts(String asked, boolean isOfOneMachine) {
+        Optional<ProductLibraries> libraries = provider.productLibraries();
+        if (libraries.isEmpty()) {
+            return this;
+        }
+        String products = switch (asked) {
+            case EngineSpec.AUTO -> chosen(libraries.get(), isOfOneMachine);
+            case EngineSettings.OWN_PRODUCTS -> libraries.get().own();
+            default -> asked;
+        };
+        libraries.get().obstacle(products, settings.computeType()).ifPresent(sentence -> {
+            throw new UsageException(sentence);
+        });
+        return new EngineChoice(provider, settings.withProducts(products), ranksOfMachine, passedOver);
+    }
+
+    private String chosen(ProductLibraries libraries, boolean isOfOneMachine) {
+        try {
+            return isOfOneMachine ? libraries.fastest(settings.computeType(), cache()) : libraries.own();
+        } catch (IllegalStateException damage) {
+            throw new UsageException(damage.getMessage(), damage);
+        }
+    }
+
+    /** Returns the user's folder of caches, where tables of products are kept. */
+    public static Path cache() {
+        return TokenCache.ofUser(System.getenv("XDG_CACHE_HOME"), System.getProperty("user.home"));
+    }
+
+    /** Returns the libraries of its products with their versions; empty where the engine has no choice. */
+    public Optional<String> productsWithVersions() {
+        return provider.productLibraries().map(libraries -> libraries.identity(settings.products()));
     }
 
     /** Returns the same choice, with times for the engine {@code emulated}. */

@@ -5,7 +5,9 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.plan.UsageException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +41,7 @@ public final class NodeRequests {
         ClusterSpec cluster = spec.cluster().orElseThrow();
         List<Integer> ranksOfMachine = cluster.nodesOn(node.host()).stream().flatMap(there -> there.ranks().stream())
                 .sorted().toList();
-        return request(spec, node, directory, resume, new RunRequest.Share(ranksOfMachine,
+        return request(spec, node.engine(), directory, resume, new RunRequest.Share(ranksOfMachine,
                 Buddies.ranksCopiedTo(cluster, node.host()), node.equals(cluster.leader())));
     }
 
@@ -54,12 +56,20 @@ public final class NodeRequests {
         // The checkpoint from which the others resumed may be deleted by now.
         Optional<Path> from = resume
                 .map(there -> Checkpoint.runDirectoryOf(there).equals(absolute) ? absolute : there);
-        return request(spec, node, absolute, from, new RunRequest.Share(node.ranks(), List.of(), false));
+        return request(spec, withProductsOf(absolute, node.engine()), absolute, from,
+                new RunRequest.Share(node.ranks(), List.of(), false));
     }
 
-    private static RunRequest request(RunSpec spec, NodeSpec node, Path directory, Optional<Path> resume,
+    /** Products are computed by the libraries of the run under way, unless the configuration names others. */
+    private static EngineSpec withProductsOf(Path directory, EngineSpec engine) {
+        return engine.products().equals(EngineSpec.AUTO) && Files.exists(directory.resolve(RunDirectory.CONFIG))
+                ? engine.withProducts(DirectoryState.products(directory))
+                : engine;
+    }
+
+    private static RunRequest request(RunSpec spec, EngineSpec engine, Path directory, Optional<Path> resume,
             RunRequest.Share share) {
-        return new RunRequest(spec.on(node.engine()), BuiltInCorpus.utf8(), directory, resume,
+        return new RunRequest(spec.on(engine), BuiltInCorpus.utf8(), directory, resume,
                 OptionalLong.empty(), false, Optional.of(share));
     }
 }

@@ -75,15 +75,13 @@ public final class PreparedRun implements AutoCloseable {
      *             with a sentence for the user where the request is wrong: see {@link UserErrors}
      */
     public PreparedRun(RunRequest request) {
-        this.request = request;
-        RunSpec spec = request.spec();
         try {
             request.resume().filter(from -> !Checkpoint.isAt(from)).ifPresent(RunDirectory::requireResumable);
             this.beginsAgain = request.leads() && !request.continuesInPlace()
                     && RunDirectory.requireBeginnable(request.output());
-            EngineChoice choice = EngineChoice.of(spec.engine(), parameterType(spec.training()),
-                    computeType(spec.training()), request.ranksOfMachine(),
-                    EngineChoice.installed());
+            EngineChoice choice = request.engine();
+            this.request = request.with(choice);
+            RunSpec spec = spec();
             this.tokenizer = Tokenizer.named(spec.data().tokenizer(), spec.data().specialTokens());
             this.start = StartingPoint.of(spec, tokenizer, request.resume());
             files.addAll(start.files());

@@ -140,7 +140,7 @@ public final class RunData implements AutoCloseable {
         return switch (where) {
             case DataSpec.NO_CACHE -> TokenCache.none();
             case DataSpec.CACHE_OF_USER -> TokenCache.in(
-                    TokenCache.ofUser(System.getenv("XDG_CACHE_HOME"), System.getProperty("user.home")), notes::add);
+                    EngineChoice.cache(), notes::add);
             default -> TokenCache.in(Path.of(where), notes::add);
         };
     }

@@ -2,6 +2,9 @@ package dev.troupe.prepare;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.engine.provider.EngineSettings;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -69,6 +72,31 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
     /** Returns the ranks of other nodes of whose snapshots nodes of this machine have copies. */
     List<Integer> ranksCopiedHere() {
         return share.map(Share::ranksCopiedHere).orElse(List.of());
+    }
+
+    /**
+     * Returns the engine of this process's ranks. A run that is resumed has its matrix products computed by the libraries
+     * that its checkpoint is of, unless the configuration names others.
+     */
+    EngineChoice engine() {
+        EngineSpec engine = spec.engine();
+        String products = engine.products().equals(EngineSpec.AUTO) && resume.isPresent()
+                ? Checkpoint.products(resume.get())
+                : engine.products();
+        return EngineChoice.of(engine, PreparedRun.parameterType(spec.training()),
+                PreparedRun.computeType(spec.training()), ranksOfMachine(), EngineChoice.installed())
+                .withProducts(products, spec.cluster()
+                        .map(cluster -> cluster.nodes().stream().map(NodeSpec::host).distinct().count() == 1)
+                        .orElse(true));
+    }
+
+    /** Returns the same request with the libraries of matrix products that were chosen, for the run's directory to have. */
+    RunRequest with(EngineChoice choice) {
+        String products = choice.settings().products();
+        return products.equals(EngineSettings.OWN_PRODUCTS)
+                ? this
+                : new RunRequest(spec.on(spec.engine().withProducts(products)), builtInCorpus, output, resume,
+                        gradientsOf, isExperiment, share, text);
     }
 
     /** Whether this process makes the run's directory. */

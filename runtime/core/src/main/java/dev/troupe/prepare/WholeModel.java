@@ -34,7 +34,8 @@ record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start)
     static WholeModel of(RunSpec spec, Optional<Path> from) {
         from.filter(path -> !Checkpoint.isAt(path)).ifPresent(RunDirectory::requireResumable);
         EngineChoice choice = EngineChoice.of(spec.engine(), PreparedRun.parameterType(spec.training()),
-                PreparedRun.computeType(spec.training()), List.of(0), EngineChoice.installed());
+                PreparedRun.computeType(spec.training()), List.of(0), EngineChoice.installed())
+                .withProducts(spec.engine().products(), true);
         if (!choice.computes()) {
             throw new UsageException("the engine " + choice.provider().kind()
                     + " computes nothing: choose another engine.kind");

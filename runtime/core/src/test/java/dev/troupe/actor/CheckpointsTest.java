@@ -76,7 +76,7 @@ class CheckpointsTest {
 
     @BeforeEach
     void begin() {
-        store = new CheckpointStore(home, MODEL, 0, 0);
+        store = new CheckpointStore(home, MODEL, "", 0, 0);
         coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
                 new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true, List.of(List.of(0)), 1),
                 PLAN, new Roster(Map.of("only", List.of(0)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE),

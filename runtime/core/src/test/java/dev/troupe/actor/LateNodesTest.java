@@ -148,7 +148,7 @@ class LateNodesTest {
                 ReplicaTable.Buddies.NONE);
         coordinator = kit.spawn(
                 TrainingCoordinator.create(new CoordinatorSetup(settings, PLAN, roster, () -> present, home,
-                        found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, Duration.ZERO,
+                        found, new CheckpointStore(home, MODEL, "", 0, 0), TIMEOUT, Duration.ZERO, Duration.ZERO,
                         () -> 0, (_, _) -> 0, StepTimes.Lengths.EQUAL,
                         new RunListener() {
                         },
@@ -161,7 +161,7 @@ class LateNodesTest {
     }
 
     private void writeCheckpoint() {
-        CheckpointStore store = new CheckpointStore(home, MODEL, 0, 0);
+        CheckpointStore store = new CheckpointStore(home, MODEL, "", 0, 0);
         store.commit(3, LossScale.none(3), List.of(store.writePart(3, 0, List.of())));
     }
 }

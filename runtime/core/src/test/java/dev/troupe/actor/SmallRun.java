@@ -54,7 +54,7 @@ public final class SmallRun implements AutoCloseable {
         }, () -> clock, weights, false, 0, snapshots, new CopyRoutes(),
                 new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 8),
                 Optional.empty(),
-                new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), new Pauses(), FaultInjector.NONE,
+                new CheckpointStore(home, MODEL, "", 0, 0), Optional.empty(), new Pauses(), FaultInjector.NONE,
                 true);
     }
 

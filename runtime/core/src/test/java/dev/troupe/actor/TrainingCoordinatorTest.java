@@ -81,7 +81,7 @@ class TrainingCoordinatorTest {
 
     @BeforeEach
     void placeRanks() {
-        checkpoints = new CheckpointStore(home, MODEL, 0, 0);
+        checkpoints = new CheckpointStore(home, MODEL, "", 0, 0);
         coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
                 new RunSettings(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true,
                         List.of(List.of(0), List.of(1)),

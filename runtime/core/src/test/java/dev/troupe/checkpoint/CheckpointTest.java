@@ -38,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CheckpointTest {
     private static final String ELSEWHERE = ": resume from another checkpoint";
 
+    private static final String PRODUCTS = "large=onednn small=openblas";
     /** Of a manifest up to format 2. */
     private static final String FORMER_MODEL = """
             "layers" : 3, "hidden" : 8, "heads" : 2, "sequenceLength" : 4, "vocabularySize" : 17,
@@ -49,7 +50,7 @@ class CheckpointTest {
 
     @BeforeEach
     void openStore() {
-        store = new CheckpointStore(run, MODEL, 0, 0);
+        store = new CheckpointStore(run, MODEL, PRODUCTS, 0, 0);
     }
 
     @Test
@@ -145,7 +146,8 @@ class CheckpointTest {
 
     @Test
     void shouldRefuseAManifestThatLacksSomething() throws IOException {
-        for (String key : List.of("format", "steps_done", "model", "loss_scale", "skips_in_row", "parts", "layers",
+        for (String key : List.of("format", "steps_done", "model", "loss_scale", "products", "skips_in_row", "parts",
+                "layers",
                 "family", "section", "tie-embeddings", "norm-epsilon", "file", "byteCount", "sha256")) {
             assertDamaged(text -> text.replace('"' + key + '"', "\"other\""), "");
         }
@@ -166,13 +168,23 @@ class CheckpointTest {
     @Test
     void shouldReadTheFormatBeforeThisAsARunThatSkippedNothing() throws IOException {
         Path manifest = write(10, 1, 1).resolve("manifest.json");
-        change(manifest, text -> text.replace("\"format\" : 3", "\"format\" : 1")
+        change(manifest, text -> text.replace("\"format\" : 4", "\"format\" : 1")
                 .replaceFirst("(?s)\"loss_scale\" : \\{.*?\\},", "")
-                .replaceFirst("(?s)\"family\".*?\\}", FORMER_MODEL));
+                .replaceFirst("\"products\".*,", "").replaceFirst("(?s)\"family\".*?\\}", FORMER_MODEL));
+        assertEquals("", Checkpoint.products(run));
         try (Checkpoint checkpoint = Checkpoint.open(run)) {
             assertEquals(LossScale.none(10), checkpoint.lossScale());
             assertEquals(Samples.MODEL, checkpoint.model());
         }
+    }
+
+    @Test
+    void shouldNameTheLibrariesOfProducts() throws IOException {
+        Path checkpoint = write(10, 1, 1);
+        assertEquals(PRODUCTS, Checkpoint.products(checkpoint));
+        assertEquals(PRODUCTS, Checkpoint.products(run));
+        Files.writeString(write(12, 1, 1).resolve("manifest.json"), "damaged");
+        assertEquals(PRODUCTS, Checkpoint.products(run));
     }
 
     @Test

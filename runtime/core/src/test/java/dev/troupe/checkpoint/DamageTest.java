@@ -30,7 +30,7 @@ class DamageTest {
 
     @BeforeEach
     void writeTwo() {
-        store = new CheckpointStore(run, Samples.MODEL, 0, 0);
+        store = new CheckpointStore(run, Samples.MODEL, "", 0, 0);
         older = Samples.write(store, 10, 2, 1);
         newer = Samples.write(store, 20, 2, 5);
         part = newer.resolve("rank-001.safetensors");
@@ -135,9 +135,9 @@ class DamageTest {
     /** The newest checkpoint is whole, so a run that resumed from the one before would lose the steps between. */
     @Test
     void shouldNotPassOverAFormatOfAnotherVersion() throws IOException {
-        Files.writeString(manifest, "{ \"format\" : 4, \"everything\" : \"else\" }");
+        Files.writeString(manifest, "{ \"format\" : 5, \"everything\" : \"else\" }");
         assertRefused(run, manifest
-                + " has format 4, but this version reads 1 to 3: resume it with the version that wrote it");
+                + " has format 5, but this version reads 1 to 4: resume it with the version that wrote it");
     }
 
     /** Of a run's directory it is passed over; named itself it is refused. */

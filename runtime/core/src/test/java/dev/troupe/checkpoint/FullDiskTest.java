@@ -28,7 +28,7 @@ class FullDiskTest {
 
     @BeforeEach
     void openStore() {
-        store = new CheckpointStore(run, Samples.MODEL, 1, EXPECTED, new Disk() {
+        store = new CheckpointStore(run, Samples.MODEL, "", 1, EXPECTED, new Disk() {
             @Override
             public long freeBytes(Path directory) {
                 return freeBytes;
@@ -57,9 +57,9 @@ class FullDiskTest {
 
     @Test
     void shouldSeeWhatTheRealDiskHasLeft() {
-        new CheckpointStore(run, Samples.MODEL, 1, 0).requireRoom();
+        new CheckpointStore(run, Samples.MODEL, "", 1, 0).requireRoom();
         assertThrows(CheckpointException.class,
-                () -> new CheckpointStore(run, Samples.MODEL, 1, Long.MAX_VALUE >> 1).requireRoom());
+                () -> new CheckpointStore(run, Samples.MODEL, "", 1, Long.MAX_VALUE >> 1).requireRoom());
     }
 
     @Test

@@ -60,7 +60,7 @@ class RetentionTest {
 
     @Test
     void shouldDeleteWhatWasBegunBeforeAndNeverEnded() throws IOException {
-        CheckpointStore store = new CheckpointStore(run, Samples.MODEL, 0, 0);
+        CheckpointStore store = new CheckpointStore(run, Samples.MODEL, "", 0, 0);
         store.writePart(2, 0, Samples.tensors(0, 1));
         store.writePart(4, 0, Samples.tensors(0, 1));
         Files.createFile(run.resolve(
@@ -82,7 +82,7 @@ class RetentionTest {
     }
 
     private void writeAll(int kept, long... steps) {
-        CheckpointStore store = new CheckpointStore(run, Samples.MODEL, kept, 0);
+        CheckpointStore store = new CheckpointStore(run, Samples.MODEL, "", kept, 0);
         for (long stepsDone : steps) {
             Samples.write(store, stepsDone, 1, 1);
         }

@@ -11,7 +11,9 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Need;
+import dev.troupe.engine.provider.ProductLibraries;
 import dev.troupe.plan.UsageException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -97,6 +99,21 @@ class EngineChoiceTest {
                 .threads();
     }
 
+    @Test
+    void shouldChooseProductsByTheMachinesTableWhereAllRanksAreOnIt() {
+        EngineProvider several = new Multiplying();
+        EngineChoice choice = choose("multiplying", several);
+        assertEquals("fast", choice.withProducts(EngineSpec.AUTO, true).settings().products());
+        assertEquals("own", choice.withProducts(EngineSpec.AUTO, false).settings().products());
+        assertEquals("own", choice.withProducts(EngineSettings.OWN_PRODUCTS, true).settings().products());
+        assertEquals(Optional.of("mine 1.0"), choice.withProducts("mine", true).productsWithVersions());
+        assertEquals("there is no wrong",
+                assertThrows(UsageException.class, () -> choice.withProducts("wrong", true)).getMessage());
+        EngineChoice without = choose("slow", SLOW);
+        assertEquals(without, without.withProducts("wrong", true));
+        assertEquals(Optional.empty(), without.productsWithVersions());
+    }
+
     private static EngineSpec spec(String kind, int threads) {
         return RunSpecReader.read(Optional.empty(), List.of("engine.kind=" + kind, "engine.threads=" + threads))
                 .engine();
@@ -112,6 +129,64 @@ class EngineChoiceTest {
 
     private static String refusal(String kind, EngineProvider... installed) {
         return assertThrows(UsageException.class, () -> choose(kind, installed)).getMessage();
+    }
+
+    /** An engine with several libraries of products. */
+    private static final class Multiplying implements EngineProvider, ProductLibraries {
+        @Override
+        public String kind() {
+            return "multiplying";
+        }
+
+        @Override
+        public int preference() {
+            return 0;
+        }
+
+        @Override
+        public String description() {
+            return kind();
+        }
+
+        @Override
+        public Optional<String> obstacle(Need need) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Engine create(EngineSettings settings) {
+            throw new IllegalStateException("no test opens it");
+        }
+
+        @Override
+        public Optional<ProductLibraries> productLibraries() {
+            return Optional.of(this);
+        }
+
+        @Override
+        public Optional<String> obstacle(String choice, DataType computeType) {
+            return choice.equals("wrong") ? Optional.of("there is no wrong") : Optional.empty();
+        }
+
+        @Override
+        public String own() {
+            return "own";
+        }
+
+        @Override
+        public String fastest(DataType computeType, Path cache) {
+            return "fast";
+        }
+
+        @Override
+        public List<String> measured(Path cache) {
+            return List.of();
+        }
+
+        @Override
+        public String identity(String choice) {
+            return choice + " 1.0";
+        }
     }
 
     /** An engine whose opening says its turn. */

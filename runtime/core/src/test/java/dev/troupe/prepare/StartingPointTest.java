@@ -187,7 +187,7 @@ class StartingPointTest {
     }
 
     private Path checkpoint(long stepsDone) {
-        CheckpointStore store = new CheckpointStore(home, MODEL, 0, 0);
+        CheckpointStore store = new CheckpointStore(home, MODEL, "", 0, 0);
         Shape one = Shape.of(1);
         TensorPart any = new TensorPart(
                 NamedTensor.of("any", one, DataType.FLOAT32, MemorySegment.ofArray(new float[1])),

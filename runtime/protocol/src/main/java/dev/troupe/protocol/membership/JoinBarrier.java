@@ -50,7 +50,8 @@ public final class JoinBarrier {
         for (String key : all.keySet()) {
             String ours = roster.keys().get(key);
             String its = keys.get(key);
-            if (!Objects.equals(ours, its)) {
+            boolean isOfOtherEngine = key.equals(Roster.PRODUCTS) && (ours == null || its == null);
+            if (!isOfOtherEngine && !Objects.equals(ours, its)) {
                 return Optional.of("node " + name + " was refused: it has " + key + " = " + its
                         + ", but the cluster has " + ours
                         + "; start every node with the same version and the same configuration");

@@ -26,6 +26,9 @@ public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys,
      */
     public static final String STEPS_BEHIND = "steps behind";
 
+    /** The key of the libraries of matrix products. A node has none where its engine has no choice, and joins any other. */
+    public static final String PRODUCTS = "engine.products";
+
     public Roster {
         ranks = Map.copyOf(ranks);
         keys = new TreeMap<>(keys);

@@ -32,6 +32,18 @@ class JoinBarrierTest {
     }
 
     @Test
+    void shouldCompareProductsOfNodesThatHaveAChoice() {
+        Map<String, String> own = Map.of(Roster.PRODUCTS, "onednn (oneDNN 3.11.0)");
+        JoinBarrier barrier = new JoinBarrier(new Roster(Map.of("a", List.of(0), "b", List.of(1), "c", List.of(2)), own,
+                Duration.ofSeconds(60), ReplicaTable.Buddies.NONE), 0);
+        assertEquals(Optional.empty(), barrier.join("a", own));
+        assertEquals(Optional.empty(), barrier.join("b", Map.of())); // on another engine
+        String refusal = barrier.join("c", Map.of(Roster.PRODUCTS, "openblas (OpenBLAS 0.3.31)")).orElseThrow();
+        assertTrue(refusal.startsWith("node c was refused: it has engine.products = openblas (OpenBLAS 0.3.31), but the"
+                + " cluster has onednn (oneDNN 3.11.0)"), refusal);
+    }
+
+    @Test
     void shouldNameTheDifference() {
         String refusal = joinBarrier.join("b", Map.of("version", "1", "parallel.schedule", "gpipe")).orElseThrow();
         assertTrue(refusal.contains("parallel.schedule = gpipe, but the cluster has 1f1b"), refusal);
