@@ -12,7 +12,8 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.PlanFile;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
-import dev.troupe.schedule.family.PipeDream2Bw;
+import dev.troupe.schedule.family.OverlappingRule;
+import dev.troupe.schedule.family.PipeDream;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
@@ -94,7 +95,7 @@ final class ScheduleCommand implements Callable<Integer> {
                 int columns = terminal.columns().orElse(FILE_COLUMNS);
                 write(TerminalDrawing.draw(timeline, CostOptions.UNITS, columns, terminal.colours()) + "\n\n"
                         + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n"
-                        + (overlaps() ? stepMore(plan, simulation, simulated) : "")
+                        + (Schedules.overlapsSteps(name) ? stepMore(plan, simulation, simulated) : "")
                         + IdleWeights.of(plan, simulated).map(note -> "Note: " + note + ".\n").orElse(""));
             }
             case csv -> write(plan.toCsv());
@@ -105,28 +106,29 @@ final class ScheduleCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    private boolean overlaps() {
-        return name.equals(PipeDream2Bw.NAME);
-    }
-
     /** Returns the time that each step adds, from a plan of twice the steps. */
     private String stepMore(Plan plan, Simulation simulation, Costs simulated) {
         int steps = plan.stepCount();
         Plan longer = new AddTransfers()
-                .apply(overlap.plan(plan.rankCount(), plan.microbatchesPerStep(), 2 * steps));
+                .apply(overlap.rule(name).plan(plan.rankCount(), plan.microbatchesPerStep(), 2 * steps));
         long more = Simulator.run(longer, simulated, CREDITS).makespanNanos() - simulation.makespanNanos();
         return "each of " + steps + " steps more: " + CostOptions.UNITS.text(more / steps) + "\n"; // rounded down
     }
 
     private Plan plan() {
-        if (!overlaps()) {
+        if (!Schedules.overlapsSteps(name)) {
             overlap.requireNone(name);
             return plan(Schedules.named(name));
         }
+        OverlappingRule rule = overlap.rule(name);
+        if (rule instanceof PipeDream && microbatches == null) {
+            microbatches = 1; // the only number
+        }
         requireSizes();
         Sizes.requireOneStageARank(name, orElse(virtualStages, 1));
-        requireFewForwards(pipeline, overlap.steps(), microbatches, "P x T x M");
-        return overlap.plan(pipeline, microbatches, overlap.steps());
+        int steps = overlap.steps(rule, pipeline);
+        requireFewForwards(pipeline, steps, microbatches, "P x T x M");
+        return rule.plan(pipeline, microbatches, steps);
     }
 
     /**

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.w3c.dom.Document;
 
@@ -147,6 +148,22 @@ class ScheduleCommandTest {
         assertFalse(Files.exists(folder.resolve("run")));
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "pipedream | [3, 2, 1] | [2, 1, 0]", "pipedream-vertical-sync | [3, 3, 3] | [2, 2, 2]"})
+    void shouldDrawStepsOfOneMicrobatch(String name, String versions, String staleness) {
+        Door door = Door.call("schedule", name, "--pipeline", "3");
+        assertEquals(ExitCode.DONE, door.exitCode(), door.refusal());
+        assertTrue(door.output().startsWith(name + ": 33 units; bubble 22.2% of ideal time, 18.2% of total\n"),
+                door.output());
+        String figures = door.output().replaceAll("\\s+", " ");
+        assertTrue(figures.contains("versions of the weights at most, by stage: " + versions
+                + "; sums of gradients: [1, 1, 1]; updates between the weights of a gradient and those that it updates: "
+                + staleness), door.output());
+        assertTrue(figures.contains("so the plan is certified for any number of steps each of 9 steps more: 3 units"),
+                door.output());
+    }
+
     @Test
     void shouldRefuseTheOptionsOfOverlappingStepsForOtherSchedules() {
         assertRefused(
@@ -157,6 +174,15 @@ class ScheduleCommandTest {
                 "pipedream-2bw", "4", "2");
         assertRefused("troupe: pipedream-2bw holds one stage on each rank, but was asked for 2 virtual stages",
                 "pipedream-2bw", "2", "2", "--virtual-stages", "2");
+        assertRefused(
+                "troupe: --updates and --warm-up are for pipedream-2bw, but pipedream updates behind each backward and"
+                        + " warms up with one forward for each rank that follows: leave them out",
+                "pipedream", "2", "1", "--warm-up",
+                "2");
+        assertRefused(
+                "troupe: pipedream updates the weights behind each microbatch, so that a step has 1, but was asked for"
+                        + " 2 in a step",
+                "pipedream", "2", "2");
         assertRefused("troupe: P x T x M must be at most 1,000,000", "pipedream-2bw", "2", "2", "--steps", "1000000");
     }
 

@@ -20,10 +20,13 @@ import java.util.Set;
  * @param overlaps the places of forwards that make a pair with the backward right behind them: both inputs must be there
  *        before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
  * @param graph the channels between stages; a chain in most plans
- * @param firstVersion the newest version of the weights at the begin: 0, or 1 in a plan that {@link #continues}
+ * @param firstVersion the newest version of the weights at the begin: 0, or a later one in a plan that {@link #continues}
+ * @param stagesUpdateAlone whether a stage updates its weights when its own gradients of a step are there; if not, an update
+ *        waits for the gradients of its step on every rank, because clipping needs their norm
  */
 public record Plan(String name, int rankCount, int stageCount, int microbatchCount, int stepCount, Placement placement,
-        List<List<Action>> rows, Set<Place> overlaps, StageGraph graph, int firstVersion) implements PlanRows {
+        List<List<Action>> rows, Set<Place> overlaps, StageGraph graph, int firstVersion,
+        boolean stagesUpdateAlone) implements PlanRows {
 
     public Plan {
         if (rankCount < 1 || rows.size() != rankCount) {
@@ -43,9 +46,9 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
                     "Plan \"" + name + "\" needs the same number of microbatches in each of its steps, but has "
                             + count(microbatchCount, "microbatch") + " for " + count(stepCount, "step") + ".");
         }
-        if (firstVersion < 0 || firstVersion > 1) {
+        if (firstVersion < 0) {
             throw new PlanException("Plan \"" + name + "\" begins with version " + firstVersion
-                    + " of the weights, but a plan begins with version 0, or with versions 1 and 0.");
+                    + " of the weights, but a plan begins with version 0 or a later one.");
         }
         rows = rows.stream().map(List::copyOf).toList();
         // Not Set.copyOf: it probes from slot to slot, and the hashes of neighbouring places are neighbours.
@@ -58,7 +61,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     /** Creates a plan that begins with one version of the weights. */
     public Plan(String name, int rankCount, int stageCount, int microbatchCount, int stepCount, Placement placement,
             List<List<Action>> rows, Set<Place> overlaps, StageGraph graph) {
-        this(name, rankCount, stageCount, microbatchCount, stepCount, placement, rows, overlaps, graph, 0);
+        this(name, rankCount, stageCount, microbatchCount, stepCount, placement, rows, overlaps, graph, 0, false);
     }
 
     /** Creates a plan of one step and a chain of stages. */
@@ -154,11 +157,17 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Returns whether the plan goes on where another has ended: each stage holds two versions of its weights at its begin,
-     * versions 1 and 0, and the first step reads version 0.
+     * Returns whether the plan goes on where another has ended: each stage holds the newest version of its weights at its
+     * begin and as many older ones as its first steps read.
      */
     public boolean continues() {
         return firstVersion > 0;
+    }
+
+    /** The update of the last step of a plan that continues waits in any case: what comes behind it is the commit. */
+    @Override
+    public boolean updateAwaitsAll(int step) {
+        return !stagesUpdateAlone || continues() && step == stepCount - 1;
     }
 
     private static boolean isPlacedUpdate(Action action) {
@@ -199,13 +208,13 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     /** Returns the same plan with other rows and these pairs in them. */
     public Plan withRows(List<List<Action>> others, Set<Place> pairs) {
         return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, others, pairs, graph,
-                firstVersion);
+                firstVersion, stagesUpdateAlone);
     }
 
     /** Returns the same plan with other channels between its stages. */
     public Plan withGraph(StageGraph other) {
         return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, rows, overlaps, other,
-                firstVersion);
+                firstVersion, stagesUpdateAlone);
     }
 
     /**

@@ -37,6 +37,11 @@ public interface PlanRows {
                 : microbatch;
     }
 
+    /** Returns whether the update of a step waits for the gradients and norms of the step on every rank. */
+    default boolean updateAwaitsAll(int step) {
+        return true;
+    }
+
     /** Returns the rank that holds a stage. */
     int rankOf(int stage);
 

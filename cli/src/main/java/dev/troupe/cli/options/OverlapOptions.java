@@ -1,7 +1,7 @@
 package dev.troupe.cli.options;
 
 import dev.troupe.plan.UsageException;
-import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.family.OverlappingRule;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.PipeDream2Bw.Updates;
 import java.util.Objects;
@@ -15,29 +15,32 @@ public final class OverlapOptions {
         lazy, eager
     }
 
-    private static final int STEPS = 4;
-
     @Option(names = "--steps", paramLabel = "T", description = {
-            "Steps to draw of a schedule whose steps overlap. Default: 4."})
+            "Steps to draw of a schedule whose steps overlap. Default: 4, and for steps of one microbatch 3 P."})
     private Integer steps;
 
     @Option(names = "--updates", paramLabel = "PLACE", description = {
-            "${COMPLETION-CANDIDATES}: the place of an update of such a schedule, before the first forward that reads it or behind the last backward of its step. Default: lazy."})
+            "${COMPLETION-CANDIDATES}: the place of an update of pipedream-2bw, before the first forward that reads it or behind the last backward of its step. Default: lazy."})
     private Place updates;
 
     @Option(names = "--warm-up", paramLabel = "N", description = {
-            "Forwards of the warm-up of such a schedule for each rank that follows: 1, or 2 to hide slow messages. Default: 1."})
+            "Forwards of the warm-up of pipedream-2bw for each rank that follows: 1, or 2 to hide slow messages. Default: 1."})
     private Integer warmUp;
 
     /** Returns the number of steps to draw. */
-    public int steps() {
-        return steps == null ? STEPS : steps;
+    public int steps(OverlappingRule rule, int pipeline) {
+        return steps == null ? rule.drawnSteps(pipeline) : steps;
     }
 
-    /** Returns the plan of some steps of the schedule. */
-    public Plan plan(int pipeline, int microbatches, int stepCount) {
-        return new PipeDream2Bw(updates == Place.eager ? Updates.EAGER : Updates.LAZY, warmUp == null ? 1 : warmUp)
-                .plan(pipeline, microbatches, stepCount);
+    /** Returns the rule of a schedule whose steps overlap. */
+    public OverlappingRule rule(String schedule) {
+        if (!schedule.equals(PipeDream2Bw.NAME) && (updates != null || warmUp != null)) {
+            throw new UsageException("--updates and --warm-up are for " + PipeDream2Bw.NAME + ", but " + schedule
+                    + " updates behind each backward and warms up with one forward for each rank that follows: leave them"
+                    + " out");
+        }
+        return OverlappingRule.named(schedule, updates == Place.eager ? Updates.EAGER : Updates.LAZY,
+                warmUp == null ? 1 : warmUp);
     }
 
     /** Refuses these options for any other schedule. */

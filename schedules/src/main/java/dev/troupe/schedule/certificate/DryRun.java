@@ -141,7 +141,7 @@ final class DryRun {
             boolean isThere = !withMessages || channel(action).landed.contains(action.microbatch());
             return isThere ? null : plan.peer(action);
         }
-        return kind.resource() == Resource.DECISION
+        return kind.resource() == Resource.DECISION && plan.updateAwaitsAll(plan.stepOf(action))
                 ? measured.get(plan.stepOf(action)).stream().filter(each -> !done.contains(each)).findFirst()
                         .orElse(null)
                 : null;

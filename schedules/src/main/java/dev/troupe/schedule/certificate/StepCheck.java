@@ -83,6 +83,11 @@ final class StepCheck {
             return;
         }
         int peer = plan.peerStage(action);
+        if (plan.stagesUpdateAlone() && peer != action.stage()) {
+            throw index.refusal(index.find(action), "waits for another stage", action
+                    + " is between two stages, but each stage of this plan updates its weights alone: a parameter of two stages"
+                    + " would wait for both, and be older than the others.");
+        }
         if (peer == StageGraph.NONE || action.kind().isSend() && peer == action.stage()) {
             throw index.refusal(index.find(action), "no other end", action + " has no other stage to go between: stage "
                     + action.stage() + " shares no parameter with one, so take the message out.");

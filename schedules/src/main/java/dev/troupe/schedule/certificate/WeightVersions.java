@@ -11,7 +11,8 @@ import dev.troupe.schedule.Plan;
 
 /**
  * The copies of weights and of gradient sums that a plan needs, and the age of the weights of its gradients. Each list has a
- * number for each stage.
+ * number for each stage. A plan that continues begins with the versions that its stages' staleness asks for, and leaves as
+ * many for the next one.
  *
  * @param liveVersions the most versions of the weights at one time; a version lives from the update that makes it to the
  *        update that starts from it or the last action that reads it, whichever is later; 1 where steps do not overlap
@@ -39,33 +40,42 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
         private final Spans versions = new Spans();
         private final Spans gradients = new Spans();
         private final int firstVersion;
-        private int staleness;
+        private final int staleness;
 
         Lives(Plan plan, int stage) {
             this.firstVersion = plan.firstVersion();
-            for (int version = 0; version <= firstVersion; version++) {
-                versions.use(version, 0);
-            }
             List<Action> row = plan.rows().get(plan.rankOf(stage));
+            this.staleness = row.stream().filter(action -> action.stage() == stage && action.namesVersion())
+                    .mapToInt(action -> firstVersion + plan.stepOf(action) - action.version()).max().orElse(0);
+            useAll(firstVersion, plan.continues() ? staleness : 0, 0);
             for (int position = 0; position < row.size(); position++) {
                 Action action = row.get(position);
                 if (action.stage() == stage) {
                     take(action, plan.stepOf(action), position);
                 }
             }
+            if (plan.continues()) {
+                useAll(firstVersion + plan.stepCount(), staleness, row.size());
+            }
+        }
+
+        /** Has a version and some before it in use at a position. */
+        private void useAll(int newest, int older, int position) {
+            for (int version = Math.max(0, newest - older); version <= newest; version++) {
+                versions.use(version, position);
+            }
         }
 
         private void take(Action action, int step, int position) {
             if (action.kind() == Kind.UPDATE) {
                 versions.use(firstVersion + step, position);
-                versions.use(firstVersion + step + 1, position);
+                versions.use(firstVersion + step + 1, position + (staleness == 0 ? 1 : 0)); // or in place
                 gradients.use(step, position);
             } else if (action.kind().freesActivation()) {
                 gradients.use(step, position);
             }
             if (action.namesVersion()) {
                 versions.use(action.version(), position);
-                staleness = Math.max(staleness, firstVersion + step - action.version());
             }
         }
     }
@@ -75,10 +85,10 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
         private final Map<Integer, Integer> first = new HashMap<>();
         private final Map<Integer, Integer> last = new HashMap<>();
 
-        /** Takes note of a use; positions come in rising order. */
+        /** Takes note of a use. */
         void use(int copy, int position) {
             first.putIfAbsent(copy, position);
-            last.put(copy, position);
+            last.merge(copy, position, Math::max);
         }
 
         /** Returns the most copies in use at one position; the number is largest at the begin of a copy. */

@@ -5,15 +5,15 @@ import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 
 /**
- * The steps of one pass of a run under PipeDream-2BW: from one flush of the pipeline to the next.
+ * The steps of one pass of a run whose steps overlap: from one flush of the pipeline to the next.
  *
  * @param rule the places of forwards and updates
  * @param steps number of steps from one flush to the next
  */
-public record OverlappingSteps(PipeDream2Bw rule, int steps) implements Schedule {
+public record OverlappingSteps(OverlappingRule rule, int steps) implements Schedule {
     @Override
     public String name() {
-        return PipeDream2Bw.NAME;
+        return rule.name();
     }
 
     /** Returns the plan of all steps of a pass, which continues where another has ended; see {@link Plan#continues}. */

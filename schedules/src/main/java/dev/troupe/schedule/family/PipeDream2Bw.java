@@ -5,12 +5,10 @@ import java.util.List;
 import java.util.Set;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.StageGraph;
-import dev.troupe.schedule.builder.Sizes;
 
 /**
  * PipeDream-2BW: 1F1B that never drains. The forwards of the next step begin before the update of this one, so that no rank
@@ -23,14 +21,9 @@ import dev.troupe.schedule.builder.Sizes;
  * rank 1   F0@0 B0@0 F1@0 B1@0 F2@0 B2@0 F3@0 B3@0 U0 F4@1 B4@1 F5@1 B5@1 U1 U2
  * </pre>
  *
- * <p>The phases of a row:
- * <ol>
- * <li>warm-up: forwards, as many as ranks follow, or a multiple of it;
- * <li>steady: one forward, one backward, through all steps;
- * <li>the backwards that are left when there is no other step.
- * </ol>
- * An update waits for the gradients of its step on every rank, because clipping needs the global norm, and tied weights the
- * sum of both ends. So its place in the row decides on the bubble: see {@link Updates}.
+ * <p>The warm-up of a row has as many forwards as ranks follow, or a multiple of it; then one forward and one backward take
+ * turns through all steps. An update waits for the gradients of its step on every rank, because clipping needs the global
+ * norm, and tied weights the sum of both ends. So its place in the row decides on the bubble: see {@link Updates}.
  *
  * <p>It is defined for M as large as the warm-up of rank 0 or larger. With fewer microbatches a rank begins step t+2 before
  * the gradients of step t are back, while its weights need their update.
@@ -42,9 +35,12 @@ import dev.troupe.schedule.builder.Sizes;
  * @param warmUpPerRank forwards of the warm-up for each rank that follows: 1, or 2 to hide the time of messages and of the
  *        norm behind more activations
  */
-public record PipeDream2Bw(Updates updates, int warmUpPerRank) {
+public record PipeDream2Bw(Updates updates, int warmUpPerRank) implements OverlappingRule {
     /** The name of the schedule on the command line. */
     public static final String NAME = "pipedream-2bw";
+    private static final int STALENESS = 1;
+    /** The first four show the block of a step that repeats. */
+    private static final int DRAWN_STEPS = 4;
 
     /** The place of the update of a step in a row. */
     public enum Updates {
@@ -65,35 +61,29 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) {
         }
     }
 
-    /**
-     * Makes the plan of some steps, from the first one of a run, with its computing and its updates alone.
-     *
-     * @param pipeline number of ranks in the pipeline, P, with one stage each
-     * @param microbatches microbatches of each step, M
-     * @param steps number of steps
-     * @throws PlanException if there are fewer microbatches than the warm-up of rank 0 has; the message says which would do
-     */
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
     public Plan plan(int pipeline, int microbatches, int steps) {
         return plan(pipeline, microbatches, steps, 0);
     }
 
-    /**
-     * Makes the plan of some steps that go on where others have ended: each stage has two versions of its weights at its
-     * begin, and step t reads version t, where the first update makes version 2.
-     *
-     * @throws PlanException as {@link #plan(int, int, int)}
-     */
+    /** Each stage has versions 0 and 1 of its weights at the begin, and step t reads version t. */
+    @Override
     public Plan continuing(int pipeline, int microbatches, int steps) {
         return plan(pipeline, microbatches, steps, 1);
     }
 
+    @Override
+    public int drawnSteps(int pipeline) {
+        return DRAWN_STEPS;
+    }
+
     private Plan plan(int pipeline, int microbatches, int steps, int firstVersion) {
-        Sizes.requirePositive(NAME, pipeline, 1, microbatches);
-        if (steps < 1 || 2L * microbatches * steps > Integer.MAX_VALUE) {
-            throw new PlanException(
-                    NAME + " needs 1 step or more and no more actions on a rank than a plan can hold, but was"
-                            + " asked for " + steps + " steps of " + microbatches + " microbatches.");
-        }
+        OverlappingRule.requireSizes(NAME, pipeline, microbatches, steps);
         int warmUp = warmUpPerRank * (pipeline - 1);
         if (microbatches < warmUp) {
             throw new PlanException(NAME + " on " + pipeline + " ranks needs " + warmUp
@@ -108,74 +98,10 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) {
     Plan planOf(int pipeline, int microbatches, int steps, int firstVersion) {
         List<List<Action>> rows = new ArrayList<>();
         for (int stage = 0; stage < pipeline; stage++) {
-            rows.add(new Steps(stage, microbatches, steps, firstVersion).row(warmUpPerRank * (pipeline - 1 - stage)));
+            rows.add(new OverlappingRow(stage, microbatches, steps, firstVersion, STALENESS, updates == Updates.LAZY)
+                    .withWarmUp(warmUpPerRank * (pipeline - 1 - stage)));
         }
         return new Plan(NAME, pipeline, pipeline, microbatches * steps, steps, Placement.LOOP, rows, Set.of(),
-                StageGraph.chain(pipeline), firstVersion);
-    }
-
-    /** The row of one stage. */
-    private final class Steps {
-        private final int stage;
-        private final int microbatches;
-        private final int steps;
-        private final int firstVersion;
-        private final List<Action> row = new ArrayList<>();
-        private int forwards;
-        private int backwards;
-        private int updated;
-
-        Steps(int stage, int microbatches, int steps, int firstVersion) {
-            this.stage = stage;
-            this.microbatches = microbatches;
-            this.steps = steps;
-            this.firstVersion = firstVersion;
-        }
-
-        List<Action> row(int warmUp) {
-            int all = microbatches * steps;
-            // 1. Warm-up.
-            while (forwards < Math.min(warmUp, all)) {
-                forward();
-            }
-            // 2. Steady: one forward, one backward.
-            while (forwards < all) {
-                forward();
-                backward();
-            }
-            // 3. The backwards that are left, and the updates that no forward has asked for.
-            while (backwards < all) {
-                backward();
-            }
-            while (updated < steps) {
-                update();
-            }
-            return row;
-        }
-
-        private void forward() {
-            int version = version(forwards);
-            while (firstVersion + updated < version) {
-                update();
-            }
-            row.add(new Action(stage, Kind.FORWARD, forwards++, version));
-        }
-
-        private void backward() {
-            row.add(new Action(stage, Kind.FULL_BACKWARD, backwards, version(backwards)));
-            backwards++;
-            if (updates == Updates.EAGER && backwards % microbatches == 0) {
-                update();
-            }
-        }
-
-        private void update() {
-            row.add(new Action(stage, Kind.UPDATE, updated++));
-        }
-
-        /** Returns the version that a microbatch reads: the last one but one of its step. */
-        private int version(int microbatch) {
-            return Math.max(0, firstVersion + microbatch / microbatches - 1); // rounded down
-        }
+                StageGraph.chain(pipeline), firstVersion, false);
     }
 }

@@ -14,12 +14,21 @@ public final class Schedules {
             new InterleavedOneForwardOneBackward(), new ZeroBubbleH1(), new ZeroBubbleH2(),
             new InterleavedZeroBubble(), new ZeroBubbleV(), new VHalf(), new VMin(), new DualPipeV());
 
+    /** The names of the schedules whose steps overlap: see {@link OverlappingRule}. */
+    private static final List<String> OVERLAPPING = List.of(PipeDream2Bw.NAME, PipeDream.STASHING,
+            PipeDream.VERTICAL_SYNC);
+
     private Schedules() {
     }
 
     /** Returns the names that {@link #named} knows, related schedules side by side. */
     public static List<String> names() {
         return ALL.stream().map(Schedule::name).toList();
+    }
+
+    /** Returns whether this is the name of a schedule whose steps overlap, so that it has no plan of one step. */
+    public static boolean overlapsSteps(String name) {
+        return OVERLAPPING.contains(name);
     }
 
     /**
@@ -34,7 +43,7 @@ public final class Schedules {
                 return schedule;
             }
         }
-        if (name.equals(PipeDream2Bw.NAME)) {
+        if (overlapsSteps(name)) {
             throw new PlanException(name
                     + " overlaps the steps of a run, so that it has no plan of one step: ./troupe schedule draws it and"
                     + " ./troupe train runs it; here, take one of " + String.join(", ", names()) + ".");

@@ -43,7 +43,8 @@ final class Walk {
     private int firstUpdate(int rank) {
         List<Action> row = step.rows().row(rank);
         for (int position = 0; position < row.size(); position++) {
-            if (row.get(position).kind() == Kind.UPDATE) {
+            Action action = row.get(position);
+            if (action.kind() == Kind.UPDATE && step.rows().plan().updateAwaitsAll(step.rows().plan().stepOf(action))) {
                 return position;
             }
         }

@@ -8,7 +8,6 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.PlanRows;
-import dev.troupe.schedule.Resource;
 import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Flow;
 import dev.troupe.schedule.timeline.Span;
@@ -140,7 +139,7 @@ public final class Simulation {
     /** Returns the action for which an action has waited that did not start right behind the one before it. */
     private Place maker(int rank, int position, int[] fingers) {
         long packed = rows.packed(rank, position);
-        if (PackedAction.kind(packed).resource() == Resource.DECISION) {
+        if (Simulator.awaitsAll(rows, packed)) {
             return lastMeasure(Simulator.stepOf(rows, packed), fingers);
         }
         Place maker = find(inputMaker(packed), fingers);

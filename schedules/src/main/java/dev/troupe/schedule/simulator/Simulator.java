@@ -132,6 +132,11 @@ public final class Simulator {
         return kind == Kind.NORM || kind.freesActivation();
     }
 
+    /** Returns whether an action waits for the decision of its step. */
+    static boolean awaitsAll(PlanRows rows, long packed) {
+        return PackedAction.kind(packed).resource() == Resource.DECISION && rows.updateAwaitsAll(stepOf(rows, packed));
+    }
+
     static int stepOf(PlanRows rows, long packed) {
         return rows.stepOf(PackedAction.kind(packed), PackedAction.microbatch(packed));
     }
@@ -214,7 +219,7 @@ public final class Simulator {
         if (input >= 0 && isMissing(rank, input, microbatch)) {
             return false;
         }
-        if (PackedAction.kind(packed).resource() == Resource.DECISION) {
+        if (awaitsAll(rows, packed)) {
             int step = stepOf(rows, packed);
             if (measuresLeft[step] > 0) {
                 wanted[rank] = DECISION;
