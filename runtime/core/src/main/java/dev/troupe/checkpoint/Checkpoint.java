@@ -195,12 +195,19 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return weights.names().contains(name);
     }
 
-    /** Reads the newest weights for those before the last update too, where the run had one version of them. */
+    /** Returns how many versions before the newest there are of a weight. */
+    public int olderVersions(String weight) {
+        int older = 0;
+        while (has(StateTensor.before(older + 1) + weight)) {
+            older++;
+        }
+        return older;
+    }
+
+    /** Reads the newest weights for those before the last updates too, where the run had one version of them. */
     @Override
     public void read(String asked, Shape shape, DataType parameterType, MemorySegment target) {
-        String name = has(asked) || !asked.startsWith(StateTensor.OLDER)
-                ? asked
-                : asked.substring(StateTensor.OLDER.length());
+        String name = has(asked) ? asked : StateTensor.newestOf(asked).orElse(asked);
         if (!has(name)) {
             throw new WeightException(directory + " has no tensor " + name
                     + ": resume with the model and the optimizer that it was written with");

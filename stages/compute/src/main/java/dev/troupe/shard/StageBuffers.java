@@ -1,5 +1,7 @@
 package dev.troupe.shard;
 
+import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
@@ -17,14 +19,13 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
  * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
  * one more, all under one {@link BufferLayout}; weights that no step changes lie apart. In mixed precision there is one
- * more of weights, rounded for the products. Where steps overlap, there may be one more of the weights before the last
- * update, and one more of gradients ({@link Overlap}). What sees parameters one by one has ranges of them; what treats all
+ * more of weights, rounded for the products. Where steps overlap, there may be more of the weights before the last updates,
+ * and more of gradients ({@link Overlap}). What sees parameters one by one has ranges of them; what treats all
  * numbers alike (optimizer, snapshot, reduction) has a whole buffer, or a few large ranges.
  */
 public final class StageBuffers implements AutoCloseable {
@@ -33,9 +34,7 @@ public final class StageBuffers implements AutoCloseable {
     private final BufferLayout layout;
     private final StageParameters layers;
     private final FrozenWeights frozen;
-    private final WeightVersion newest;
-    /** The weights before the last update; null where steps do not overlap. */
-    private final WeightVersion older;
+    private final HeldVersions versions;
     /** Empty where the stage is not for training. */
     private final List<GradientSum> sums = new ArrayList<>();
     // The index of the sum that backwards add to.
@@ -87,9 +86,10 @@ public final class StageBuffers implements AutoCloseable {
         this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters),
                 data.group().size());
         Extent weightExtent = data.shares(Zero.WEIGHTS) ? Extent.SHARE : Extent.ALL;
-        this.newest = version(weightExtent, parameters);
-        this.older = overlap.weightVersions() > 1 ? version(weightExtent, parameters) : null;
-        newest.place();
+        List<WeightVersion> copies = Stream.generate(() -> version(weightExtent, parameters))
+                .limit(overlap.weightVersions()).toList();
+        this.versions = new HeldVersions(copies.getFirst(), copies.subList(1, copies.size()));
+        versions.newest().place();
         for (int index = 0; trained && index < overlap.gradientSums(); index++) {
             sums.add(gradientSum(parameters));
         }
@@ -134,9 +134,9 @@ public final class StageBuffers implements AutoCloseable {
         return new GradientSum(buffer, secondUse, ranges, shares);
     }
 
-    /** From now on layers read the weights 0 or 1 updates behind the newest, and all means the sum of gradients 0 or 1. */
+    /** From now on layers read the weights before so many updates, and all means the sum of gradients of this index. */
     public void use(int updatesBehind, int sumIndex) {
-        (updatesBehind == 0 ? newest : Objects.requireNonNull(older, "the weights before the last update")).place();
+        versions.before(updatesBehind).place();
         sumInUse = sumIndex;
         sum().place(layers);
     }
@@ -145,11 +145,9 @@ public final class StageBuffers implements AutoCloseable {
         return sums.get(sumInUse);
     }
 
-    /** Makes the older of two versions a copy of the newest, which an update follows. */
+    /** Keeps a copy of the newest weights, which an update follows, where there is more than one version. */
     public void beginUpdate() {
-        if (older != null) {
-            older.copyOf(newest);
-        }
+        versions.beginUpdate();
     }
 
     private static Extent gradientExtent(DataShare data) {
@@ -199,12 +197,18 @@ public final class StageBuffers implements AutoCloseable {
 
     /** The newest weights that are here at rest. */
     public FlatBuffer weights() {
-        return newest.weights();
+        return versions.newest().weights();
     }
 
-    /** The weights before the last update; empty where there is one version. */
-    public Optional<FlatBuffer> olderWeights() {
-        return Optional.ofNullable(older).map(WeightVersion::weights);
+    /** The weights before the last update, those before the one before, and so on; empty where there is one version. */
+    public List<FlatBuffer> olderWeights() {
+        return IntStream.rangeClosed(1, versions.olderCount()).mapToObj(updates -> versions.before(updates).weights())
+                .toList();
+    }
+
+    /** The turn of the buffers of {@link #olderWeights}: where it is the same, they are the same. */
+    public int turnOfVersions() {
+        return versions.turn();
     }
 
     /** The gradients that add up here, all but that of a second use: the sum in use. */
@@ -222,9 +226,9 @@ public final class StageBuffers implements AutoCloseable {
         return sumInUse;
     }
 
-    /** Bytes of all weights, of both versions, with what of them is gathered for the layers that use them. */
+    /** Bytes of all weights, of all versions, with what of them is gathered for the layers that use them. */
     public long weightBytes() {
-        return frozen.weightBytes() + newest.bytes() + (older == null ? 0 : older.bytes()) + workingWeightBytes;
+        return frozen.weightBytes() + versions.bytes() + workingWeightBytes;
     }
 
     /** Bytes of all gradients, that of a second use or those of the layer that computes too; there are some. */
@@ -324,7 +328,7 @@ public final class StageBuffers implements AutoCloseable {
     /** After an update of what this rank updates. */
     public void weightsUpdated() {
         if (exchangedWeights.isEmpty()) {
-            newest.changed();
+            versions.newest().changed();
         }
     }
 
@@ -332,7 +336,7 @@ public final class StageBuffers implements AutoCloseable {
     public void unshard() {
         if (!exchangedWeights.isEmpty()) {
             exchangedWeights.forEach(bucket -> data.group().allGather(bucket.share, bucket.whole));
-            newest.changed();
+            versions.newest().changed();
         }
         layerShares.beginStep();
     }
@@ -347,16 +351,12 @@ public final class StageBuffers implements AutoCloseable {
         frozen.load(source);
         parameters.stream().flatMap(parameter -> held(parameter.name(), parameter, weights(), false).stream())
                 .forEach(held -> held.load(engine, source));
-        newest.changed();
-        beginUpdate();
+        versions.begin();
     }
 
     /** After a change of all versions of the weights: rounds them for the products, in one kernel call each. */
     public void versionsChanged() {
-        newest.changed();
-        if (older != null) {
-            older.changed();
-        }
+        versions.changed();
     }
 
     /** Makes all gradients of the sum in use zero, that of a second use too. */

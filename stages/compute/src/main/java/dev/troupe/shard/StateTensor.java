@@ -1,5 +1,8 @@
 package dev.troupe.shard;
 
+import java.util.regex.Pattern;
+import java.util.regex.Matcher;
+import java.util.Optional;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.TensorSlice;
@@ -12,7 +15,7 @@ import java.lang.foreign.MemorySegment;
  *
  * @param name
  *            the published name, with {@code optimizer.exp_avg.} or {@code optimizer.exp_avg_sq.} before it for moments, and
- *            {@link #OLDER} for the weights before the last update
+ *            {@link #before} for the weights before the last updates
  * @param tensor
  *            the live tensor, not a copy
  * @param slice
@@ -22,8 +25,18 @@ import java.lang.foreign.MemorySegment;
  *            table the stage of the embedding, of what a group of ranks does not share out its first rank
  */
 public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
-    /** In front of the name of a parameter in the version before the last update, where a stage has two. */
-    public static final String OLDER = "before.";
+    private static final Pattern OLDER = Pattern.compile("before(?:-\\d+)?\\.(.+)");
+
+    /** Returns the text in front of the name of a parameter in the version before so many updates, 1 or more. */
+    public static String before(int updates) {
+        return updates == 1 ? "before." : "before-" + updates + ".";
+    }
+
+    /** Returns the name of the newest version of an older one; empty for any other name. */
+    public static Optional<String> newestOf(String name) {
+        Matcher older = OLDER.matcher(name);
+        return older.matches() ? Optional.of(older.group(1)) : Optional.empty();
+    }
 
     /** Fills the tensor with its slice of the whole one that the source has under this name. */
     public void load(Engine engine, WeightSource source) {

@@ -196,7 +196,7 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Says which weights and sum of gradients calls from now on mean, where steps overlap ({@link StageSettings#overlap}):
-     * those 0 or 1 updates behind the newest, and the sum 0 or 1. A backward means the weights of its forward.
+     * those before so many updates, 0 for the newest, and the sum of this index. A backward means its forward's weights.
      */
     public void use(int updatesBehind, int gradientSum) {
         buffers.use(updatesBehind, gradientSum);
@@ -294,7 +294,7 @@ public final class Stage implements AutoCloseable {
         stack.head().scaleLoss(factor);
     }
 
-    /** Gives a step up: its gradients become zero. Of two versions of the weights the older one becomes the newest. */
+    /** Gives a step up: its gradients become zero. Of several versions of the weights the last two become the same. */
     public void skipStep() {
         buffers.beginUpdate();
         buffers.zeroGradients();
@@ -325,8 +325,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Updates the weights that are this rank's to update, and makes the gradients zero; {@link #unshard} follows. Of two
-     * versions of the weights, those before the update become the older one.
+     * Updates the weights that are this rank's to update, and makes the gradients zero; {@link #unshard} follows. Of several
+     * versions of the weights, those before the update become the one before.
      *
      * @param learningRate
      *            the rate of this step

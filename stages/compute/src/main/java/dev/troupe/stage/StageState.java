@@ -1,5 +1,7 @@
 package dev.troupe.stage;
 
+import java.util.Map;
+import java.util.HashMap;
 import dev.troupe.engine.Engine;
 import dev.troupe.layer.Parameter;
 import dev.troupe.optimizer.OptimizerState;
@@ -18,7 +20,8 @@ final class StageState {
     private final StageBuffers buffers;
     private final OptimizerState optimizer;
     private final TensorGroup group;
-    private final List<StateTensor> all;
+    // By the turn of the versions of the weights.
+    private final Map<Integer, List<StateTensor>> all = new HashMap<>();
 
     StageState(Engine engine, StageLayers layers, StageBuffers buffers, OptimizerState optimizer, TensorGroup group) {
         this.engine = engine;
@@ -26,7 +29,6 @@ final class StageState {
         this.buffers = buffers;
         this.optimizer = optimizer;
         this.group = group;
-        this.all = withOptimizer(weights());
     }
 
     List<StateTensor> weights() {
@@ -48,18 +50,21 @@ final class StageState {
     }
 
     /**
-     * Weights, those before the last update too where there are two versions, and optimizer state: the same tensors always,
-     * so that a snapshot after each update asks for no new list.
+     * Weights, those before the last updates too where there are several versions, and optimizer state: few lists in all, so
+     * that a snapshot after each update asks for no new one.
      */
     List<StateTensor> all() {
-        return all;
+        return all.computeIfAbsent(buffers.turnOfVersions(), _ -> withOlderAndOptimizer());
     }
 
-    private List<StateTensor> withOptimizer(List<StateTensor> weights) {
-        List<StateTensor> all = new ArrayList<>(weights);
-        buffers.olderWeights().ifPresent(older -> all.addAll(named(StateTensor.OLDER, older)));
-        layers.parameters().forEach(parameter -> optimizer.addTo(all, parameter, isCopy(parameter)));
-        return List.copyOf(all);
+    private List<StateTensor> withOlderAndOptimizer() {
+        List<StateTensor> state = new ArrayList<>(weights());
+        List<FlatBuffer> older = buffers.olderWeights();
+        for (int updates = 1; updates <= older.size(); updates++) {
+            state.addAll(named(StateTensor.before(updates), older.get(updates - 1)));
+        }
+        layers.parameters().forEach(parameter -> optimizer.addTo(state, parameter, isCopy(parameter)));
+        return List.copyOf(state);
     }
 
     /** Restores {@link #all} from whole tensors. */

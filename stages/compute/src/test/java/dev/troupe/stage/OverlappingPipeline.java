@@ -3,7 +3,6 @@ package dev.troupe.stage;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.layer.DropoutSettings;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.partition.Partition;
 import dev.troupe.protocol.run.GlobalNorm;
@@ -39,6 +38,8 @@ final class OverlappingPipeline implements AutoCloseable {
     private final int[] backwards;
     private final double[] losses;
     private final List<StepResult> results = new ArrayList<>();
+    // Of stages that update alone, by step.
+    private final List<List<LayerSquaredSum>> measured = new ArrayList<>();
 
     /** How updates are made. */
     record Optimizing(Optimizer optimizer, double learningRate, double clip) {
@@ -47,22 +48,26 @@ final class OverlappingPipeline implements AutoCloseable {
         }
     }
 
-    OverlappingPipeline(Golden golden, Partition partition, Plan plan, WeightVersions weights, Optimizing optimizing,
-            Supplier<Engine> engine, WeightSource source) {
+    /** @param microbatchSize sequences of a microbatch; steps take those of the golden in turn */
+    OverlappingPipeline(Golden golden, Partition partition, Plan plan, int microbatchSize, WeightVersions weights,
+            Optimizing optimizing, Supplier<Engine> engine, WeightSource source) {
         this.golden = golden;
         this.plan = plan;
         this.optimizing = optimizing;
-        this.microbatchSize = golden.batchSize / plan.microbatchesPerStep();
+        this.microbatchSize = microbatchSize;
         this.gradientSums = Collections.max(weights.liveGradients());
         this.updates = new int[plan.stageCount()];
         this.backwards = new int[plan.stageCount()];
         this.losses = new double[plan.microbatchCount()];
         StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, plan.microbatchesPerStep(),
-                optimizing.optimizer, Recompute.NONE, DropoutSettings.NONE, false,
-                new Overlap(Collections.max(weights.liveVersions()), gradientSums));
+                optimizing.optimizer);
         for (int stage = 0; stage < plan.stageCount(); stage++) {
             engines.add(engine.get());
-            stages.add(Stage.create(engines.getLast(), partition, stage, settings, source));
+            stages.add(Stage.create(engines.getLast(), partition, stage,
+                    settings.with(new Overlap(weights.liveVersions().get(stage), gradientSums)), source));
+        }
+        for (int step = 0; step < plan.stepCount(); step++) {
+            measured.add(new ArrayList<>());
         }
     }
 
@@ -84,6 +89,9 @@ final class OverlappingPipeline implements AutoCloseable {
             if (positions[rank] < plan.rows().get(rank).size()) {
                 throw new IllegalStateException("rank " + rank + " waits for ever at position " + positions[rank]);
             }
+        }
+        for (int step = results.size(); step < plan.stepCount(); step++) {
+            results.add(result(step, measured.get(step)));
         }
         return results;
     }
@@ -118,8 +126,8 @@ final class OverlappingPipeline implements AutoCloseable {
         use(action);
         stages.get(stage).enterStep(step, number - action.microbatch());
         Tensor output = stages.get(stage).forward(action.microbatch(), arrived.remove(action.work()),
-                new MicrobatchRows(golden.tokens(step, number, microbatchSize, 0),
-                        golden.tokens(step, number, microbatchSize, 1)));
+                new MicrobatchRows(golden.tokens(0, action.microbatch(), microbatchSize, 0),
+                        golden.tokens(0, action.microbatch(), microbatchSize, 1)));
         if (output == null) {
             losses[action.microbatch()] = stages.get(stage).loss(action.microbatch());
         } else {
@@ -151,6 +159,10 @@ final class OverlappingPipeline implements AutoCloseable {
     }
 
     private boolean update(int stage, int step) {
+        if (plan.stagesUpdateAlone()) {
+            updateAlone(stage, step);
+            return true;
+        }
         int needed = (step + 1) * plan.microbatchesPerStep();
         for (int done : backwards) {
             if (done < needed) {
@@ -168,6 +180,19 @@ final class OverlappingPipeline implements AutoCloseable {
         return true;
     }
 
+    /** The certificate has it that the stage's gradients of the step are there. */
+    private void updateAlone(int index, int step) {
+        Stage stage = stages.get(index);
+        stage.use(0, sumOf(step));
+        if (stage.tiedEnd() == TiedEnd.BOTH) {
+            stage.tied().reduce();
+        }
+        stage.addUpGradients();
+        stage.squaredSums((block, part, sum) -> measured.get(step).add(new LayerSquaredSum(block, part, sum)));
+        stage.optimizerStep(optimizing.learningRate, 1, step + 1);
+        updates[index]++;
+    }
+
     private StepResult measure(int step) {
         stages.forEach(stage -> stage.use(0, sumOf(step)));
         if (stages.getFirst().tiedEnd() == TiedEnd.BOTH) {
@@ -180,6 +205,10 @@ final class OverlappingPipeline implements AutoCloseable {
             stage.addUpGradients();
             stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum)));
         });
+        return result(step, sums);
+    }
+
+    private StepResult result(int step, List<LayerSquaredSum> sums) {
         double loss = 0;
         for (int number = 0; number < plan.microbatchesPerStep(); number++) {
             loss += losses[step * plan.microbatchesPerStep() + number];
