@@ -117,6 +117,18 @@ class ClusterFaultTest {
                 "exception rank=3 step=2 at=optimizer", "kill rank=2 step=4", "kill-coordinator step=7");
     }
 
+    /** Passes of six microbatches; a process is killed with four of them in flight, and then the leader's process. */
+    @Tag("long")
+    @Test
+    void shouldEndWithTheSameBitsWhereProcessesAreKilledWithStashedWeights() throws IOException {
+        write(HERE, true);
+        requireTheBitsOfOneProcess(
+                small(4, "training.steps=12", "parallel.schedule=pipedream", "parallel.flush-every=6",
+                        "training.global-batch-size=1", "training.gradient-clip=0", "model.tie-embeddings=false"),
+                "exception rank=1 step=1 at=B", "exception rank=3 step=4 at=optimizer", "kill rank=2 step=3",
+                "kill-coordinator step=9");
+    }
+
     private void requireTheBitsOfOneProcess(String hostOfB, String schedule, int ranksOfANode, String... faults)
             throws IOException {
         write(hostOfB, false);

@@ -75,7 +75,8 @@ public final class RunSummary {
         List<Integer> peaks = run.plan().training().peakActivations();
         output.println(plan.name() + " on " + count(plan.rankCount(), "rank") + "; activations held at most, by rank: "
                 + peaks + (plan.continues()
-                        ? "; two versions of the weights; the pipeline is flushed every "
+                        ? "; versions of the weights: " + run.plan().training().weights().liveVersions()
+                                + "; the pipeline is flushed every "
                                 + count(plan.stepCount(), "step")
                         : ""));
         Terminal terminal = Terminal.ofOutput();
@@ -153,8 +154,9 @@ public final class RunSummary {
     }
 
     private static String overlap(OverlapSpec overlap, Plan plan) {
-        return " --steps " + plan.stepCount() + " --updates " + overlap.updates().word() + " --warm-up "
-                + overlap.warmUp();
+        return " --steps " + plan.stepCount() + (plan.stagesUpdateAlone()
+                ? ""
+                : " --updates " + overlap.updates().word() + " --warm-up " + overlap.warmUp());
     }
 
     private static String count(int number, String noun) {

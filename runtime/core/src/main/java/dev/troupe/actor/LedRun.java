@@ -138,9 +138,9 @@ final class LedRun implements CoordinatedRun {
 
     private void carryOut(RunCommand command) {
         switch (command) {
-            case RunCommand.StartPass(Pass pass, var told) -> {
+            case RunCommand.StartPass(Pass pass, var updates, var told) -> {
                 reports.passStarts(pass, told.size() == setup.settings().rankCount(), machine.epoch());
-                tellRanks(told, new ScheduleActor.StartPass(pass));
+                tellRanks(told, new ScheduleActor.StartPass(pass, updates));
             }
             case RunCommand.Update(var update, var told) -> tellRanks(told, new ScheduleActor.ApplyUpdate(update));
             case RunCommand.CommitStep(var results, Commit commit) -> {

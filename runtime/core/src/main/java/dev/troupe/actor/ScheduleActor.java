@@ -47,8 +47,16 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     sealed interface Command {
     }
 
-    /** Walk the row. */
-    record StartPass(Pass pass) implements Command {
+    /**
+     * Walk the row.
+     *
+     * @param updates
+     *            of the first steps, where they are decided
+     */
+    record StartPass(Pass pass, List<WeightUpdate> updates) implements Command {
+        StartPass(Pass pass) {
+            this(pass, List.of());
+        }
     }
 
     /** Step the optimizer. */
@@ -224,12 +232,12 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Behavior<Command> onStartPass(StartPass start) {
         pass = start.pass();
-        steps.begin(pass);
+        steps.begin(pass, start.updates());
         rank.outbox().begin(pass.number());
         if (pass.kind() == Pass.Kind.TRAINING) {
             rank.trace().stepBegins(pass.step());
         }
-        return take(new RankEvent.PassStarted(pass));
+        return take(new RankEvent.PassStarted(pass, start.updates().size()));
     }
 
     private Behavior<Command> onApplyUpdate(ApplyUpdate apply) {

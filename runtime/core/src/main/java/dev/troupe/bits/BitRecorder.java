@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The digests of one incarnation of a rank in the training step under way, or in two steps that overlap. Nothing is
+ * The digests of one incarnation of a rank in the training step under way, or in the steps that overlap. Nothing is
  * allocated while a step runs.
  *
  * <p>Thread rule: the rank's thread, but {@link #takeFirst} and {@link #takeWeights} on that of the rank's actor, while the
@@ -50,7 +50,8 @@ public final class BitRecorder implements AutoCloseable {
         this.digest = engine.holdsValues() && !engine.computesLate() ? new TensorDigest(engine) : null;
         Plan rows = plan.training().plan();
         this.microbatchesPerStep = rows.microbatchesPerStep();
-        this.steps = new long[rows.continues() ? 2 : 1][digest == null ? 0 : layout.count()];
+        // One more than overlap: what was recorded of a step is taken while the rank goes on.
+        this.steps = new long[rows.continues() ? plan.stepsAtOnce(rank) + 1 : 1][digest == null ? 0 : layout.count()];
         this.values = steps[0];
     }
 

@@ -98,7 +98,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
                 Runnable::run);
         for (int stage : plan.stagesOf(rank)) {
             fitting(stage, "", () -> stages.put(stage,
-                    Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(), share, data,
+                    Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(stage), share, data,
                             (name, shape, type, target) -> {
                                 throw new IllegalStateException("nothing is loaded where only sizes count");
                             })));

@@ -2,9 +2,13 @@ package dev.troupe.plan;
 
 import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.config.spec.LossScaleSpec;
+import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.schedule.family.OverlappingSteps;
+import dev.troupe.schedule.family.OverlappingRule;
+import dev.troupe.schedule.family.PipeDream;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
 import java.math.BigInteger;
@@ -24,39 +28,70 @@ import java.util.stream.LongStream;
  *            steps between two checkpoints, or 0 for the one at the end only
  */
 public record RunSchedule(long stepsDone, long steps, long validateEvery, long checkpointEvery) {
-    /** Of a pass: a rank that fails repeats it, and keeps all that it has sent in it. */
+    /** Steps of a pass: a rank that fails repeats it, and keeps all that it has sent in it. */
     private static final int MOST_BY_DEFAULT = 8;
+    /** Steps of a pass where a step is one microbatch. */
+    private static final int MOST_MICROBATCHES_BY_DEFAULT = 32;
 
     /**
      * Returns the schedule of the run.
      *
      * @param microbatches
      *            microbatches of a step in each pipeline
+     * @param sharesParameter
+     *            whether two layers share a parameter that is trained
      * @throws dev.troupe.schedule.PlanException
      *             where there is no such schedule
      * @throws UsageException
      *             where its steps overlap, and the run cannot do that
      */
-    public Schedule of(ParallelSpec parallel, int microbatches) {
-        if (!parallel.schedule().equals(PipeDream2Bw.NAME)) {
+    public Schedule of(ParallelSpec parallel, int microbatches, TrainingSpec training, boolean sharesParameter) {
+        if (!Schedules.overlapsSteps(parallel.schedule())) {
             Schedule named = Schedules.named(parallel.schedule());
             return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
         }
         refuse("parallel.data", parallel.data());
         refuse("parallel.tensor", parallel.tensor());
         if (parallel.splitCoolDown()) {
-            throw new UsageException("parallel.split-cool-down = true, but " + PipeDream2Bw.NAME
+            throw new UsageException("parallel.split-cool-down = true, but " + parallel.schedule()
                     + " has no cool-down between its steps: leave it out");
         }
         OverlapSpec overlap = parallel.overlap();
-        PipeDream2Bw rule = new PipeDream2Bw(switch (overlap.updates()) {
+        OverlappingRule rule = OverlappingRule.named(parallel.schedule(), switch (overlap.updates()) {
             case LAZY -> PipeDream2Bw.Updates.LAZY;
             case EAGER -> PipeDream2Bw.Updates.EAGER;
         }, overlap.warmUp());
+        boolean areSingle = rule instanceof PipeDream;
+        if (areSingle) {
+            requireUpdatesAlone(parallel, training, sharesParameter);
+        }
         long forwards = (long) parallel.stageCount() * microbatches; // of a step
         return new OverlappingSteps(rule, overlap.flushEvery() == 0
-                ? flushEvery(forwards)
+                ? flushEvery(forwards, areSingle ? MOST_MICROBATCHES_BY_DEFAULT : MOST_BY_DEFAULT)
                 : checked(overlap.flushEvery(), forwards));
+    }
+
+    /** Refuses what an update would have to wait for where a stage updates its weights alone. */
+    private static void requireUpdatesAlone(ParallelSpec parallel, TrainingSpec training, boolean sharesParameter) {
+        String alone = ", but under " + parallel.schedule()
+                + " a stage updates its weights behind each of its backwards, and ";
+        String instead = ", or take " + PipeDream2Bw.NAME;
+        if (training.gradientClip() > 0) {
+            throw new UsageException("training.gradient-clip = " + training.gradientClip() + alone
+                    + "the norm of all gradients is there when those of stage 0 are, so that clipping would delay every update"
+                    + " to then: set it to 0" + instead + ", which clips");
+        }
+        if (training.lossScale().kind() != LossScaleSpec.Kind.NONE) {
+            throw new UsageException("training.loss-scale = " + training.lossScale().text() + alone
+                    + "an overflow is found when the gradients of stage 0 are there, so that to skip a step would delay every"
+                    + " update to then: set it to none" + instead);
+        }
+        if (sharesParameter && parallel.pipeline() > 1) {
+            throw new UsageException("the first and the last stage share the table of tied embeddings" + alone
+                    + "the table's gradient is the sum of both, so that it would be delayed by more updates than the weights"
+                    + " around it: take a model without tied embeddings (model.tie-embeddings = false), parallel.pipeline = 1"
+                    + instead);
+        }
     }
 
     private static void refuse(String key, int ranks) {
@@ -68,8 +103,8 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
     }
 
     /** The greatest number of steps that every pass can have. */
-    private int flushEvery(long forwards) {
-        return IntStream.rangeClosed(1, MOST_BY_DEFAULT)
+    private int flushEvery(long forwards, int most) {
+        return IntStream.rangeClosed(1, most)
                 .filter(number -> divisor() % number == 0 && number * forwards <= SizeChecks.MOST_FORWARDS).max()
                 .orElse(1);
     }

@@ -14,9 +14,10 @@ import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
-import dev.troupe.schedule.certificate.WeightVersions;
 import dev.troupe.shard.Overlap;
 import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * When, what and where as one: the certified plan of a training step, that of a pass over validation data, and the layers
@@ -31,7 +32,7 @@ import java.util.Collections;
  * @param partition
  *            the layers of each stage
  * @param stageSettings
- *            sizes and optimizer of every stage
+ *            sizes and optimizer of every stage; see {@link #stageSettings(int)}
  * @param training
  *            the certified plan of a step
  * @param validation
@@ -60,13 +61,35 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         Partition partition = partition(model, compute.stageCount(), layout);
         WholeStep step = wholeStep(model, ranks, sharesSequence, zero);
         Certificate training = PlanValidator.certify(step.training(compute), Purpose.TRAINING, creditsPerEdge);
-        return new TrainingPlan(ranks, sharesSequence, zero, partition,
-                compute.continues() ? settings.with(overlap(training.weights())) : settings, training,
+        return new TrainingPlan(ranks, sharesSequence, zero, partition, settings, training,
                 PlanValidator.certify(step.forwards(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
     }
 
-    private static Overlap overlap(WeightVersions weights) {
-        return new Overlap(Collections.max(weights.liveVersions()), Collections.max(weights.liveGradients()));
+    /** Returns the settings of a stage with the copies that it holds so that steps overlap. */
+    public StageSettings stageSettings(int stage) {
+        if (!training.plan().continues()) {
+            return stageSettings;
+        }
+        return stageSettings.with(new Overlap(training.weights().liveVersions().get(stage),
+                Collections.max(training.weights().liveGradients())));
+    }
+
+    /** Returns how many versions before the newest a run has of each parameter that it trains. */
+    public Map<ParameterSpec, Integer> olderVersions() {
+        Map<ParameterSpec, Integer> older = new LinkedHashMap<>();
+        for (int stage = 0; stage < partition.stageCount(); stage++) {
+            int ofStage = stageSettings(stage).overlap().weightVersions() - 1;
+            partition.layers(stage).of(model()).forEach(layer -> layer.parameters().stream()
+                    .filter(ParameterSpec::isTrained)
+                    .forEach(parameter -> older.merge(parameter, ofStage, Math::max)));
+        }
+        return older;
+    }
+
+    /** Returns how many numbers the versions before the newest have, over all stages. */
+    public long olderWeightCount() {
+        return olderVersions().entrySet().stream().mapToLong(entry -> entry.getKey().elementCount() * entry.getValue())
+                .sum();
     }
 
     /** What the whole step is: it follows from the grid and from what its ranks share out. */

@@ -112,11 +112,13 @@ public final class PreparedRun implements AutoCloseable {
                             dropout(spec.training(), choice), data.separatesDocuments()),
                     spec.parallel().layout(), new RunSchedule(start.stepsDone(), spec.training().steps(),
                             validateEvery(), spec.training().checkpointEvery())
-                            .of(spec.parallel(), spec.microbatchCount()),
+                            .of(spec.parallel(), spec.microbatchCount(), spec.training(),
+                                    !start.model().sharedInTraining().isEmpty()),
                     spec.parallel().ranks(),
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
+            start.requireVersions(plan);
             new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
             WorkCosts costs = new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings());
@@ -308,7 +310,6 @@ public final class PreparedRun implements AutoCloseable {
         return checkpointsFound;
     }
 
-    /** Returns the steps done. */
     public long stepsDone() {
         return start.stepsDone();
     }
@@ -320,8 +321,9 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Returns the bytes of a checkpoint's tensors under any layout: each weight, its versions, its optimizer state. */
     public long checkpointBytes() {
-        return model().trainedCount() * engine.settings().parameterType().elementBytes()
-                * (plan.stageSettings().overlap().weightVersions() + plan.stageSettings().optimizer().momentCount());
+        return engine.settings().parameterType().elementBytes()
+                * (model().trainedCount() * (1 + plan.stageSettings().optimizer().momentCount())
+                        + plan.olderWeightCount());
     }
 
     /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */
@@ -337,7 +339,8 @@ public final class PreparedRun implements AutoCloseable {
                 lossScale(training.lossScale(), start.lossScale()),
                 validateEvery(), leavesWeights() ? training.checkpointEvery() : 0,
                 request.continuesInPlace() ? start.stepsDone() : -1, leavesWeights(), plan.places(),
-                recovers() ? spec().recovery().mostPerStep() : 0, plan.stepsPerPass());
+                recovers() ? spec().recovery().mostPerStep() : 0, plan.stepsPerPass(),
+                plan.training().plan().stagesUpdateAlone());
     }
 
     private int validateEvery() {

@@ -1,5 +1,7 @@
 package dev.troupe.prepare;
 
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.LoraSpec;
@@ -179,6 +181,39 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         }
         return new StartingPoint(model, point.sequenceLength(), new AdaptedWeights(model, base.weights(), checkpoint),
                 point.stepsDone(), point.lossScale(), true, point.passedOver(), base.identity(), files);
+    }
+
+    /**
+     * Refuses a checkpoint of several versions of the weights where a run whose steps overlap reads others. From a
+     * checkpoint of one version every version starts as that one, and a run of one step after the other takes the newest.
+     *
+     * @throws UsageException
+     *             with what is there and what is asked for
+     */
+    void requireVersions(TrainingPlan plan) {
+        if (plan.training().plan().continues()) {
+            files.stream().filter(Checkpoint.class::isInstance).map(Checkpoint.class::cast)
+                    .forEach(checkpoint -> requireVersions(checkpoint, plan));
+        }
+    }
+
+    private static void requireVersions(Checkpoint checkpoint, TrainingPlan plan) {
+        Map<ParameterSpec, Integer> wanted = plan.olderVersions();
+        if (wanted.keySet().stream().allMatch(weight -> checkpoint.olderVersions(weight.name()) == 0)) {
+            return;
+        }
+        wanted.forEach((weight, older) -> {
+            int found = checkpoint.olderVersions(weight.name());
+            if (found != older) {
+                throw new UsageException(checkpoint.directory() + " has " + (1 + found) + " versions of "
+                        + weight.name()
+                        + ", but " + plan.training().plan().name() + " on " + plan.training().plan().rankCount()
+                        + " ranks reads " + (1 + older)
+                        + ": the delay of a gradient follows from the place of its stage, so"
+                        + " resume with parallel.schedule, parallel.pipeline and parallel.layout as they were, or with a"
+                        + " schedule of one step after the other, such as 1f1b, which takes the newest weights");
+            }
+        });
     }
 
     /** Closes the files, from which no rank may load then. */

@@ -178,7 +178,7 @@ public final class RankResources {
     /** Builds a stage, with the weights the run or this incarnation starts from, and grants its first credits. */
     public StageWorker open(int index) {
         boolean isNew = stepsDone == node.firstStep();
-        Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share(), dataShare(),
+        Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share(), dataShare(),
                 isNew ? node.weights() : this::readFrozen);
         bits.watch(stage);
         StageWorker worker = new StageWorker(stage, engine, this, node);

@@ -109,7 +109,7 @@ public final class KernelWarmUp {
         DataShare dataShare = data
                 .map(group -> new DataShare(new EngineGroup(group, engine), plan.zero(), Runnable::run))
                 .orElse(DataShare.ALL);
-        try (Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share, dataShare,
+        try (Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,
                 (_, _, _, _) -> {
                     // Zeros do: how long a kernel takes, and whether it can run, does not depend on what it reads.
                 })) {

@@ -16,6 +16,7 @@ import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.run.LayerSquaredSum;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKind;
@@ -25,6 +26,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.serialization.Serialization;
 import org.apache.pekko.serialization.SerializationExtension;
@@ -65,6 +67,15 @@ class ControlFrameTest {
         keys(1).stream().filter(_ -> random.nextInt(3) == 0).forEach(scattered::add);
         requireRoom(ready(MessageKeys.of(scattered)));
         requireRoom(new ScheduleActor.Resume(Integer.MAX_VALUE, Long.MAX_VALUE, MessageKeys.of(scattered)));
+    }
+
+    /** As many as parallel.flush-every may ask for. */
+    @Test
+    void shouldHaveRoomForTheUpdatesOfAPass() {
+        requireRoom(new ScheduleActor.StartPass(new Pass(Long.MAX_VALUE, Pass.Kind.TRAINING), LongStream.range(0, 1024)
+                .mapToObj(step -> new WeightUpdate(Long.MAX_VALUE - step, Math.PI * step, 1, Long.MAX_VALUE, false,
+                        Math.E))
+                .toList()));
     }
 
     @Test

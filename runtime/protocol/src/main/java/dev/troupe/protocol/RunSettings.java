@@ -33,22 +33,34 @@ import java.util.function.LongToDoubleFunction;
  * @param stepsPerPass
  *            steps from one commit to the next: 1, or those of a pass where steps overlap; it divides all counts of steps
  *            above
+ * @param stagesUpdateAlone
+ *            whether stages update their weights by what is decided before a pass begins, all but the last time in it: there
+ *            is no clipping and no loss scale, so that updates follow from the step alone
  */
 public record RunSettings(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
         double gradientClip, LossScale lossScale, long validateEvery, long checkpointEvery, long savedStep,
-        boolean endsWithCheckpoint, List<List<Integer>> places, int mostRecoveries, int stepsPerPass) {
+        boolean endsWithCheckpoint, List<List<Integer>> places, int mostRecoveries, int stepsPerPass,
+        boolean stagesUpdateAlone) {
+    public RunSettings {
+        if (stagesUpdateAlone && (gradientClip != 0 || lossScale.maySkip())) {
+            throw new IllegalArgumentException(
+                    "where stages update alone there is no clipping and no loss scale, but found "
+                            + gradientClip + " and " + lossScale);
+        }
+    }
+
     /** Settings of a run that does one step after the other. */
     public RunSettings(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
             double gradientClip, LossScale lossScale, long validateEvery, long checkpointEvery, long savedStep,
             boolean endsWithCheckpoint, List<List<Integer>> places, int mostRecoveries) {
         this(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, validateEvery, checkpointEvery,
-                savedStep, endsWithCheckpoint, places, mostRecoveries, 1);
+                savedStep, endsWithCheckpoint, places, mostRecoveries, 1, false);
     }
 
     /** The same for a run whose last checkpoint is one after so many steps. */
     public RunSettings savedAt(long steps) {
         return new RunSettings(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, validateEvery,
-                checkpointEvery, steps, endsWithCheckpoint, places, mostRecoveries, stepsPerPass);
+                checkpointEvery, steps, endsWithCheckpoint, places, mostRecoveries, stepsPerPass, stagesUpdateAlone);
     }
 
     /**

@@ -5,8 +5,17 @@ import dev.troupe.schedule.Action;
 
 /** What happens to a rank. */
 public sealed interface RankEvent {
-    /** The coordinator starts a pass. */
-    record PassStarted(Pass pass) implements RankEvent {
+    /**
+     * The coordinator starts a pass.
+     *
+     * @param decidedSteps
+     *            the number of the row's steps whose updates are decided, from the first one
+     */
+    record PassStarted(Pass pass, int decidedSteps) implements RankEvent {
+        /** A pass of which nothing is decided. */
+        public PassStarted(Pass pass) {
+            this(pass, 0);
+        }
     }
 
     /** The tensor of a receive of the pass with this number is in this rank's memory. */

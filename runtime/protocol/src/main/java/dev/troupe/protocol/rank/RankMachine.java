@@ -55,7 +55,7 @@ public final class RankMachine {
     public List<RankCommand> on(RankEvent event) {
         List<RankCommand> commands = new ArrayList<>();
         switch (event) {
-            case RankEvent.PassStarted(Pass started) -> start(started, commands);
+            case RankEvent.PassStarted(Pass started, int decidedSteps) -> start(started, decidedSteps, commands);
             case RankEvent.Landed(Action receive, long number) -> land(receive, number, commands);
             case RankEvent.ActionDone(Action action) -> {
                 require(walk.isDoing(action), "the end of " + action);
@@ -73,10 +73,13 @@ public final class RankMachine {
         return commands;
     }
 
-    private void start(Pass started, List<RankCommand> commands) {
+    private void start(Pass started, int decidedSteps, List<RankCommand> commands) {
         require(walk.isOver(), "a new pass");
         pass = started;
         walk = new RowWalk(rows.get(started.kind()), started.kind() == Pass.Kind.TRAINING);
+        for (int step = 0; step < decidedSteps; step++) {
+            walk.decided();
+        }
         reported = 0;
         hasUpdated = false;
         List<Early> waiting = List.copyOf(early);

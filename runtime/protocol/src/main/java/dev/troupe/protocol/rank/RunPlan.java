@@ -86,6 +86,20 @@ public interface RunPlan {
         return training().plan().stepCount();
     }
 
+    /** The most steps at one time of which a rank has begun the first forward and not ended the last update. */
+    default int stepsAtOnce(int rank) {
+        int updated = 0;
+        int most = 1;
+        for (Action action : row(Pass.Kind.TRAINING, rank).actions()) {
+            if (action.kind() == Kind.FORWARD) {
+                most = Math.max(most, stepInRow(Pass.Kind.TRAINING, action) + 1 - updated);
+            } else if (action.kind() == Kind.UPDATE) {
+                updated = stepInRow(Pass.Kind.TRAINING, action) + 1;
+            }
+        }
+        return most;
+    }
+
     /** For each action of a stage that reads weights, the updates between those and the newest that are there then. */
     default Map<Action, Integer> updatesBehind(int rank, int stage) {
         Map<Action, Integer> behind = new HashMap<>();

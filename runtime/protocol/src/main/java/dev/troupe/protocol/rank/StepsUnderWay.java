@@ -28,11 +28,17 @@ public final class StepsUnderWay {
         this.plan = plan;
     }
 
-    /** A pass begins. */
-    public void begin(Pass started) {
+    /**
+     * A pass begins.
+     *
+     * @param updates
+     *            of its first steps, where they are decided
+     */
+    public void begin(Pass started, List<WeightUpdate> updates) {
         pass = started;
         measured.clear();
         decided.clear();
+        decided.addAll(updates);
     }
 
     /** An action has ended. */

@@ -11,10 +11,21 @@ import java.util.Map;
 
 /** What the coordinator wants done. */
 public sealed interface RunCommand {
-    /** These ranks are to walk their rows. */
-    record StartPass(Pass pass, List<Integer> ranks) implements RunCommand {
+    /**
+     * These ranks are to walk their rows.
+     *
+     * @param updates
+     *            of the first steps of the pass, where they are decided before it begins
+     */
+    record StartPass(Pass pass, List<WeightUpdate> updates, List<Integer> ranks) implements RunCommand {
         public StartPass {
+            updates = List.copyOf(updates);
             ranks = List.copyOf(ranks);
+        }
+
+        /** The begin of a pass of which nothing is decided. */
+        public StartPass(Pass pass, List<Integer> ranks) {
+            this(pass, List.of(), ranks);
         }
     }
 

@@ -22,7 +22,7 @@ import java.util.OptionalLong;
  * </pre>
  *
  * <p>Where steps overlap, a pass has several: each is decided when every rank has measured it, while ranks go on, and the
- * last decision leads to {@code UPDATING}.
+ * last decision leads to {@code UPDATING}; {@code StepProgress} says which updates ranks are told as the pass begins.
  *
  * <p>Where ranks fail, an epoch begins ({@link Epochs}): they start again with the weights of the last commit, and when
  * every rank is ready, they do again what the phase had asked of them, while the others continue from where they are. What
@@ -260,7 +260,7 @@ public final class RunMachine {
         List<Integer> again = epochs.takeUntold();
         if (phase != Phase.CHECKPOINT && !again.isEmpty()) {
             epochs.repeat(again);
-            commands.add(new RunCommand.StartPass(pass, again));
+            commands.add(new RunCommand.StartPass(pass, step.updatesAhead(pass), again));
         }
         goOn(commands);
         checkpoints.tellAwaited(new CheckpointEvent.RanksRestarted(again), commands);
@@ -285,7 +285,7 @@ public final class RunMachine {
         }
         require(!isTraining || done.pass().step() == stepsDone(), done);
         if (isRepeated && isDecided) { // what it measured is in the update already
-            commands.add(new RunCommand.Update(step.update(done.step()), List.of(rank)));
+            commands.addAll(step.tell(step.update(done.step()), List.of(rank)));
         } else {
             require(phase == (isTraining ? Phase.TRAINING : Phase.VALIDATION) && !isDecided
                     && !step.hasMeasured(rank, done.step()), done);
@@ -304,7 +304,7 @@ public final class RunMachine {
         switch (phase) {
             case TRAINING -> step.decide().ifPresentOrElse(why -> fail(why, commands), () -> {
                 phase = step.isDecided() ? Phase.UPDATING : Phase.TRAINING;
-                commands.add(new RunCommand.Update(step.update(), epochs.allRanks()));
+                commands.addAll(step.tell(step.update(), epochs.allRanks()));
             });
             case UPDATING -> {
                 epochs.commit();
@@ -395,6 +395,6 @@ public final class RunMachine {
     private void startPass(Phase next, Pass started, List<RunCommand> commands) {
         phase = next;
         pass = started;
-        commands.add(new RunCommand.StartPass(pass, epochs.allRanks()));
+        commands.add(new RunCommand.StartPass(pass, step.updatesAhead(pass), epochs.allRanks()));
     }
 }

@@ -79,6 +79,30 @@ final class StepProgress {
         return new Pass(stepsDone, Pass.Kind.TRAINING, lossScale.factor());
     }
 
+    /**
+     * How the weights are updated in the steps of a pass that begins, where stages update alone: in all but the last, behind
+     * which is the commit, so that it waits for all ranks. What is decided of a step later is whether training can go on.
+     */
+    List<WeightUpdate> updatesAhead(Pass begun) {
+        List<WeightUpdate> ahead = new ArrayList<>();
+        if (begun.kind() == Pass.Kind.TRAINING && settings.stagesUpdateAlone()) {
+            LossScale scale = scales.get(begun.step());
+            for (long step = begun.step(); step < begun.step() + settings.stepsPerPass() - 1; step++) {
+                scale = scale.afterUpdate();
+                ahead.add(new WeightUpdate(step, settings.learningRate().applyAsDouble(step), 1, scale.updates(), false,
+                        scale.factor()));
+            }
+        }
+        return ahead;
+    }
+
+    /** Has ranks update the weights as was decided, where they were not told at the begin of the pass. */
+    List<RunCommand> tell(WeightUpdate update, List<Integer> ranks) {
+        return settings.stagesUpdateAlone() && !isLastOfPass(update.step())
+                ? List.of()
+                : List.of(new RunCommand.Update(update, ranks));
+    }
+
     /** A rank has done a step of its row. */
     void measure(RunEvent.PassDone done) {
         of(done.step()).put(done);

@@ -48,8 +48,10 @@ final class FaultSweep {
         this.world = new World(shape.pipeline(), standbys, copies);
         this.protocol = protocol;
         int stepsPerPass = shape.stepsPerPass();
-        this.order = new RunSettings(shape.rankCount(), 0, (long) steps * stepsPerPass, step -> 0.1 / (step + 1), 1,
-                LossScale.dynamic(0), stepsPerPass, stepsPerPass, -1, true, shape.plan().places(), 3, stepsPerPass);
+        this.order = new RunSettings(shape.rankCount(), 0, (long) steps * stepsPerPass, step -> 0.1 / (step + 1),
+                shape.updateAlone() ? 0 : 1, shape.updateAlone() ? LossScale.none(0) : LossScale.dynamic(0),
+                stepsPerPass, stepsPerPass, -1, true, shape.plan().places(), 3, stepsPerPass,
+                shape.updateAlone());
         this.truth = new Truth(shape.plan(), order);
     }
 

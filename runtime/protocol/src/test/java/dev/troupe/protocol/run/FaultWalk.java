@@ -70,11 +70,12 @@ final class FaultWalk {
     }
 
     private RunSettings order(RunShape shape) {
-        LossScale scale = random.nextBoolean() ? LossScale.none(0) : LossScale.dynamic(0);
+        LossScale scale = random.nextBoolean() || shape.updateAlone() ? LossScale.none(0) : LossScale.dynamic(0);
         int stepsPerPass = shape.stepsPerPass();
-        return new RunSettings(shape.rankCount(), 0, (long) STEPS * stepsPerPass, step -> 0.1 / (step + 1), 1, scale,
+        return new RunSettings(shape.rankCount(), 0, (long) STEPS * stepsPerPass, step -> 0.1 / (step + 1),
+                shape.updateAlone() ? 0 : 1, scale,
                 random.nextInt(3) * stepsPerPass, random.nextInt(3) * stepsPerPass, -1, random.nextBoolean(),
-                places(shape), 2 * MOST_FAULTS, stepsPerPass);
+                places(shape), 2 * MOST_FAULTS, stepsPerPass, shape.updateAlone());
     }
 
     /** The ranks of each place; where those are single ranks, sometimes more that are restarted together. */

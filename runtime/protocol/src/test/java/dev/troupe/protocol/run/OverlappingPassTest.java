@@ -1,6 +1,7 @@
 package dev.troupe.protocol.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.LossScale;
@@ -23,7 +24,7 @@ class OverlappingPassTest {
 
     private final RunMachine machine = OneNode
             .coordinator(new RunSettings(2, 0, 6, _ -> 0.5, 0, LossScale.dynamic(0), 0, 0,
-                    -1, true, List.of(List.of(0), List.of(1)), 3, 3));
+                    -1, true, List.of(List.of(0), List.of(1)), 3, 3, false));
 
     @BeforeEach
     void begin() {
@@ -32,11 +33,19 @@ class OverlappingPassTest {
     }
 
     private List<RunCommand> stand(int rank, int epoch) {
+        return stand(machine, rank, epoch);
+    }
+
+    private static List<RunCommand> stand(RunMachine machine, int rank, int epoch) {
         return machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0), epoch, epoch == 0 ? -1 : PASS.number(),
                 List.of()));
     }
 
     private List<RunCommand> measured(Incarnation from, long step, double squaredSum) {
+        return measured(machine, from, step, squaredSum);
+    }
+
+    private static List<RunCommand> measured(RunMachine machine, Incarnation from, long step, double squaredSum) {
         return machine.on(new RunEvent.PassDone(from, PASS, step,
                 from.rank() == 1 ? List.of(new MicrobatchLoss(0, 2 + step)) : List.of(),
                 List.of(new LayerSquaredSum(from.rank(), 0, squaredSum))));
@@ -90,5 +99,40 @@ class OverlappingPassTest {
         List<RunCommand> caughtUp = measured(again, 2, 1);
         assertEquals(new RunCommand.ReportCaughtUp(), caughtUp.getFirst());
         assertEquals(ALL, ((RunCommand.Update) caughtUp.get(1)).ranks());
+    }
+
+    /** All updates but the last are in the begin of the pass, also for a rank that repeats it. */
+    @Test
+    void shouldTellUpdatesAheadWhereStagesUpdateAlone() {
+        RunMachine alone = OneNode.coordinator(new RunSettings(2, 0, 6, step -> step + 0.5, 0, LossScale.none(4), 0, 0,
+                -1, true, List.of(List.of(0), List.of(1)), 3, 3, true));
+        stand(alone, 0, 0);
+        List<WeightUpdate> ahead = List.of(new WeightUpdate(0, 0.5, 1, 5, false),
+                new WeightUpdate(1, 1.5, 1, 6, false));
+        Pass pass = new Pass(0, Pass.Kind.TRAINING);
+        assertEquals(new RunCommand.StartPass(pass, ahead, ALL), stand(alone, 1, 0).getFirst());
+        for (int step = 0; step < 3; step++) {
+            assertEquals(List.of(), measured(alone, first(1), step, 1), "it goes on alone");
+        }
+        assertEquals(List.of(), measured(alone, first(0), 0, 1), "ranks were told");
+        alone.on(new RunEvent.RankFailed(first(0), "it failed"));
+        stand(alone, 1, 1);
+        Incarnation again = new Incarnation(0, 1);
+        assertEquals(List.of(new RunCommand.StartPass(pass, ahead, List.of(0))),
+                alone.on(new RunEvent.EpochReady(again, 1, -1, List.of())).subList(0, 1));
+        assertEquals(List.of(), measured(alone, again, 0, 1));
+        measured(alone, again, 1, 1);
+        assertEquals(new RunCommand.Update(new WeightUpdate(2, 2.5, 1, 7, false), ALL),
+                measured(alone, again, 2, 1).getLast());
+    }
+
+    @Test
+    void shouldRefuseToClipWhereStagesUpdateAlone() {
+        assertThrows(IllegalArgumentException.class,
+                () -> new RunSettings(1, 0, 6, _ -> 0.5, 1, LossScale.none(0), 0, 0,
+                        -1, true, List.of(List.of(0)), 3, 3, true));
+        assertThrows(IllegalArgumentException.class,
+                () -> new RunSettings(1, 0, 6, _ -> 0.5, 0, LossScale.dynamic(0), 0,
+                        0, -1, true, List.of(List.of(0)), 3, 3, true));
     }
 }

@@ -7,6 +7,8 @@ import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.schedule.family.ForwardOnly;
 import dev.troupe.schedule.family.OverlappingSteps;
+import dev.troupe.schedule.family.OverlappingRule;
+import dev.troupe.schedule.family.PipeDream;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.lowering.WholeStep;
@@ -19,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits,
         Grid grid) {
     static final int HELD_OUT_MICROBATCHES = 3;
-    /** Of a pass whose steps overlap: the third one reads what the first one has updated. */
+    /** Of a pass of PipeDream-2BW: the third one reads what the first one has updated. */
     private static final int OVERLAPPING_STEPS = 3;
     /** To certify a plan takes longer than to run it. */
     private static final Map<RunShape, SimulatedPlan> PLANS = new ConcurrentHashMap<>();
@@ -52,10 +54,15 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         return shapes;
     }
 
-    /** PipeDream-2BW with every P and M up to these that it is defined for, tied and not. */
+    /**
+     * PipeDream-2BW with every P and M up to these that it is defined for, tied and not, and PipeDream with stashing and
+     * with vertical sync, tied on one rank.
+     */
     static List<RunShape> overlappingUpTo(int pipeline, int microbatches, int credits) {
         List<RunShape> shapes = new ArrayList<>();
         for (int p = 1; p <= pipeline; p++) {
+            shapes.add(new RunShape(PipeDream.STASHING, p, 1, 1, p == 1, credits));
+            shapes.add(new RunShape(PipeDream.VERTICAL_SYNC, p, 1, 1, p == 1, credits));
             for (int m = Math.max(1, p - 1); m <= microbatches; m++) {
                 shapes.add(new RunShape(PipeDream2Bw.NAME, p, 1, m, true, credits));
                 shapes.add(new RunShape(PipeDream2Bw.NAME, p, 1, m, false, credits));
@@ -89,12 +96,17 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
 
     /** Steps from one commit to the next. */
     int stepsPerPass() {
-        return schedule.equals(PipeDream2Bw.NAME) ? OVERLAPPING_STEPS : 1;
+        return !Schedules.overlapsSteps(schedule) ? 1 : updateAlone() ? pipeline + 1 : OVERLAPPING_STEPS;
+    }
+
+    /** Whether stages update alone: nothing is clipped then, and the loss is not scaled. */
+    boolean updateAlone() {
+        return Schedules.overlapsSteps(schedule) && !schedule.equals(PipeDream2Bw.NAME);
     }
 
     private Schedule rule() {
-        return schedule.equals(PipeDream2Bw.NAME)
-                ? new OverlappingSteps(new PipeDream2Bw(PipeDream2Bw.Updates.LAZY, 1), OVERLAPPING_STEPS)
+        return Schedules.overlapsSteps(schedule)
+                ? new OverlappingSteps(OverlappingRule.named(schedule, PipeDream2Bw.Updates.LAZY, 1), stepsPerPass())
                 : Schedules.named(schedule);
     }
 

@@ -319,9 +319,9 @@ final class SimulatedCoordinator {
     private void carryOut(List<RunCommand> commands) {
         for (RunCommand command : commands) {
             switch (command) {
-                case RunCommand.StartPass(Pass pass, var told) -> {
+                case RunCommand.StartPass(Pass pass, var updates, var told) -> {
                     records.hasBegun = true;
-                    told.forEach(rank -> tell(rank, to -> to.startPass(pass)));
+                    told.forEach(rank -> tell(rank, to -> to.startPass(pass, updates)));
                 }
                 case RunCommand.Update(var update, var told) -> {
                     isUpdating |= update.step() == committed + settings.stepsPerPass() - 1;

@@ -57,6 +57,6 @@ record SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate 
     /** A share of a stage with the weights that every run starts from. */
     SimulatedStage newStage(int stage, int tensor) {
         return new SimulatedStage(stage, tensor, stage * LAYERS_PER_STAGE, (stage + 1) * LAYERS_PER_STAGE - 1,
-                training.plan().continues());
+                training.weights().liveVersions().get(stage));
     }
 }

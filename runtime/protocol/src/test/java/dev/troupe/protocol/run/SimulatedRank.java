@@ -220,12 +220,12 @@ final class SimulatedRank {
         }
     }
 
-    void startPass(Pass started) {
+    void startPass(Pass started, List<WeightUpdate> updates) {
         pass = started;
-        steps.begin(started);
+        steps.begin(started, updates);
         ops.beginPass();
         outbox.begin(started.number());
-        take(new RankEvent.PassStarted(started));
+        take(new RankEvent.PassStarted(started, updates.size()));
     }
 
     void applyUpdate(WeightUpdate asked) {

@@ -14,7 +14,7 @@ import java.util.Set;
 /**
  * What a stage computes, with hashes for tensors: each is made of all that a tensor would be computed from, and
  * gradients are added up in order. So two runs have the same hashes only where they computed the same from the same,
- * each thing once. Where steps overlap, the weights are two versions of 32 bits, the newest in front.
+ * each thing once. Where steps overlap, the weights are several versions that share the bits, the newest in front.
  */
 final class SimulatedStage {
     /** The step whose gradients overflow, where the loss is scaled. */
@@ -23,7 +23,8 @@ final class SimulatedStage {
     private final int index;
     private final int lastLayer;
     private final int firstLayer;
-    private final boolean hasTwoVersions;
+    /** The bits of a version of the weights. */
+    private final int bits;
     private final long[] gradients = {0, 0};
     // By sum: the microbatches whose gradients are in it.
     private final List<Set<Integer>> added = List.of(new HashSet<>(), new HashSet<>());
@@ -36,19 +37,16 @@ final class SimulatedStage {
     private final Map<Integer, Long> outputs = new HashMap<>();
     private final Map<Integer, Long> outputGradients = new HashMap<>();
 
-    SimulatedStage(int index, int tensor, int firstLayer, int lastLayer, boolean hasTwoVersions) {
+    SimulatedStage(int index, int tensor, int firstLayer, int lastLayer, int versions) {
         this.index = index;
         this.firstLayer = firstLayer;
         this.lastLayer = lastLayer;
-        this.hasTwoVersions = hasTwoVersions;
+        this.bits = Long.SIZE / versions; // rounded down
         this.weights = mix(mix(0x5EED, index), tensor);
-        if (hasTwoVersions) {
-            weights = versions(weights, weights >>> Integer.SIZE);
+        long first = before(0);
+        for (int version = 1; version < versions; version++) {
+            weights = first << Long.SIZE - bits | weights >>> bits;
         }
-    }
-
-    private static long versions(long newest, long older) {
-        return newest >>> Integer.SIZE << Integer.SIZE | older;
     }
 
     /** Means this version of the weights and this sum of gradients from now on. */
@@ -58,7 +56,11 @@ final class SimulatedStage {
     }
 
     private long version() {
-        return !hasTwoVersions ? weights : updatesBehind == 0 ? weights >>> Integer.SIZE : weights & 0xFFFFFFFFL;
+        return before(updatesBehind);
+    }
+
+    private long before(int updates) {
+        return weights << updates * bits >>> Long.SIZE - bits;
     }
 
     static long mix(long left, long right) {
@@ -162,13 +164,13 @@ final class SimulatedStage {
     }
 
     void update(WeightUpdate update) {
-        long newest = weights;
+        long newest = before(0);
         if (!update.skipped()) {
             long how = mix(Double.doubleToLongBits(update.learningRate()),
                     Double.doubleToLongBits(update.gradientScale()));
-            newest = mix(mix(mix(weights, gradients[sum]), how), update.updateNumber());
+            newest = mix(mix(mix(newest, gradients[sum]), how), update.updateNumber()) >>> Long.SIZE - bits;
         }
-        weights = hasTwoVersions ? versions(newest, weights >>> Integer.SIZE) : newest;
+        weights = bits == Long.SIZE ? newest : newest << Long.SIZE - bits | weights >>> bits;
         gradients[sum] = 0;
         added.get(sum).clear();
     }

@@ -11,6 +11,7 @@ import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.schedule.Action;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -62,12 +63,16 @@ final class Truth {
         return stages.stream().flatMap(List::stream);
     }
 
+    private void forEachStage(BiConsumer<Integer, SimulatedStage> action) {
+        stages.forEach(own -> IntStream.range(0, own.size()).forEach(stage -> action.accept(stage, own.get(stage))));
+    }
+
     private static long sum(List<SimulatedStage> shares, ToLongFunction<SimulatedStage> part) {
         return SimulatedGroups.sum(shares.stream().map(part::applyAsLong).toList());
     }
 
     /**
-     * Does a step; where steps overlap, on the weights before the last update.
+     * Does a step; where steps overlap, on weights as many updates old as the certificate says.
      *
      * @param lossFactor
      *            the factor of its loss
@@ -75,7 +80,7 @@ final class Truth {
     private LossScale train(long step, double lossFactor, LossScale scale) {
         Pass pass = new Pass(step, Pass.Kind.TRAINING, lossFactor);
         int microbatches = plan.training().plan().microbatchesPerStep();
-        all().forEach(stage -> stage.use(1, 0));
+        forEachStage((number, stage) -> stage.use(plan.training().weights().staleness().get(number), 0));
         double loss = 0;
         for (int data = 0; data < plan.grid().data(); data++) {
             for (int microbatch = 0; microbatch < microbatches; microbatch++) {
