@@ -89,18 +89,13 @@ public final class CheckpointStore {
     }
 
     private void requireRoom(long bytes) {
-        try {
-            long needed = bytes + OVERHEAD_BYTES;
-            long free = disk.freeBytes(runDirectory);
-            if (free < needed) {
-                throw new CheckpointException(String.format(Locale.ROOT,
-                        "it takes %,d bytes, but the file system of %s has %,d left: free some, or set"
-                                + " training.keep-checkpoints lower",
-                        needed, runDirectory, free));
-            }
-        } catch (IOException failure) {
-            throw new CheckpointException("cannot tell what room there is in " + runDirectory + ": " + failure,
-                    failure);
+        long needed = bytes + OVERHEAD_BYTES;
+        long free = disk.freeBytes(runDirectory);
+        if (free < needed) {
+            throw new CheckpointException(String.format(Locale.ROOT,
+                    "it takes %,d bytes, but the file system of %s has %,d left: free some, or set"
+                            + " training.keep-checkpoints lower",
+                    needed, runDirectory, free));
         }
     }
 

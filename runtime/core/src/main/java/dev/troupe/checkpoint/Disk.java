@@ -2,8 +2,6 @@ package dev.troupe.checkpoint;
 
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensorsWriter;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Map;
@@ -13,8 +11,8 @@ interface Disk {
     /** The file systems of this machine. */
     Disk REAL = new Disk() {
         @Override
-        public long freeBytes(Path directory) throws IOException {
-            return Files.getFileStore(directory).getUsableSpace();
+        public long freeBytes(Path directory) {
+            return directory.toFile().getUsableSpace(); // a FileStore needs /proc, which a bare root may lack
         }
 
         @Override
@@ -24,7 +22,7 @@ interface Disk {
     };
 
     /** Returns the free bytes of the file system of an existing directory. */
-    long freeBytes(Path directory) throws IOException;
+    long freeBytes(Path directory);
 
     /**
      * Writes a safetensors file whole or not at all.

@@ -1,6 +1,5 @@
 package dev.troupe.checkpoint;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -61,11 +60,7 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
         while (!Files.exists(directory)) {
             directory = directory.getParent();
         }
-        try {
-            return disk.freeBytes(directory);
-        } catch (IOException failure) {
-            throw new CheckpointException("cannot tell what room there is in " + directory + ": " + failure, failure);
-        }
+        return disk.freeBytes(directory);
     }
 
     void require(Path output, int kept, int present, boolean isPeriodic, Disk disk) {

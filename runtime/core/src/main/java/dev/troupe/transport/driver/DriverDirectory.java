@@ -169,18 +169,12 @@ final class DriverDirectory {
             throw new TransportException("transport.directory must be in a place that can be written, but " + existing
                     + " cannot; name another one");
         }
-        try {
-            long found = Files.getFileStore(existing).getUsableSpace();
-            if (found < neededBytes) {
-                throw new TransportException(
-                        "the transport needs " + Math.ceilDiv(neededBytes, MEBIBYTE) + " MiB in " + existing
-                                + ", but only " + Math.floorDiv(found, MEBIBYTE)
-                                + " MiB are free there; make transport.term-length smaller,"
-                                + " or let transport.directory name a place with more room");
-            }
-        } catch (IOException e) {
-            throw new TransportException("the free space of " + existing + " cannot be read (" + e
-                    + "); let transport.directory name another place", e);
+        long found = existing.toFile().getUsableSpace();
+        if (found < neededBytes) {
+            throw new TransportException("the transport needs " + Math.ceilDiv(neededBytes, MEBIBYTE) + " MiB in "
+                    + existing + ", but only " + Math.floorDiv(found, MEBIBYTE)
+                    + " MiB are free there; make transport.term-length smaller,"
+                    + " or let transport.directory name a place with more room");
         }
     }
 
