@@ -8,6 +8,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.ProductLibraries;
 import dev.troupe.prepare.EngineChoice;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
@@ -79,6 +80,7 @@ final class DoctorCommand implements Callable<Integer> {
                     trial(provider, mixed).ifPresent(trials::add);
                 }
             }
+            provider.productLibraries().filter(_ -> obstacle.isEmpty()).ifPresent(this::products);
             provider.limit().ifPresent(limit -> report(false, false, "limit of " + provider.kind(), limit, ""));
         }
         if (!found) {
@@ -88,6 +90,15 @@ final class DoctorCommand implements Callable<Integer> {
                 .ifPresent(fastest -> report(true, false, "fastest", "engine.kind = " + fastest.provider().kind()
                         + " with training.precision = " + fastest.precision()
                         + ", by these products; other kernels, and other machines of a cluster, were not asked", ""));
+    }
+
+    /** Prints the table of products, which is measured where there is none; a run can do without. */
+    private void products(ProductLibraries libraries) {
+        try {
+            libraries.measured(EngineChoice.cache()).forEach(line -> report(true, false, "  products", line, ""));
+        } catch (IllegalStateException refused) {
+            report(false, false, "  products", refused.getMessage(), "");
+        }
     }
 
     /** Multiplies, and prints whether the product is right. */
