@@ -46,7 +46,7 @@ public final class ProductBenchmark implements Callable<Integer> {
         FORWARD, BACKWARD_INPUT, BACKWARD_WEIGHT
     }
 
-    /** The weight of a layer, [inputs x outputs], for so many rows. */
+    /** The weight of a layer, [inputs x outputs], and the number of rows it multiplies. */
     private record Layer(String name, int rows, int inputs, int outputs) {
         double operations() {
             return 2.0 * rows * inputs * outputs;

@@ -88,7 +88,7 @@ final class OverlappingRow {
         row.add(new Action(stage, Kind.UPDATE, updated++));
     }
 
-    /** Returns the version that a microbatch reads; the first steps of a run read the one that the run begins with. */
+    /** Returns the version that a microbatch reads; the first steps of a run read its first version. */
     private int version(int microbatch) {
         return Math.max(0, firstVersion + microbatch / microbatches - staleness); // rounded down
     }

@@ -134,7 +134,7 @@ public final class StageBuffers implements AutoCloseable {
         return new GradientSum(buffer, secondUse, ranges, shares);
     }
 
-    /** From now on layers read the weights before so many updates, and all means the sum of gradients of this index. */
+    /** From now on layers read weights of this age in updates, and gradients are added to the sum of this index. */
     public void use(int updatesBehind, int sumIndex) {
         versions.before(updatesBehind).place();
         sumInUse = sumIndex;
@@ -200,7 +200,7 @@ public final class StageBuffers implements AutoCloseable {
         return versions.newest().weights();
     }
 
-    /** The weights before the last update, those before the one before, and so on; empty where there is one version. */
+    /** The older versions of the weights, the youngest first; empty where a stage holds one version. */
     public List<FlatBuffer> olderWeights() {
         return IntStream.rangeClosed(1, versions.olderCount()).mapToObj(updates -> versions.before(updates).weights())
                 .toList();

@@ -27,7 +27,7 @@ import java.lang.foreign.MemorySegment;
 public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
     private static final Pattern OLDER = Pattern.compile("before(?:-\\d+)?\\.(.+)");
 
-    /** Returns the text in front of the name of a parameter in the version before so many updates, 1 or more. */
+    /** Returns the text in front of the name of a parameter in the version that is this number of updates old, 1 or more. */
     public static String before(int updates) {
         return updates == 1 ? "before." : "before-" + updates + ".";
     }

@@ -196,7 +196,7 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Says which weights and sum of gradients calls from now on mean, where steps overlap ({@link StageSettings#overlap}):
-     * those before so many updates, 0 for the newest, and the sum of this index. A backward means its forward's weights.
+     * weights of this age in updates, 0 for the newest, and the sum of this index. A backward means its forward's weights.
      */
     public void use(int updatesBehind, int gradientSum) {
         buffers.use(updatesBehind, gradientSum);
@@ -326,7 +326,7 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Updates the weights that are this rank's to update, and makes the gradients zero; {@link #unshard} follows. Of several
-     * versions of the weights, those before the update become the one before.
+     * versions of the weights, the newest becomes the next older one.
      *
      * @param learningRate
      *            the rate of this step

@@ -18,7 +18,7 @@ final class LateWork {
     private static final int MOST_AT_ONCE = 40;
 
     private final Random random;
-    /** Of so many calls one has some work done. */
+    /** One call in this many has some work done. */
     private final int rarity;
     private final Deque<Job> ordered = new ArrayDeque<>();
     private final List<Copy> copies = new ArrayList<>();
@@ -94,7 +94,7 @@ final class LateWork {
         for (Copy copy : copies) {
             LateTensor shared = job.shared(copy);
             if (shared != null && (copy.writesTensor || job.name.equals("close"))) {
-                throw misuse(job.name, shared, copy.name + " that nobody has waited for still uses it");
+                throw misuse(job.name, shared, copy.name + " under way still uses it");
             }
         }
         ordered.add(job);

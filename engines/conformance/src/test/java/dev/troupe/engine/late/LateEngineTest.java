@@ -128,14 +128,14 @@ class LateEngineTest {
     @Test
     void shouldRefuseAKernelOnATensorThatACopyWrites() {
         engine.fromHost(MemorySegment.ofArray(new float[3]), tensor, 0, engine.fence());
-        assertEquals("scale: FLOAT32 [3] is not free: fromHost that nobody has waited for still uses it",
+        assertEquals("scale: FLOAT32 [3] is not free: fromHost under way still uses it",
                 refusal(() -> engine.scale(tensor, 2)));
     }
 
     @Test
     void shouldRefuseATensorThatIsClosedUnderACopy() {
         engine.toHost(tensor, 0, MemorySegment.ofArray(new float[3]), engine.fence());
-        assertEquals("close: FLOAT32 [3] is not free: toHost that nobody has waited for still uses it",
+        assertEquals("close: FLOAT32 [3] is not free: toHost under way still uses it",
                 refusal(tensor::close));
     }
 

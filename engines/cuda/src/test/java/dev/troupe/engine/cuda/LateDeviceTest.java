@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(DrawnOrders.class)
 @Tag("parity")
 class LateDeviceTest {
-    /** A look at a fence of a device that nobody waits for finds it reached once in four times, drawn. */
+    /** A look at a device's fence finds it reached once in four times, drawn, unless a call waits for it. */
     private static final int ROUNDS = 20;
 
     private final Engine engine = Interpreted.lateEngine(DataType.FLOAT32);

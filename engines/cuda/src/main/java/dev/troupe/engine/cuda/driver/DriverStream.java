@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class DriverStream implements DeviceStream {
     private static final long STAGING_BYTES = 1L << 20;
-    /** Copies to the GPU that may be under way, of so many bytes, before the next one waits for the first of them. */
+    /** Copies to the GPU under way at most; a further copy waits for the first of them. */
     private static final int STAGING_BUFFERS = 4;
     private static final int NOT_READY = 600;
     private static final int NON_BLOCKING = 1;
