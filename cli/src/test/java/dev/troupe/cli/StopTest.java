@@ -328,7 +328,7 @@ class StopTest {
     /** Of the first of the runs that are compared. */
     private void awaitLock() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (!Files.exists(out.resolve("run").resolve("run.lock"))) {
+        while (!Files.exists(out.resolve("run-0").resolve("run.lock"))) {
             assertTrue(System.nanoTime() < deadline, "it has not begun");
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
         }

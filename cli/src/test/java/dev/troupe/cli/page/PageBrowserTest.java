@@ -122,14 +122,14 @@ class PageBrowserTest {
         }
     }
 
-    /** The rank that failed repeats fifteen actions of 100 ms before it has caught up. */
+    /** The rank that failed repeats fifteen actions of some tens of milliseconds before it has caught up. */
     @Test
     @Tag("long")
     void shouldShowARecoveryUnderWay() throws Exception {
         try (Browser browser = Browser.start();
-                Live live = new Live(directory.resolve("run"), List.of("engine.kind=emulated", "training.steps=8",
-                        "parallel.pipeline=2", "training.global-batch-size=16", "engine.emulated.forward=100ms",
-                        "engine.emulated.backward-input=100ms",
+                Live live = new Live(directory.resolve("run"), List.of("engine.kind=reference", "training.steps=8",
+                        "parallel.pipeline=2", "training.global-batch-size=16", "model.layers=4", "model.hidden=64",
+                        "training.validate-every=0",
                         "faults=[\"exception stage=1 step=4 microbatch=7 at=B\"]"))) {
             browser.open(live.address());
             browser.awaitText("health", "RECOVERING epoch 1");

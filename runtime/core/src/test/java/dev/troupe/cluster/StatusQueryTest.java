@@ -52,9 +52,9 @@ class StatusQueryTest {
                         List.of("b"));
                 StatusBoard.of(system.classicSystem()).set(status);
                 ManagementPort.open(system.classicSystem(), cluster).toCompletableFuture().get(30, TimeUnit.SECONDS);
-                assertEquals(Optional.of(status), query.of(node));
+                assertEquals(status, told(query, node));
                 requirePage(node, system, cluster);
-                assertEquals(Optional.of(status), query.of(node));
+                assertEquals(status, told(query, node));
             } finally {
                 system.terminate();
                 system.getWhenTerminated().toCompletableFuture().get(30, TimeUnit.SECONDS);
@@ -81,13 +81,23 @@ class StatusQueryTest {
             NodeStatus status = NodeStatus.of("a", List.of(0));
             StatusBoard.of(system.classicSystem()).set(status);
             ManagementPort.open(system.classicSystem(), cluster).toCompletableFuture().get(30, TimeUnit.SECONDS);
-            assertEquals(Optional.of(status), query.of(node));
+            assertEquals(status, told(query, node));
             assertEquals(Optional.empty(), plain.of(node));
             assertEquals(Optional.empty(), strange.of(node));
         } finally {
             system.terminate();
             system.getWhenTerminated().toCompletableFuture().get(30, TimeUnit.SECONDS);
         }
+    }
+
+    /** Asks until there is an answer: a question has its patience, which the first handshake of a busy machine may take. */
+    private static NodeStatus told(StatusQuery query, NodeSpec node) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        Optional<NodeStatus> answer = query.of(node);
+        while (answer.isEmpty() && System.nanoTime() < deadline) {
+            answer = query.of(node);
+        }
+        return answer.orElseThrow();
     }
 
     private Path certificates(String name) throws Exception {
