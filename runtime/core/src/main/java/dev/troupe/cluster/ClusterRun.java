@@ -50,6 +50,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -244,11 +245,13 @@ public final class ClusterRun {
             context.spawn(DeadNodes.follow(connections, position), "dead-nodes");
             var replicas = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
             context.watch(replicas);
+            AtomicReference<TrainingCoordinator.Stop> repeated = new AtomicReference<>();
             return Behaviors.withTimers(timers -> Behaviors.receive(TrainingCoordinator.Command.class)
                     .onMessage(TrainingCoordinator.Stop.class, stop -> {
                         // A coordinator may be lost after the request, so it is repeated; where there is no coordinator
-                        // yet, the node ends alone.
-                        if (timers.isTimerActive(STOPPING)) {
+                        // yet, the node ends alone. A second request of the user's own is no repetition: a coordinator
+                        // that begins the run right now has still to tell the other nodes of the first.
+                        if (repeated.getAndSet(stop) == stop) {
                             replicas.tell(new NodeActor.Told(new NodeEvent.StopWaiting()));
                         }
                         coordinator.tell(stop);
