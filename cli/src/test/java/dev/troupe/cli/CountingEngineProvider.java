@@ -6,7 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The reference engine, which remembers the most that each of its engines had allocated. */
-public final class CountingEngineProvider extends TestEngineProvider {
+public final class CountingEngineProvider extends WrappingEngineProvider {
     static final String KIND = "counting";
 
     private static final List<AtomicLong> PEAKS = new CopyOnWriteArrayList<>();

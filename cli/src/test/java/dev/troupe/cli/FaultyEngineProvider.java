@@ -6,7 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The reference engine, of which one rank's breaks at one call of one kernel. */
-public final class FaultyEngineProvider extends TestEngineProvider {
+public final class FaultyEngineProvider extends WrappingEngineProvider {
     static final String KIND = "faulty";
 
     private static volatile Fault fault = Fault.NONE;

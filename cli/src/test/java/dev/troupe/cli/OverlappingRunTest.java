@@ -1,16 +1,13 @@
 package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -20,21 +17,12 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Tag("real")
 @Timeout(120)
-class OverlappingRunTest {
+class OverlappingRunTest extends OverlappingRuns {
     private static final String SCHEDULE = "parallel.schedule=pipedream-2bw";
     /** AdamW, clipping, tied tables. */
     private static final Golden DELAYED = Golden.named("gpt2-2bw");
 
     private static final double FLOAT32 = 1e-4;
-
-    @TempDir
-    private Path directory;
-
-    @AfterEach
-    void leaveNothing() throws InterruptedException {
-        FaultyEngineProvider.breakNothing();
-        Leftovers.requireNoThread();
-    }
 
     @Test
     void shouldTrainAsPyTorchDoesWithADelayOfOne() {
@@ -98,11 +86,7 @@ class OverlappingRunTest {
     private void assertRecovers(int rank, String kernel, int call) {
         String[] more = {"engine.kind=" + FaultyEngineProvider.KIND, "parallel.flush-every=4",
                 "training.checkpoint-every=4"};
-        Path whole = train("whole", settings(2, more));
-        FaultyEngineProvider.breakCall(rank, kernel, call);
-        Path run = train("run", settings(2, more));
-        assertTrue(FaultyEngineProvider.hasBroken(), "nothing failed");
-        RunFiles.assertSameBits(whole, run);
+        assertRecovers(settings(2, more), rank, kernel, call);
     }
 
     @Test
@@ -143,11 +127,5 @@ class OverlappingRunTest {
                 "parallel.pipeline=" + pipeline, "training.microbatch-size=1"));
         settings.addAll(List.of(more));
         return settings;
-    }
-
-    private Path train(String name, List<String> settings) {
-        Path run = directory.resolve(name);
-        Execution.train(run, settings).requireDone();
-        return run;
     }
 }

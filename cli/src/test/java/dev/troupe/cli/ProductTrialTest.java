@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("parity")
 class ProductTrialTest {
     /** An engine whose products have one element in a hundred that is wrong. */
-    private static final class WrongProvider extends TestEngineProvider {
+    private static final class WrongProvider extends WrappingEngineProvider {
         WrongProvider() {
             super("wrong");
         }

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.stream.Collectors;
 
 /** The reference engine, which remembers the kernels that were called, with their shapes: in the warm-up, and in the run. */
-public final class RecordingEngineProvider extends TestEngineProvider {
+public final class RecordingEngineProvider extends WrappingEngineProvider {
     static final String KIND = "recording";
 
     private static final Set<String> WARM_UP = new ConcurrentSkipListSet<>();

@@ -3,7 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.engine.Engine;
 
 /** The reference engine on a machine that cannot run one of its kernels. */
-public final class RefusingEngineProvider extends TestEngineProvider {
+public final class RefusingEngineProvider extends WrappingEngineProvider {
     static final String KIND = "refusing";
 
     /** For {@link java.util.ServiceLoader}. */

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  * The reference engine as on a machine that is a hundred times slower: kernels take a time that a person would notice.
  * Only the first of each rank do, which make up its first action and more, so that a test has an end.
  */
-public final class SlowEngineProvider extends TestEngineProvider {
+public final class SlowEngineProvider extends WrappingEngineProvider {
     static final String KIND = "slow";
     /** Of a small model's kernel, which takes less than a fiftieth of it. */
     static final Duration KERNEL = Duration.ofMillis(60);

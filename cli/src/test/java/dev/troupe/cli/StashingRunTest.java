@@ -1,16 +1,13 @@
 package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,17 +18,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Tag("real")
 @Timeout(120)
-class StashingRunTest {
+class StashingRunTest extends OverlappingRuns {
     private static final int STEPS = 12;
-
-    @TempDir
-    private Path directory;
-
-    @AfterEach
-    void leaveNothing() throws InterruptedException {
-        FaultyEngineProvider.breakNothing();
-        Leftovers.requireNoThread();
-    }
 
     /** Tied tables, whose ends are both on the rank. */
     @Test
@@ -86,11 +74,7 @@ class StashingRunTest {
     void shouldGoOnWhereverARankFails(String schedule, int pipeline, int rank, String kernel, int call) {
         String[] more = {"engine.kind=" + FaultyEngineProvider.KIND, "parallel.flush-every=6",
                 "training.checkpoint-every=6"};
-        Path whole = train("whole", settings(Golden.UNTIED, schedule, pipeline, more));
-        FaultyEngineProvider.breakCall(rank, kernel, call);
-        Path run = train("run", settings(Golden.UNTIED, schedule, pipeline, more));
-        assertTrue(FaultyEngineProvider.hasBroken(), "nothing failed");
-        RunFiles.assertSameBits(whole, run);
+        assertRecovers(settings(Golden.UNTIED, schedule, pipeline, more), rank, kernel, call);
     }
 
     @Tag("long")
@@ -139,11 +123,5 @@ class StashingRunTest {
                 "training.learning-rate.peak=0.01"));
         settings.addAll(List.of(more));
         return settings;
-    }
-
-    private Path train(String name, List<String> settings) {
-        Path run = directory.resolve(name);
-        Execution.train(run, settings).requireDone();
-        return run;
     }
 }

@@ -164,7 +164,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return firstVersion > 0;
     }
 
-    /** The update of the last step of a plan that continues waits in any case: what comes behind it is the commit. */
+    /** The update of the last step of a plan that continues waits for all ranks in any case, since the commit follows it. */
     @Override
     public boolean updateAwaitsAll(int step) {
         return !stagesUpdateAlone || continues() && step == stepCount - 1;

@@ -11,6 +11,7 @@ import dev.troupe.cli.Execution;
 import dev.troupe.cli.Golden;
 import dev.troupe.cli.stop.ExitCode;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +21,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("real")
 @Timeout(300)
@@ -67,6 +70,22 @@ class BisectTest {
                 + parting.path("layer").asText());
         Execution text = Execution.command("bisect", run.toString(), other.toString());
         assertTrue(text.output().startsWith("The runs part in step 0: UPDATE of "), text.output());
+    }
+
+    /** Libraries of products are recorded since they can be chosen. */
+    @ParameterizedTest
+    @CsvSource({"reference, ''", "cpu, onednn"})
+    void shouldCompareWithARunThatDoesNotNameItsProducts(String engine, String products) throws IOException {
+        String[] settings = {"training.steps=1", "engine.kind=" + engine, "engine.products=onednn"};
+        Path run = train("run", settings);
+        Path older = train("older", settings);
+        Path digests = older.resolve("digests.bin");
+        String bytes = Files.readString(digests, StandardCharsets.ISO_8859_1);
+        String fact = ",\"engine.products\":\"" + products + "\"";
+        assertTrue(bytes.contains(fact), bytes);
+        Files.writeString(digests, bytes.replace(fact, " ".repeat(fact.length())), StandardCharsets.ISO_8859_1);
+        bisect(ExitCode.DONE, older, run);
+        bisect(ExitCode.DONE, run, older);
     }
 
     @Test

@@ -2,6 +2,10 @@ package dev.troupe.bisect;
 
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.ProductLibraries;
+import dev.troupe.prepare.EngineChoice;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.stage.StageSettings;
 import java.nio.charset.StandardCharsets;
@@ -11,6 +15,9 @@ import java.util.zip.CRC32C;
 
 /** What two runs must have in common for their bits to be the same ({@code docs/determinism.md}), in words. */
 final class BitFacts {
+    private static final String ENGINE = "engine.kind";
+    private static final String PRODUCTS = "engine.products";
+
     private BitFacts() {
     }
 
@@ -31,8 +38,21 @@ final class BitFacts {
         facts.put("parallel.data", Integer.toString(run.spec().parallel().data()));
         facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
         facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
-        facts.put("engine.kind", run.engine().provider().kind());
-        facts.put("engine.products", run.engine().settings().products());
+        facts.put(ENGINE, run.engine().provider().kind());
+        facts.put(PRODUCTS, run.engine().settings().products());
+        return facts;
+    }
+
+    /**
+     * Returns recorded facts, complete: a run of a version before matrix products had a choice of libraries had them
+     * computed by its engine's own.
+     */
+    static Map<String, String> complete(Map<String, String> recorded) {
+        Map<String, String> facts = new LinkedHashMap<>(recorded);
+        facts.computeIfAbsent(PRODUCTS, _ -> EngineChoice.installed().stream()
+                .filter(engine -> engine.kind().equals(recorded.get(ENGINE))).findFirst()
+                .flatMap(EngineProvider::productLibraries).map(ProductLibraries::own)
+                .orElse(EngineSettings.OWN_PRODUCTS));
         return facts;
     }
 

@@ -116,7 +116,7 @@ public final class RecordedBits implements AutoCloseable {
 
     /** What must be the same in a run with the same bits. */
     Map<String, String> facts() {
-        return header.facts();
+        return BitFacts.complete(header.facts());
     }
 
     /** The steps that there are digests of. */

@@ -9,7 +9,7 @@ import java.util.List;
 
 /**
  * What a stage measures: the losses of microbatches, with the head, and the squared sums of gradients. A forward leaves a
- * loss with the engine; the first question after forwards brings all of them to the host.
+ * loss with the engine; the first question after a step's forwards brings all losses of that step to the host.
  *
  * <p>Thread rule: that of kernels.
  */
@@ -21,7 +21,8 @@ final class Measures implements AutoCloseable {
     private final BitSet measured = new BitSet();
     /** By microbatch the number of targets that its loss is a mean over. */
     private double[] counted = {};
-    private boolean isRead;
+    /** The blocks to which forwards have written since they were read. */
+    private final BitSet unread = new BitSet();
     private final EngineSums squaredSums;
 
     Measures(Engine engine, int microbatchesPerStep, int parameters) {
@@ -43,12 +44,16 @@ final class Measures implements AutoCloseable {
         }
         counted[microbatch] = targets;
         measured.set(microbatch);
-        isRead = false;
+        unread.set(block(microbatch));
         return sums(microbatch).tensor();
     }
 
     private EngineSums sums(int microbatch) {
-        return blocks.get(microbatch / microbatchesPerStep);
+        return blocks.get(block(microbatch));
+    }
+
+    private int block(int microbatch) {
+        return microbatch / microbatchesPerStep;
     }
 
     /** The index of a microbatch in {@link #lossOf}. */
@@ -60,11 +65,12 @@ final class Measures implements AutoCloseable {
         return microbatch >= 0 && measured.get(microbatch);
     }
 
-    /** The loss of a microbatch's last forward; waits for the engine where forwards came since the last question. */
+    /** The loss of a microbatch's last forward; waits for the engine where forwards of its step have not been read. */
     double loss(int microbatch) {
-        if (!isRead) {
-            blocks.forEach(EngineSums::read);
-            isRead = true;
+        int block = block(microbatch);
+        if (unread.get(block)) {
+            blocks.get(block).read();
+            unread.clear(block);
         }
         return sums(microbatch).get(index(microbatch)) / counted[microbatch];
     }
