@@ -79,20 +79,6 @@ public final class ResidualStream {
     }
 
     /**
-     * {@code x weight + bias}, as far as it is this rank's, where each rank has some columns of x and the rows of the
-     * weight that meet them. The bias is the same on all ranks, and the first one's addend has it.
-     */
-    Tensor project(Tensor x, Parameter weight, Parameter bias, int length) {
-        Tensor y = pool.take(allRows, length);
-        if (group.rank() == 0) {
-            engine.linear(x, weight.operand(), false, bias.weights(), y);
-        } else {
-            engine.matmul(x, false, weight.operand(), false, y, false);
-        }
-        return intoSum(y, length);
-    }
-
-    /**
      * The gradient that passes by a half of a block, for what passes through it to be added to.
      *
      * @param dy

@@ -62,6 +62,19 @@ public interface ModelFamily {
     List<String> publishedNames(String parameter);
 
     /**
+     * The names that a parameter of an adapter may have in files of PEFT, without PEFT's prefix; it is written under the
+     * first.
+     */
+    default List<String> adapterNames(String parameter) {
+        return List.of(parameter);
+    }
+
+    /** Whether matrices are stored [inputs x outputs], which PEFT calls {@code fan_in_fan_out}; else [outputs x inputs]. */
+    default boolean storesInputsFirst() {
+        return false;
+    }
+
+    /**
      * The model as llama.cpp's format GGUF has it; empty where llama.cpp does not compute the family.
      *
      * @throws dev.troupe.weights.WeightException

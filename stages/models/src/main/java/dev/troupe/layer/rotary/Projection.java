@@ -2,6 +2,7 @@ package dev.troupe.layer.rotary;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.Adapter;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;

@@ -3,10 +3,16 @@ package dev.troupe.model.gpt2;
 import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The numbers of a GPT-2 model (Radford et al. 2019).
@@ -25,9 +31,11 @@ import java.util.Set;
  *            whether the head's matrix is the token table
  * @param normEpsilon
  *            epsilon of every layer norm
+ * @param lora
+ *            the adapters that alone are trained; empty where everything is
  */
 public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vocabularySize, boolean tiedEmbeddings,
-        double normEpsilon) {
+        double normEpsilon, Optional<Lora> lora) {
     /** The published models' epsilon. */
     public static final double NORM_EPSILON = 1e-5;
     private static final Set<String> KEYS = Set.of("layers", "hidden", "heads", "sequence-length", "vocabulary-size",
@@ -53,17 +61,33 @@ public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vo
         }
     }
 
+    /** A model of which everything is trained. */
+    public Gpt2(int layers, int hidden, int heads, int sequenceLength, int vocabularySize, boolean tiedEmbeddings,
+            double normEpsilon) {
+        this(layers, hidden, heads, sequenceLength, vocabularySize, tiedEmbeddings, normEpsilon, Optional.empty());
+    }
+
     static Gpt2 of(Section section) {
-        section.requireOnly(KEYS, Gpt2Family.TITLE);
+        section.requireOnly(Stream.concat(KEYS.stream(), Lora.KEYS.stream()).collect(Collectors.toSet()),
+                Gpt2Family.TITLE);
         return new Gpt2(section.positive("layers"), section.positive("hidden"), section.positive("heads"),
                 section.positive("sequence-length"), section.positive("vocabulary-size"),
-                section.flag("tie-embeddings"), section.number("norm-epsilon", NORM_EPSILON));
+                section.flag("tie-embeddings"), section.number("norm-epsilon", NORM_EPSILON),
+                Lora.of(section));
     }
 
     private Section section() {
-        return new Section(Map.of("layers", layers, "hidden", hidden, "heads", heads, "sequence-length",
-                sequenceLength, "vocabulary-size", vocabularySize, "tie-embeddings", tiedEmbeddings, "norm-epsilon",
-                normEpsilon));
+        Map<String, Object> values = new HashMap<>(Map.of("layers", layers, "hidden", hidden, "heads", heads,
+                "sequence-length", sequenceLength, "vocabulary-size", vocabularySize, "tie-embeddings", tiedEmbeddings,
+                "norm-epsilon", normEpsilon));
+        lora.ifPresent(adapters -> values.putAll(adapters.values()));
+        return new Section(values);
+    }
+
+    /** The same model with adapters. */
+    Gpt2 with(Lora adapters) {
+        return new Gpt2(layers, hidden, heads, sequenceLength, vocabularySize, tiedEmbeddings, normEpsilon,
+                Optional.of(adapters));
     }
 
     /** Inner width of an MLP. */
@@ -73,12 +97,14 @@ public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vo
 
     /** The model as a declaration. */
     public ModelSpec spec() {
-        String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads, vocabulary %d%s",
-                Gpt2Family.TITLE, layers, hidden, heads, vocabularySize, tiedEmbeddings ? ", tied embeddings" : "");
-        return new ModelSpec(new Gpt2Family(), section(), summary, layers,
+        String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads, vocabulary %d%s%s",
+                Gpt2Family.TITLE, layers, hidden, heads, vocabularySize, tiedEmbeddings ? ", tied embeddings" : "",
+                lora.map(Lora::summary).orElse(""));
+        Map<Axis, Integer> sizes = new EnumMap<>(
                 Map.of(Axis.VOCABULARY, vocabularySize, Axis.POSITION, sequenceLength, Axis.HIDDEN, hidden, Axis.HEADS,
                         heads, Axis.QUERY_KEY_VALUE, 3 * hidden, Axis.ATTENDED, hidden, Axis.INNER,
-                        inner()),
-                () -> new Gpt2Layers(this).all());
+                        inner()));
+        lora.ifPresent(one -> sizes.put(Axis.ADAPTER, one.rank()));
+        return new ModelSpec(new Gpt2Family(), section(), summary, layers, sizes, () -> new Gpt2Layers(this).all());
     }
 }

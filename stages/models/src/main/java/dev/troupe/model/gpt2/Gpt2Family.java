@@ -6,6 +6,7 @@ import dev.troupe.model.GgufModel;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +21,7 @@ import java.util.Set;
 public final class Gpt2Family implements ModelFamily {
     static final String TITLE = "GPT-2";
     private static final Set<String> TANH_GELU = Set.of("gelu_new", "gelu_pytorch_tanh");
+    private static final String PREFIX = "transformer.";
     private static final int PUBLISHED_VOCABULARY = 50257;
     private static final int PUBLISHED_END_OF_TEXT = 50256;
 
@@ -41,6 +43,11 @@ public final class Gpt2Family implements ModelFamily {
     @Override
     public ModelSpec read(Section section) {
         return Gpt2.of(section).spec();
+    }
+
+    @Override
+    public ModelSpec adapted(ModelSpec model, Lora lora) {
+        return Gpt2.of(model.section()).with(lora.among(Gpt2Layers.MATRICES, Gpt2Layers.USUALLY_ADAPTED, TITLE)).spec();
     }
 
     @Override
@@ -110,7 +117,18 @@ public final class Gpt2Family implements ModelFamily {
     /** Matrices are published as they are here, [in x out], with or without the prefix. */
     @Override
     public List<String> publishedNames(String parameter) {
-        return List.of(parameter, "transformer." + parameter);
+        return List.of(parameter, PREFIX + parameter);
+    }
+
+    /** PEFT wraps the model with its head, which has the prefix, or by itself. */
+    @Override
+    public List<String> adapterNames(String parameter) {
+        return List.of(PREFIX + parameter, parameter);
+    }
+
+    @Override
+    public boolean storesInputsFirst() {
+        return true;
     }
 
     @Override

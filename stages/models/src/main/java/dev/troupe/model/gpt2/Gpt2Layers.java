@@ -1,16 +1,18 @@
 package dev.troupe.model.gpt2;
 
-import dev.troupe.layer.AttentionHalf;
+import dev.troupe.layer.Adapter;
 import dev.troupe.layer.EmbeddingLayer;
 import dev.troupe.layer.HeadLayer;
-import dev.troupe.layer.Linear;
-import dev.troupe.layer.MlpHalf;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.ResidualLayer;
+import dev.troupe.layer.absolute.AttentionHalf;
+import dev.troupe.layer.absolute.Linear;
+import dev.troupe.layer.absolute.MlpHalf;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.Init;
 import dev.troupe.model.spec.LayerCosts;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.NamedShape;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.model.spec.Split;
@@ -29,13 +31,23 @@ import java.util.stream.Stream;
  */
 final class Gpt2Layers {
     static final double DEVIATION = 0.02;
+    private static final String QUERY_KEY_VALUE = "attn.c_attn";
+    private static final String ATTENTION_OUTPUT = "attn.c_proj";
+    private static final String EXPANSION = "mlp.c_fc";
+    private static final String MLP_OUTPUT = "mlp.c_proj";
+    /** The matrices of a block, which may have adapters. */
+    static final List<String> MATRICES = List.of(QUERY_KEY_VALUE, ATTENTION_OUTPUT, EXPANSION, MLP_OUTPUT);
+    /** Those that have adapters where none is named, as in PEFT. */
+    static final List<String> USUALLY_ADAPTED = List.of(QUERY_KEY_VALUE);
 
     private final Gpt2 model;
     private final int width;
+    private final boolean trainsAll;
 
     Gpt2Layers(Gpt2 model) {
         this.model = model;
         this.width = model.hidden();
+        this.trainsAll = model.lora().isEmpty();
     }
 
     List<LayerSpec> all() {
@@ -53,7 +65,7 @@ final class Gpt2Layers {
         ParameterSpec tokens = table("wte.weight");
         ParameterSpec positions = new ParameterSpec("wpe.weight",
                 NamedShape.of(Axis.POSITION, model.sequenceLength(), Axis.HIDDEN, width), new Init.Normal(DEVIATION),
-                new Split.Whole(), true);
+                new Split.Whole(), true, trainsAll);
         return new LayerSpec("embedding", "embedding", 'E', List.of(tokens, positions), (_, _) -> LayerCosts.NONE,
                 context -> new EmbeddingLayer(context, tokens, Optional.of(positions)));
     }
@@ -62,8 +74,8 @@ final class Gpt2Layers {
     private LayerSpec attention(int block) {
         String name = "h." + block;
         Norm.Spec norm = norm(name + ".ln_1");
-        Linear qkv = byColumns(name + ".attn.c_attn", Axis.QUERY_KEY_VALUE, List.of(width, width, width));
-        Linear projection = byRows(name + ".attn.c_proj", Axis.ATTENDED, width);
+        Linear.Spec qkv = byColumns(block, QUERY_KEY_VALUE, Axis.QUERY_KEY_VALUE, List.of(width, width, width));
+        Linear.Spec projection = byRows(block, ATTENTION_OUTPUT, Axis.ATTENDED, width);
         return new LayerSpec(name + ".attention", name, 'a', parameters(norm, qkv, projection),
                 (rows, sequenceLength) -> new LayerCosts(8 * square(rows), 4.0 * rows * sequenceLength * width,
                         2 * square(rows)),
@@ -75,8 +87,8 @@ final class Gpt2Layers {
     private LayerSpec mlp(int block) {
         String name = "h." + block;
         Norm.Spec norm = norm(name + ".ln_2");
-        Linear inner = byColumns(name + ".mlp.c_fc", Axis.INNER, List.of(model.inner()));
-        Linear projection = byRows(name + ".mlp.c_proj", Axis.INNER, model.inner());
+        Linear.Spec inner = byColumns(block, EXPANSION, Axis.INNER, List.of(model.inner()));
+        Linear.Spec projection = byRows(block, MLP_OUTPUT, Axis.INNER, model.inner());
         return new LayerSpec(name + ".mlp", name, 'm', parameters(norm, inner, projection),
                 (rows, _) -> new LayerCosts(16 * square(rows), 0, 8 * square(rows)),
                 context -> new ResidualLayer(context, new MlpHalf(context, block + 1, norm, inner, projection)));
@@ -98,7 +110,8 @@ final class Gpt2Layers {
 
     private ParameterSpec table(String name) {
         return new ParameterSpec(name, NamedShape.of(Axis.VOCABULARY, model.vocabularySize(), Axis.HIDDEN, width),
-                new Init.Normal(DEVIATION), new Split.Along(Axis.VOCABULARY, List.of(model.vocabularySize())), true);
+                new Init.Normal(DEVIATION), new Split.Along(Axis.VOCABULARY, List.of(model.vocabularySize())), true,
+                trainsAll);
     }
 
     private Norm.Spec norm(String name) {
@@ -107,29 +120,58 @@ final class Gpt2Layers {
     }
 
     /** From the stream, shared out by outputs. */
-    private Linear byColumns(String name, Axis outputs, List<Integer> pieces) {
+    private Linear.Spec byColumns(int block, String matrix, Axis outputs, List<Integer> pieces) {
+        String name = "h." + block + "." + matrix;
         int count = pieces.stream().mapToInt(Integer::intValue).sum();
         Split split = new Split.Along(outputs, pieces);
-        return new Linear(
+        return new Linear.Spec(
                 new ParameterSpec(name + ".weight", NamedShape.of(Axis.HIDDEN, width, outputs, count),
-                        new Init.Normal(DEVIATION), split, true),
-                vector(name + ".bias", outputs, count, 0, split));
+                        new Init.Normal(DEVIATION), split, true, trainsAll),
+                vector(name + ".bias", outputs, count, 0, split),
+                adapter(block, matrix, NamedShape.of(Axis.HIDDEN, width, outputs, count), new Split.WholeForOwnHeads(),
+                        split));
     }
 
     /** Into the stream, shared out by inputs; every rank has the bias. */
-    private Linear byRows(String name, Axis inputs, int count) {
-        return new Linear(
+    private Linear.Spec byRows(int block, String matrix, Axis inputs, int count) {
+        String name = "h." + block + "." + matrix;
+        Split split = new Split.Along(inputs, List.of(count));
+        return new Linear.Spec(
                 new ParameterSpec(name + ".weight", NamedShape.of(inputs, count, Axis.HIDDEN, width),
-                        new Init.Normal(DEVIATION / Math.sqrt(2.0 * model.layers())),
-                        new Split.Along(inputs, List.of(count)), true),
-                vector(name + ".bias", Axis.HIDDEN, width, 0, new Split.Whole()));
+                        new Init.Normal(DEVIATION / Math.sqrt(2.0 * model.layers())), split, true, trainsAll),
+                vector(name + ".bias", Axis.HIDDEN, width, 0, new Split.Whole()),
+                adapter(block, matrix, NamedShape.of(inputs, count, Axis.HIDDEN, width), split,
+                        new Split.WholeForOwnHeads()));
     }
 
-    private static ParameterSpec vector(String name, Axis axis, int size, double value, Split split) {
-        return new ParameterSpec(name, NamedShape.of(axis, size), new Init.Constant(value), split, false);
+    /**
+     * A begins even within one over the root of its inputs, as PEFT's does, and B at 0, so that nothing is added at first.
+     *
+     * @param shape
+     *            of the matrix, [inputs x outputs]
+     */
+    private Optional<Adapter.Spec> adapter(int block, String matrix, NamedShape shape, Split ofInputs,
+            Split ofOutputs) {
+        NamedShape.Dimension inputs = shape.dimensions().getFirst();
+        NamedShape.Dimension outputs = shape.dimensions().getLast();
+        String name = "h." + block + "." + matrix + ".weight";
+        return model.lora().filter(lora -> lora.targets().contains(matrix)).map(lora -> new Adapter.Spec(
+                block * MATRICES.size() + MATRICES.indexOf(matrix),
+                new ParameterSpec(Lora.nameOfDown(name),
+                        NamedShape.of(Axis.ADAPTER, lora.rank(), inputs.axis(), inputs.size()),
+                        new Init.Uniform(1 / Math.sqrt(inputs.size())), ofInputs, true),
+                new ParameterSpec(Lora.nameOfUp(name),
+                        NamedShape.of(outputs.axis(), outputs.size(), Axis.ADAPTER, lora.rank()), new Init.Constant(0),
+                        ofOutputs, true),
+                lora.scale()));
     }
 
-    private static List<ParameterSpec> parameters(Norm.Spec norm, Linear first, Linear second) {
+    private ParameterSpec vector(String name, Axis axis, int size, double value, Split split) {
+        return new ParameterSpec(name, NamedShape.of(axis, size), new Init.Constant(value), split, false, trainsAll);
+    }
+
+    private static List<ParameterSpec> parameters(Norm.Spec norm, Linear.Spec first,
+            Linear.Spec second) {
         return Stream.of(norm.parameters(), first.parameters(), second.parameters()).flatMap(List::stream).toList();
     }
 }

@@ -1,10 +1,10 @@
 package dev.troupe.model.rotary;
 
+import dev.troupe.layer.Adapter;
 import dev.troupe.layer.EmbeddingLayer;
 import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.ResidualLayer;
-import dev.troupe.layer.rotary.Adapter;
 import dev.troupe.layer.rotary.GatedMlpHalf;
 import dev.troupe.layer.rotary.Projection;
 import dev.troupe.layer.rotary.RotaryAttentionHalf;

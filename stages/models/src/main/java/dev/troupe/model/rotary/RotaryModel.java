@@ -140,11 +140,9 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
 
     /** The model as a declaration of a family. */
     ModelSpec spec(RotaryFamily family) {
-        String adapters = lora.map(one -> ", adapters of rank " + one.rank() + " beside "
-                + String.join(", ", one.targets())).orElse("");
         String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads (%d with keys and values),"
                 + " vocabulary %d%s%s", family.title(), layers, hidden, heads, keyValueHeads, vocabularySize,
-                tiedEmbeddings ? ", tied embeddings" : "", adapters);
+                tiedEmbeddings ? ", tied embeddings" : "", lora.map(Lora::summary).orElse(""));
         Map<Axis, Integer> sizes = new EnumMap<>(
                 Map.of(Axis.VOCABULARY, vocabularySize, Axis.POSITION, sequenceLength, Axis.HIDDEN, hidden, Axis.HEADS,
                         heads, Axis.KEY_VALUE_HEADS, keyValueHeads, Axis.HEAD, headSize(), Axis.KEY_VALUE,

@@ -73,13 +73,19 @@ public record Lora(int rank, double alpha, List<String> targets, String base) {
         return matrix.substring(0, matrix.length() - WEIGHT.length()) + part + WEIGHT;
     }
 
+    /** The end of a model's summary that says which adapters it has. */
+    public String summary() {
+        return ", adapters of rank " + rank + " beside " + String.join(", ", targets);
+    }
+
     /** What the adapters' output is multiplied by. */
     public double scale() {
         return alpha / rank;
     }
 
     /**
-     * The same with every target named, in the order of the family.
+     * The same with every target named, in the order of the family. A target stands for every matrix whose name it is,
+     * or ends with it after a dot, as in PEFT.
      *
      * @param all
      *            the targets that there are
@@ -91,12 +97,18 @@ public record Lora(int rank, double alpha, List<String> targets, String base) {
     public Lora among(List<String> all, List<String> usual, String title) {
         List<String> asked = targets.isEmpty() ? usual : targets.equals(List.of(ALL_LINEAR)) ? all : targets;
         for (String target : asked) {
-            if (!all.contains(target)) {
+            if (all.stream().noneMatch(matrix -> isNamed(target, matrix))) {
                 throw new IllegalArgumentException(target + " is no matrix of a " + title
                         + " model that can have an adapter: name some of " + String.join(", ", all) + ", or "
                         + ALL_LINEAR);
             }
         }
-        return new Lora(rank, alpha, all.stream().filter(asked::contains).toList(), base);
+        return new Lora(rank, alpha,
+                all.stream().filter(matrix -> asked.stream().anyMatch(target -> isNamed(target, matrix))).toList(),
+                base);
+    }
+
+    private static boolean isNamed(String target, String matrix) {
+        return matrix.equals(target) || matrix.endsWith("." + target);
     }
 }

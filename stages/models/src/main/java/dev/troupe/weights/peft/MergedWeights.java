@@ -14,7 +14,8 @@ import java.util.Arrays;
 
 /**
  * The weights of a model into whose matrices the adapters are merged (Hu et al. 2022, section 4.1): {@code W + s B A}. The
- * product is computed in float64, and the sum rounded once. W [M x K], A [r x K], B [M x r].
+ * product is computed in float64, and the sum rounded once. W [M x K], or [K x M] where the family stores inputs first, to
+ * which the transposed product is added; A [r x K], B [M x r].
  *
  * <p>Thread rule: any thread, as far as the source allows it.
  */
@@ -54,18 +55,38 @@ public final class MergedWeights implements WeightSource {
         double[] a = doubles(down);
         double[] b = doubles(up);
         int rank = down.shape().sizes().size(0);
+        if (adapted.family().storesInputsFirst()) {
+            addProduct(transposed(a, rank), transposed(b, b.length / rank), rank, shape, target, parameterType);
+        } else {
+            addProduct(b, a, rank, shape, target, parameterType);
+        }
+    }
+
+    /** Adds {@code s left right}, left [rows x rank], right [rank x columns]. */
+    private void addProduct(double[] left, double[] right, int rank, Shape shape, MemorySegment target, DataType type) {
         int columns = shape.size(1);
         double[] row = new double[columns];
         for (int m = 0; m < shape.size(0); m++) {
             Arrays.fill(row, 0);
             for (int r = 0; r < rank; r++) {
-                double factor = scale * b[m * rank + r];
+                double factor = scale * left[m * rank + r];
                 for (int k = 0; k < columns; k++) {
-                    row[k] += factor * a[r * columns + k];
+                    row[k] += factor * right[r * columns + k];
                 }
             }
-            add(row, target, parameterType, (long) m * columns);
+            add(row, target, type, (long) m * columns);
         }
+    }
+
+    private static double[] transposed(double[] matrix, int rows) {
+        int columns = matrix.length / rows;
+        double[] transposed = new double[matrix.length];
+        for (int row = 0; row < rows; row++) {
+            for (int column = 0; column < columns; column++) {
+                transposed[column * rows + row] = matrix[row * columns + column];
+            }
+        }
+        return transposed;
     }
 
     private static void add(double[] row, MemorySegment target, DataType type, long at) {

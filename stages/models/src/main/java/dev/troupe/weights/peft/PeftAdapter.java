@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.spec.Lora;
@@ -34,6 +35,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A directory with low-rank adapters as PEFT lays them out: {@code adapter_config.json} beside
@@ -45,6 +47,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
     /** What PEFT has before a model's own names. */
     private static final String PREFIX = "base_model.model.";
     private static final String TARGETS = "target_modules";
+    private static final String FAN_IN_FAN_OUT = "fan_in_fan_out";
     /** Keys that would make other sums, with the values under which they do not. */
     private static final Map<String, Set<String>> NEUTRAL = Map.ofEntries(
             Map.entry("bias", Set.of("none")),
@@ -52,7 +55,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
             Map.entry("use_dora", Set.of("false")),
             Map.entry("use_rslora", Set.of("false")), Map.entry("use_qalora", Set.of("false")),
             Map.entry("use_bdlora", Set.of("false", "null")), Map.entry("lora_bias", Set.of("false")),
-            Map.entry("fan_in_fan_out", Set.of("false")), Map.entry("rank_pattern", Set.of("{}", "null")),
+            Map.entry("rank_pattern", Set.of("{}", "null")),
             Map.entry("alpha_pattern", Set.of("{}", "null")), Map.entry("modules_to_save", Set.of("null", "[]")),
             Map.entry("layers_to_transform", Set.of("null")), Map.entry("layers_pattern", Set.of("null")),
             Map.entry("exclude_modules", Set.of("null", "[]")), Map.entry("layer_replication", Set.of("null")),
@@ -88,7 +91,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         PublishedConfig config = PublishedConfig.read(directory.resolve(CONFIG), base.family().title());
         ModelSpec adapted;
         try {
-            adapted = base.family().adapted(base, lora(config).on(identity));
+            adapted = base.family().adapted(base, lora(config, base.family()).on(identity));
         } catch (IllegalArgumentException refused) {
             throw config.refusal(refused.getMessage());
         }
@@ -103,8 +106,11 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         }
     }
 
-    private static Lora lora(PublishedConfig config) {
+    private static Lora lora(PublishedConfig config, ModelFamily family) {
         config.requireOneOf("peft_type", Set.of("LORA"), "");
+        if (!family.storesInputsFirst()) {
+            config.requireFlag(FAN_IN_FAN_OUT, false);
+        }
         NEUTRAL.forEach((key, values) -> {
             if (config.has(key) && !values.contains(text(config.value(key)))) {
                 throw config.refusal(key, "one of " + values.stream().sorted().toList()
@@ -133,20 +139,21 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
 
     private void verify() {
         List<String> defects = new ArrayList<>();
-        Set<String> known = trained(model).stream().map(parameter -> PREFIX + parameter.name())
+        Set<String> known = trained(model).stream().map(parameter -> storedName(parameter.name()))
                 .collect(Collectors.toSet());
         file.tensors().keySet().stream().filter(name -> !known.contains(name))
                 .forEach(name -> defects.add(name + " is no adapter of a matrix that " + CONFIG + " names"));
         for (ParameterSpec parameter : trained(model)) {
-            StoredTensor stored = file.tensors().get(PREFIX + parameter.name());
+            String name = storedName(parameter.name());
+            StoredTensor stored = file.tensors().get(name);
             Shape shape = parameter.shape().sizes();
             if (stored == null) {
-                defects.add(PREFIX + parameter.name() + " is missing");
+                defects.add(name + " is missing");
             } else if (!stored.hasShape(shape)) {
-                defects.add(PREFIX + parameter.name() + " must have shape " + shape + ", but has "
+                defects.add(name + " must have shape " + shape + ", but has "
                         + stored.shapeText());
             } else if (!Conversion.READABLE_AS_FLOAT.contains(stored.type())) {
-                defects.add(PREFIX + parameter.name() + " must be stored as F64, F32, F16 or BF16, but is "
+                defects.add(name + " must be stored as F64, F32, F16 or BF16, but is "
                         + stored.type());
             }
         }
@@ -171,7 +178,17 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
 
     @Override
     public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
-        file.read(PREFIX + name, shape, parameterType, target);
+        file.read(storedName(name), shape, parameterType, target);
+    }
+
+    /** The name that the file has for a parameter; where it has none, the one that it is written under. */
+    private String storedName(String parameter) {
+        return names(model, parameter).filter(file.tensors()::containsKey).findFirst()
+                .orElseGet(() -> names(model, parameter).findFirst().orElseThrow());
+    }
+
+    private static Stream<String> names(ModelSpec model, String parameter) {
+        return model.family().adapterNames(parameter).stream().map(name -> PREFIX + name);
     }
 
     @Override
@@ -199,7 +216,9 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
             try (WholeFile weights = WholeFile.create(directory.resolve(WEIGHTS));
                     WholeFile shape = WholeFile.create(configFile)) {
                 SafeTensorsWriter.write(weights.channel(), Map.of("format", "pt"),
-                        tensors.stream().map(tensor -> tensor.as(PREFIX + tensor.name())).toList());
+                        tensors.stream()
+                                .map(tensor -> tensor.as(names(model, tensor.name()).findFirst().orElseThrow()))
+                                .toList());
                 weights.seal();
                 ByteBuffer text = ByteBuffer.wrap(JSON.writeValueAsBytes(config(model, base, dropout)));
                 while (text.hasRemaining()) {
@@ -227,7 +246,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         config.put("lora_dropout", dropout);
         lora.targets().forEach(config.putArray(TARGETS)::add);
         config.put("bias", "none");
-        config.put("fan_in_fan_out", false);
+        config.put(FAN_IN_FAN_OUT, model.family().storesInputsFirst());
         config.put("inference_mode", true);
         config.put("init_lora_weights", true);
         return config;

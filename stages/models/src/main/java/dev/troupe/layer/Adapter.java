@@ -1,12 +1,8 @@
-package dev.troupe.layer.rotary;
+package dev.troupe.layer;
 
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.Dropout;
-import dev.troupe.layer.LayerContext;
-import dev.troupe.layer.MicrobatchContext;
-import dev.troupe.layer.Parameter;
-import dev.troupe.layer.TensorPool;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 
@@ -49,7 +45,8 @@ public final class Adapter {
         }
     }
 
-    Adapter(LayerContext context, Spec spec) {
+    /** Makes the adapter on a rank. */
+    public Adapter(LayerContext context, Spec spec) {
         engine = context.engine();
         pool = context.pool();
         number = spec.number();
@@ -63,19 +60,20 @@ public final class Adapter {
         isOfOneType = engine.computeType() == engine.parameterType();
     }
 
-    List<Parameter> parameters() {
+    /** A and B. */
+    public List<Parameter> parameters() {
         return List.of(down, up);
     }
 
     /** Adds to y [N x M]. */
-    void addForward(Tensor x, Tensor y, MicrobatchContext microbatch) {
+    public void addForward(Tensor x, Tensor y, MicrobatchContext microbatch) {
         Tensor inner = inner(x, microbatch);
         addProduct(inner, up, true, y);
         pool.give(inner);
     }
 
     /** Adds to dx [N x K] from dy [N x M]. */
-    void addBackwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
+    public void addBackwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
         Tensor dInner = innerGradient(dy, microbatch);
         if (microbatch.dropoutKey().dropsInputs()) {
             Tensor added = pool.takeLike(dx);
@@ -90,7 +88,7 @@ public final class Adapter {
     }
 
     /** Adds to the gradients of A and B. */
-    void backwardWeight(Tensor x, Tensor dy, MicrobatchContext microbatch) {
+    public void backwardWeight(Tensor x, Tensor dy, MicrobatchContext microbatch) {
         Tensor inner = inner(x, microbatch);
         engine.matmul(dy, true, inner, false, up.gradient(), true);
         pool.give(inner);

@@ -1,10 +1,16 @@
-package dev.troupe.layer;
+package dev.troupe.layer.absolute;
 
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.DropoutKey;
+import dev.troupe.layer.Half;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.Norm;
+import dev.troupe.layer.Parameter;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.layer.cache.KeyValueCache;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani
@@ -23,10 +29,8 @@ public final class AttentionHalf extends Half {
     private final TensorPool.Extent stateShape;
     private final boolean shedsAttention;
     private final int block;
-    private final Parameter qkvWeight;
-    private final Parameter qkvBias;
-    private final Parameter projectionWeight;
-    private final Parameter projectionBias;
+    private final Linear toQkv;
+    private final Linear projection;
 
     /**
      * Makes the half on a rank.
@@ -40,18 +44,17 @@ public final class AttentionHalf extends Half {
      * @param projection
      *            [C x C]
      */
-    public AttentionHalf(LayerContext context, int block, int heads, Norm.Spec norm, Linear qkv, Linear projection) {
+    public AttentionHalf(LayerContext context, int block, int heads, Norm.Spec norm, Linear.Spec qkv,
+            Linear.Spec projection) {
         super(context, block, DropoutKey.Site.ATTENTION_OUTPUT, norm);
         this.block = block;
         allHeads = heads;
         ownHeads = context.own(heads);
         firstHead = context.share().group().rank() * ownHeads;
-        qkvWeight = context.parameter(qkv.weight());
-        qkvBias = context.parameter(qkv.bias());
-        projectionWeight = context.parameter(projection.weight());
-        projectionBias = context.parameter(projection.bias());
-        qkvShape = context.activation(qkvWeight.shape().size(1));
-        attendedShape = context.activation(projectionWeight.shape().size(0));
+        toQkv = new Linear(context, qkv);
+        this.projection = new Linear(context, projection);
+        qkvShape = context.activation(toQkv.outputs());
+        attendedShape = context.activation(this.projection.inputs());
         stateShape = context.attentionState(ownHeads);
         // True of an engine that keeps all probabilities, T numbers a row and head. One that keeps a number a row and head
         // makes them again in its backward anyway.
@@ -60,9 +63,7 @@ public final class AttentionHalf extends Half {
 
     @Override
     public List<Parameter> parameters() {
-        List<Parameter> all = new ArrayList<>(norm.parameters());
-        all.addAll(List.of(qkvWeight, qkvBias, projectionWeight, projectionBias));
-        return all;
+        return Stream.of(norm.parameters(), toQkv.parameters(), projection.parameters()).flatMap(List::stream).toList();
     }
 
     @Override
@@ -79,7 +80,7 @@ public final class AttentionHalf extends Half {
         @Override
         protected void forward() {
             qkv = take(qkvShape);
-            engine.linear(normed, qkvWeight.operand(), false, qkvBias.weights(), qkv);
+            toQkv.forward(normed, qkv, microbatch);
             KeyValueCache cache = microbatch.cache();
             if (cache != null) {
                 cache.keepOf(block, qkv);
@@ -105,7 +106,7 @@ public final class AttentionHalf extends Half {
 
         @Override
         protected Tensor projected() {
-            return stream.project(attended, projectionWeight, projectionBias, microbatch.length());
+            return projection.forwardIntoSum(attended, activation, stream, microbatch);
         }
 
         /** Keeps qkv, and the output of attention unless its state is large. */
@@ -123,7 +124,7 @@ public final class AttentionHalf extends Half {
                 attend();
             }
             Tensor dAttended = take(attendedShape);
-            engine.matmul(outputGradient, false, projectionWeight.operand(), true, dAttended, false);
+            projection.backwardInput(outputGradient, dAttended, microbatch);
             qkvGradient = take(qkvShape);
             engine.causalAttentionBackward(dAttended, qkv, attended, state, microbatch.length(), ownHeads, dropout(),
                     qkvGradient);
@@ -131,16 +132,14 @@ public final class AttentionHalf extends Half {
             qkv = pool.drop(qkv);
             state = pool.drop(state);
             Tensor dNormed = take(activation);
-            engine.matmul(qkvGradient, false, qkvWeight.operand(), true, dNormed, false);
+            toQkv.backwardInput(qkvGradient, dNormed, microbatch);
             return dNormed;
         }
 
         @Override
         protected void backwardInnerWeight() {
-            engine.matmul(attended, true, outputGradient, false, projectionWeight.gradient(), true);
-            engine.biasBackward(outputGradient, projectionBias.gradient());
-            engine.matmul(normed, true, qkvGradient, false, qkvWeight.gradient(), true);
-            engine.biasBackward(qkvGradient, qkvBias.gradient());
+            projection.backwardWeight(attended, outputGradient, microbatch);
+            toQkv.backwardWeight(normed, qkvGradient, microbatch);
         }
 
         @Override

@@ -1,8 +1,14 @@
-package dev.troupe.layer;
+package dev.troupe.layer.absolute;
 
 import dev.troupe.engine.Tensor;
-import java.util.ArrayList;
+import dev.troupe.layer.DropoutKey;
+import dev.troupe.layer.Half;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.Norm;
+import dev.troupe.layer.Parameter;
+import dev.troupe.layer.TensorPool;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The second half of a block: {@code y = x + gelu(norm(x) Wfc + bfc) Wproj + bproj} with the tanh form of GELU (Hendrycks
@@ -13,35 +19,31 @@ import java.util.List;
  */
 public final class MlpHalf extends Half {
     private final TensorPool.Extent innerShape;
-    private final Parameter innerWeight;
-    private final Parameter innerBias;
-    private final Parameter projectionWeight;
-    private final Parameter projectionBias;
+    private final Linear expansion;
+    private final Linear projection;
 
     /**
      * Makes the half on a rank.
      *
      * @param block
      *            the block's number in the model, for what drops out: the embedding is 0
-     * @param inner
+     * @param expansion
      *            [C x 4C]
      * @param projection
      *            [4C x C]
      */
-    public MlpHalf(LayerContext context, int block, Norm.Spec norm, Linear inner, Linear projection) {
+    public MlpHalf(LayerContext context, int block, Norm.Spec norm, Linear.Spec expansion,
+            Linear.Spec projection) {
         super(context, block, DropoutKey.Site.MLP_OUTPUT, norm);
-        innerWeight = context.parameter(inner.weight());
-        innerBias = context.parameter(inner.bias());
-        projectionWeight = context.parameter(projection.weight());
-        projectionBias = context.parameter(projection.bias());
-        innerShape = context.activation(innerWeight.shape().size(1));
+        this.expansion = new Linear(context, expansion);
+        this.projection = new Linear(context, projection);
+        innerShape = context.activation(this.expansion.outputs());
     }
 
     @Override
     public List<Parameter> parameters() {
-        List<Parameter> all = new ArrayList<>(norm.parameters());
-        all.addAll(List.of(innerWeight, innerBias, projectionWeight, projectionBias));
-        return all;
+        return Stream.of(norm.parameters(), expansion.parameters(), projection.parameters()).flatMap(List::stream)
+                .toList();
     }
 
     @Override
@@ -58,12 +60,12 @@ public final class MlpHalf extends Half {
         protected void forward() {
             preActivation = take(innerShape);
             inner = take(innerShape);
-            engine.linearGelu(normed, innerWeight.operand(), innerBias.weights(), preActivation, inner);
+            expansion.forwardGelu(normed, preActivation, inner, microbatch);
         }
 
         @Override
         protected Tensor projected() {
-            return stream.project(inner, projectionWeight, projectionBias, microbatch.length());
+            return projection.forwardIntoSum(inner, activation, stream, microbatch);
         }
 
         /** Keeps the tensor before the activation. */
@@ -75,7 +77,7 @@ public final class MlpHalf extends Half {
         @Override
         protected Tensor backwardInner() {
             preActivationGradient = take(innerShape);
-            engine.matmul(outputGradient, false, projectionWeight.operand(), true, preActivationGradient, false);
+            projection.backwardInput(outputGradient, preActivationGradient, microbatch);
             engine.geluBackward(preActivation, preActivationGradient, preActivationGradient);
             if (inner == null) {
                 // The last reader of the tensor before the activation leaves it to the tensor after it.
@@ -85,16 +87,14 @@ public final class MlpHalf extends Half {
             }
             preActivation = pool.drop(preActivation);
             Tensor dNormed = take(activation);
-            engine.matmul(preActivationGradient, false, innerWeight.operand(), true, dNormed, false);
+            expansion.backwardInput(preActivationGradient, dNormed, microbatch);
             return dNormed;
         }
 
         @Override
         protected void backwardInnerWeight() {
-            engine.matmul(inner, true, outputGradient, false, projectionWeight.gradient(), true);
-            engine.biasBackward(outputGradient, projectionBias.gradient());
-            engine.matmul(normed, true, preActivationGradient, false, innerWeight.gradient(), true);
-            engine.biasBackward(preActivationGradient, innerBias.gradient());
+            projection.backwardWeight(inner, outputGradient, microbatch);
+            expansion.backwardWeight(normed, preActivationGradient, microbatch);
         }
 
         @Override

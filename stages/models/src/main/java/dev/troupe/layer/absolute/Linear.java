@@ -1,0 +1,129 @@
+package dev.troupe.layer.absolute;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.Adapter;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.MicrobatchContext;
+import dev.troupe.layer.Parameter;
+import dev.troupe.layer.ResidualStream;
+import dev.troupe.layer.TensorPool;
+import dev.troupe.model.spec.ParameterSpec;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * {@code y = x W + b} with its parameters: K inputs, M outputs, W [K x M], b [M]. Of ranks that share the stage each has
+ * some of the outputs, or some of the inputs and all of b.
+ */
+public final class Linear {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final Parameter weight;
+    private final Parameter bias;
+    /** Null where there is none. */
+    private final Adapter adapter;
+    private final boolean isFirstOfGroup;
+
+    /**
+     * What it is trained by.
+     *
+     * @param weight
+     *            [K x M]
+     * @param bias
+     *            [M]
+     * @param adapter
+     *            what is trained in their place, where there is one
+     */
+    public record Spec(ParameterSpec weight, ParameterSpec bias, Optional<Adapter.Spec> adapter) {
+        /** All there are. */
+        public List<ParameterSpec> parameters() {
+            return Stream.concat(Stream.of(weight, bias),
+                    adapter.stream().flatMap(one -> one.parameters().stream())).toList();
+        }
+    }
+
+    Linear(LayerContext context, Spec spec) {
+        engine = context.engine();
+        pool = context.pool();
+        weight = context.parameter(spec.weight());
+        bias = context.parameter(spec.bias());
+        adapter = spec.adapter().map(one -> new Adapter(context, one)).orElse(null);
+        isFirstOfGroup = context.share().group().rank() == 0;
+    }
+
+    List<Parameter> parameters() {
+        return Stream.concat(Stream.of(weight, bias),
+                Stream.ofNullable(adapter).flatMap(one -> one.parameters().stream())).toList();
+    }
+
+    /** K, as this rank has it. */
+    int inputs() {
+        return weight.shape().size(0);
+    }
+
+    /** M, as this rank has it. */
+    int outputs() {
+        return weight.shape().size(1);
+    }
+
+    /** x [N x K], y [N x M]. */
+    void forward(Tensor x, Tensor y, MicrobatchContext microbatch) {
+        engine.linear(x, weight.operand(), false, bias.weights(), y);
+        addAdapter(x, y, microbatch);
+    }
+
+    /** As {@link #forward} to the tensor before the activation, and its GELU to y. */
+    void forwardGelu(Tensor x, Tensor preActivation, Tensor y, MicrobatchContext microbatch) {
+        if (adapter == null) {
+            engine.linearGelu(x, weight.operand(), bias.weights(), preActivation, y);
+        } else {
+            forward(x, preActivation, microbatch);
+            engine.gelu(preActivation, y);
+        }
+    }
+
+    /**
+     * Where each rank has some columns of x: what this rank has of the sum over the ranks, which the caller takes over. The
+     * bias is the same on all ranks, and the first one's addend has it.
+     *
+     * @param allRows
+     *            [N x M]
+     */
+    Tensor forwardIntoSum(Tensor x, TensorPool.Extent allRows, ResidualStream stream, MicrobatchContext microbatch) {
+        Tensor y = pool.take(allRows, microbatch.length());
+        if (isFirstOfGroup) {
+            engine.linear(x, weight.operand(), false, bias.weights(), y);
+        } else {
+            engine.matmul(x, false, weight.operand(), false, y, false);
+        }
+        addAdapter(x, y, microbatch);
+        return stream.intoSum(y, microbatch.length());
+    }
+
+    private void addAdapter(Tensor x, Tensor y, MicrobatchContext microbatch) {
+        if (adapter != null) {
+            adapter.addForward(x, y, microbatch);
+        }
+    }
+
+    /** dx [N x K] from dy [N x M]. */
+    void backwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
+        engine.matmul(dy, false, weight.operand(), true, dx, false);
+        if (adapter != null) {
+            adapter.addBackwardInput(dy, dx, microbatch);
+        }
+    }
+
+    /** Adds to the gradients of the parameters that are trained. */
+    void backwardWeight(Tensor x, Tensor dy, MicrobatchContext microbatch) {
+        if (weight.spec().isTrained()) {
+            engine.matmul(x, true, dy, false, weight.gradient(), true);
+            engine.biasBackward(dy, bias.gradient());
+        }
+        if (adapter != null) {
+            adapter.backwardWeight(x, dy, microbatch);
+        }
+    }
+}
