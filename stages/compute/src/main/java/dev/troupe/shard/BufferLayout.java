@@ -1,6 +1,8 @@
 package dev.troupe.shard;
 
+import dev.troupe.engine.Shape;
 import dev.troupe.layer.Parameter;
+import dev.troupe.parallel.IndexRange;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -119,6 +121,11 @@ public final class BufferLayout {
         return buckets;
     }
 
+    /** Whether a parameter lies in the buffer. */
+    boolean has(Parameter parameter) {
+        return bucketOf.containsKey(parameter);
+    }
+
     /** The bucket that a parameter lies in. */
     Bucket bucketOf(Parameter parameter) {
         return bucketOf.get(parameter);
@@ -154,6 +161,37 @@ public final class BufferLayout {
     Optional<Piece> shareOf(Parameter parameter, int rank) {
         long first = start(parameter);
         return shareOf(bucketOf(parameter), rank, first, first + parameter.shape().elementCount());
+    }
+
+    /** The shape of a piece of a parameter: its own where it is all of it. */
+    static Shape shapeOf(Piece piece, Parameter parameter) {
+        return piece.count() == parameter.shape().elementCount() ? parameter.shape() : Shape.row(piece.count());
+    }
+
+    /**
+     * What a rank has of a parameter in a buffer of this layout, under a name; empty where that is nothing.
+     *
+     * @param isCopy
+     *            whether another rank that reads the same microbatches has it too, and is the one to write it
+     */
+    Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, int rank, boolean isCopy) {
+        return switch (buffer.extent()) {
+            case ALL -> Optional.of(new StateTensor(name,
+                    buffer.part(whole(parameter), parameter.shape()), parameter.slice(), isCopy || rank > 0));
+            case SHARE_IN_PLACE, SHARE -> shareOf(parameter, rank)
+                    .map(piece -> new StateTensor(name, buffer.part(piece, shapeOf(piece, parameter)),
+                            parameter.slice().part(elementsOf(piece, parameter)), isCopy));
+        };
+    }
+
+    private Piece whole(Parameter parameter) {
+        long first = start(parameter);
+        return piece(first, first + parameter.shape().elementCount());
+    }
+
+    private IndexRange elementsOf(Piece piece, Parameter parameter) {
+        int first = Math.toIntExact(piece.first() - start(parameter));
+        return new IndexRange(first, Math.toIntExact(first + piece.count()));
     }
 
     /** What an optimizer updates of the whole buffer. */

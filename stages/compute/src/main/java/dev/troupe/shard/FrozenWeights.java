@@ -4,42 +4,62 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.Parameter;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.Zero;
+import dev.troupe.shard.FlatBuffer.Extent;
 import dev.troupe.weights.WeightSource;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The weights of a stage that no step changes, in one flat buffer, and in mixed precision in another one, rounded for the
- * products. Every rank that holds the stage has all of them.
+ * products. Where data-parallel ranks share out weights (ZeRO-3), each has its share in the type of parameters alone, and
+ * the layers gather them with those that are trained; else every rank that holds the stage has all of them.
  */
 final class FrozenWeights implements AutoCloseable {
     private final Engine engine;
+    private final DataShare data;
     private final List<Parameter> parameters;
+    private final BufferLayout layout;
     /** Null where nothing is frozen. */
-    private final Tensor weights;
-    /** The weights in the type that products read; the same buffer where that is theirs. */
+    private final FlatBuffer weights;
+    /** The weights in the type that products read; null where that is theirs, or where layers gather the weights. */
     private final Tensor operands;
 
     /** Allocates the weights of these parameters, which are zero. */
-    FrozenWeights(Engine engine, List<Parameter> parameters) {
+    FrozenWeights(Engine engine, StageParameters layers, DataShare data) {
         this.engine = engine;
-        this.parameters = List.copyOf(parameters);
+        this.data = data;
+        this.parameters = layers.frozen();
+        boolean isSharedOut = data.shares(Zero.WEIGHTS);
+        this.layout = isSharedOut
+                ? new BufferLayout(layers.frozenBuckets(), data.group().size())
+                : new BufferLayout(parameters);
         if (parameters.isEmpty()) {
             weights = null;
             operands = null;
             return;
         }
-        BufferLayout layout = new BufferLayout(parameters);
-        Shape all = Shape.row(layout.elementCount());
-        weights = engine.allocate(engine.parameterType(), all);
-        operands = engine.computeType() == engine.parameterType()
-                ? weights
+        Shape all = Shape.row(isSharedOut ? layout.shareElementCount() : layout.elementCount());
+        weights = new FlatBuffer(engine, engine.allocate(engine.parameterType(), all),
+                isSharedOut ? Extent.SHARE : Extent.ALL);
+        operands = isSharedOut || engine.computeType() == engine.parameterType()
+                ? null
                 : engine.allocate(engine.computeType(), all);
-        for (Parameter parameter : parameters) {
-            Tensor own = engine.range(weights, layout.start(parameter), parameter.shape());
-            parameter.placeWeights(own, operands == weights
-                    ? own
-                    : engine.range(operands, layout.start(parameter), parameter.shape()));
+        if (!isSharedOut) {
+            parameters.forEach(this::place);
         }
+    }
+
+    private void place(Parameter parameter) {
+        Tensor own = engine.range(weights.tensor(), layout.start(parameter), parameter.shape());
+        parameter.placeWeights(own,
+                operands == null ? own : engine.range(operands, layout.start(parameter), parameter.shape()));
+    }
+
+    /** What layers gather; empty where nothing is frozen. */
+    Optional<WeightShare> share() {
+        return Optional.ofNullable(weights).map(own -> new WeightShare(layout, own));
     }
 
     /** Fills the weights with those of a source. */
@@ -47,23 +67,23 @@ final class FrozenWeights implements AutoCloseable {
         if (weights == null) {
             return;
         }
-        parameters.forEach(parameter -> new StateTensor(parameter.name(), parameter.weights(), parameter.slice(), false)
-                .load(engine, source));
-        if (operands != weights) {
-            engine.cast(weights, operands);
+        parameters.forEach(parameter -> layout.held(parameter.name(), parameter, weights, data.group().rank(), false)
+                .ifPresent(held -> held.load(engine, source)));
+        if (operands != null) {
+            engine.cast(weights.tensor(), operands);
         }
     }
 
     /** Bytes of the weights, without those that are rounded for the products. */
     long weightBytes() {
-        return weights == null ? 0 : weights.byteCount();
+        return weights == null ? 0 : weights.tensor().byteCount();
     }
 
     @Override
     public void close() {
         if (weights != null) {
-            weights.close();
-            if (operands != weights) {
+            weights.tensor().close();
+            if (operands != null) {
                 operands.close();
             }
         }

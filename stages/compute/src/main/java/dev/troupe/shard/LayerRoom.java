@@ -5,6 +5,7 @@ import dev.troupe.layer.Parameter;
 import dev.troupe.shard.BufferLayout.Bucket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * How the buckets of what a layer uses lie side by side in a buffer that layers use in turn.
@@ -19,22 +20,30 @@ import java.util.List;
  *            of all buckets
  */
 record LayerRoom(List<Parameter> parameters, List<Place> places, List<RowPosition> form, long elementCount) {
-    /** Where a bucket begins in the buffer. */
-    record Place(Bucket bucket, long first) {
+    /** Where a bucket of one of the layouts begins in the buffer. */
+    record Place(int layout, Bucket bucket, long first) {
     }
 
     /** Where a parameter begins in the buffer. */
     record RowPosition(long first, Shape shape) {
     }
 
-    static LayerRoom of(BufferLayout layout, List<Parameter> parameters) {
+    /**
+     * The room of a layer.
+     *
+     * @param layouts
+     *            one of which has each parameter
+     */
+    static LayerRoom of(List<BufferLayout> layouts, List<Parameter> parameters) {
         List<Place> places = new ArrayList<>();
         List<RowPosition> form = new ArrayList<>();
         long next = 0;
         for (Parameter parameter : parameters) {
+            int index = indexOf(layouts, parameter.owner());
+            BufferLayout layout = layouts.get(index);
             Bucket bucket = layout.bucketOf(parameter.owner());
             if (places.stream().noneMatch(place -> place.bucket == bucket)) {
-                places.add(new Place(bucket, next));
+                places.add(new Place(index, bucket, next));
                 next += bucket.elementCount();
             }
             Place place = places.stream().filter(candidate -> candidate.bucket == bucket).findFirst().orElseThrow();
@@ -42,5 +51,10 @@ record LayerRoom(List<Parameter> parameters, List<Place> places, List<RowPositio
                     new RowPosition(place.first + layout.start(parameter.owner()) - bucket.first(), parameter.shape()));
         }
         return new LayerRoom(List.copyOf(parameters), List.copyOf(places), List.copyOf(form), next);
+    }
+
+    private static int indexOf(List<BufferLayout> layouts, Parameter parameter) {
+        return IntStream.range(0, layouts.size()).filter(index -> layouts.get(index).has(parameter)).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no layout has " + parameter.name()));
     }
 }

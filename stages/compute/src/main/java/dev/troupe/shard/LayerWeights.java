@@ -22,9 +22,8 @@ final class LayerWeights {
     static final int SLOTS = 2;
 
     private final Engine engine;
-    private final BufferLayout layout;
     private final DataShare data;
-    private final FlatBuffer shares;
+    private final List<WeightShare> shares;
     private final List<LayerRoom> rooms;
     private final List<Slot> slots = new ArrayList<>();
     private final SideWork aside;
@@ -59,18 +58,17 @@ final class LayerWeights {
      * Has no weights gathered yet.
      *
      * @param shares
-     *            this rank's share of all weights
+     *            this rank's shares of all weights; places of the rooms count them
      * @param buffers
      *            each with room for any of the layers
      * @param operands
      *            for each buffer one of the type that products read, or itself
      */
-    LayerWeights(Engine engine, BufferLayout layout, DataShare data, FlatBuffer shares, List<LayerRoom> rooms,
+    LayerWeights(Engine engine, DataShare data, List<WeightShare> shares, List<LayerRoom> rooms,
             List<Tensor> buffers, List<Tensor> operands) {
         this.engine = engine;
-        this.layout = layout;
         this.data = data;
-        this.shares = shares;
+        this.shares = List.copyOf(shares);
         this.rooms = List.copyOf(rooms);
         this.aside = new SideWork(data.aside());
         for (int slot = 0; slot < buffers.size(); slot++) {
@@ -142,17 +140,15 @@ final class LayerWeights {
 
     private List<Gather> gathersOf(Slot slot, LayerRoom room) {
         return room.places().stream().map(place -> {
-            Piece own = layout.shareOf(place.bucket(), data.group().rank());
-            return new Gather(shares.part(own), engine.range(slot.buffer, place.first(),
+            WeightShare share = shares.get(place.layout());
+            Piece own = share.layout().shareOf(place.bucket(), data.group().rank());
+            return new Gather(share.own().part(own), engine.range(slot.buffer, place.first(),
                     Shape.row(place.bucket().elementCount())));
         }).toList();
     }
 
     private void place(Slot slot) {
         LayerRoom room = rooms.get(slot.layer);
-        if (room.parameters().isEmpty()) {
-            return; // all of the layer is frozen
-        }
         Ranges ranges = slot.ranges.computeIfAbsent(room.form(), form -> rangesOf(slot, room));
         if (slot.operands != slot.buffer) {
             engine.cast(ranges.gathered, ranges.rounded);

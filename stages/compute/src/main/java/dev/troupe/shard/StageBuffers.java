@@ -9,10 +9,8 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.parallel.DataShare;
-import dev.troupe.parallel.IndexRange;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.Zero;
-import dev.troupe.shard.BufferLayout.Piece;
 import dev.troupe.shard.FlatBuffer.Extent;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
@@ -23,10 +21,10 @@ import java.util.Optional;
 
 /**
  * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
- * one more, all under one {@link BufferLayout}; weights that no step changes lie apart. In mixed precision there is one
- * more of weights, rounded for the products. Where steps overlap, there may be more of the weights before the last updates,
- * and more of gradients ({@link Overlap}). What sees parameters one by one has ranges of them; what treats all
- * numbers alike (optimizer, snapshot, reduction) has a whole buffer, or a few large ranges.
+ * one more, all under one {@link BufferLayout}; weights that no step changes lie apart ({@link FrozenWeights}). In mixed
+ * precision there is one more of weights, rounded for the products. Where steps overlap, there may be more of the weights
+ * before the last updates, and more of gradients ({@link Overlap}). What sees parameters one by one has ranges of them;
+ * what treats all numbers alike (optimizer, snapshot, reduction) has a whole buffer, or a few large ranges.
  */
 public final class StageBuffers implements AutoCloseable {
     private final Engine engine;
@@ -81,7 +79,7 @@ public final class StageBuffers implements AutoCloseable {
         this.data = data;
         this.layers = layers;
         List<Parameter> parameters = layers.all();
-        this.frozen = new FrozenWeights(engine, layers.frozen());
+        this.frozen = new FrozenWeights(engine, layers, data);
         boolean sharesGradients = data.shares(Zero.GRADIENTS);
         this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters),
                 data.group().size());
@@ -129,7 +127,8 @@ public final class StageBuffers implements AutoCloseable {
                 ranges.put(parameter, rangeOf(parameter, buffer));
             }
             layout.shareOf(parameter, data.group().rank())
-                    .ifPresent(piece -> shares.put(parameter, buffer.part(piece, shapeOf(piece, parameter))));
+                    .ifPresent(
+                            piece -> shares.put(parameter, buffer.part(piece, BufferLayout.shapeOf(piece, parameter))));
         }
         return new GradientSum(buffer, secondUse, ranges, shares);
     }
@@ -161,17 +160,25 @@ public final class StageBuffers implements AutoCloseable {
         if (!data.shares(Zero.GRADIENTS)) {
             return new LayerShares(null, null, buckets, true);
         }
-        List<LayerRoom> rooms = layers.used().stream().map(used -> LayerRoom.of(layout, used)).toList();
-        Shape largest = Shape.row(Math.max(BufferLayout.ALIGNMENT,
-                rooms.stream().mapToLong(LayerRoom::elementCount).max().orElseThrow()));
-        Tensor working = own(engine.parameterType(), largest);
+        List<LayerRoom> rooms = layers.used().stream().map(used -> LayerRoom.of(List.of(layout), used)).toList();
+        Tensor working = own(engine.parameterType(), largest(rooms));
         workingGradientBytes = working.byteCount();
-        return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights(rooms, largest) : null,
+        return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights() : null,
                 new LayerGradients(engine, layout, data.group(), gradients(), rooms, working), null,
                 layers.firstReadsBackwards());
     }
 
-    private LayerWeights layerWeights(List<LayerRoom> rooms, Shape largest) {
+    private static Shape largest(List<LayerRoom> rooms) {
+        return Shape.row(Math.max(BufferLayout.ALIGNMENT,
+                rooms.stream().mapToLong(LayerRoom::elementCount).max().orElseThrow()));
+    }
+
+    private LayerWeights layerWeights() {
+        List<WeightShare> shares = Stream.concat(Stream.of(new WeightShare(layout, weights())), frozen.share().stream())
+                .toList();
+        List<BufferLayout> layouts = shares.stream().map(WeightShare::layout).toList();
+        List<LayerRoom> rooms = layers.read().stream().map(read -> LayerRoom.of(layouts, read)).toList();
+        Shape largest = largest(rooms);
         boolean roundsWeights = engine.computeType() != engine.parameterType();
         List<Tensor> gathered = new ArrayList<>();
         List<Tensor> rounded = new ArrayList<>();
@@ -180,7 +187,7 @@ public final class StageBuffers implements AutoCloseable {
             rounded.add(roundsWeights ? own(engine.computeType(), largest) : gathered.getLast());
         }
         workingWeightBytes = gathered.stream().mapToLong(Tensor::byteCount).sum();
-        return new LayerWeights(engine, layout, data, weights(), rooms, gathered, rounded);
+        return new LayerWeights(engine, data, shares, rooms, gathered, rounded);
     }
 
     private List<Exchanged> exchanged(FlatBuffer buffer) {
@@ -266,24 +273,7 @@ public final class StageBuffers implements AutoCloseable {
      *            whether another rank that reads the same microbatches has it too, and is the one to write it
      */
     public Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, boolean isCopy) {
-        return switch (buffer.extent()) {
-            case ALL -> Optional.of(new StateTensor(name, rangeOf(parameter, buffer), parameter.slice(),
-                    isCopy || data.group().rank() > 0));
-            case SHARE_IN_PLACE, SHARE -> layout.shareOf(parameter, data.group().rank())
-                    .map(piece -> new StateTensor(name, buffer.part(piece, shapeOf(piece, parameter)),
-                            parameter.slice().part(elementsOf(piece, parameter)), isCopy));
-        };
-    }
-
-    private IndexRange elementsOf(Piece piece, Parameter parameter) {
-        int first = Math.toIntExact(piece.first() - layout.start(parameter));
-        return new IndexRange(first, Math.toIntExact(first + piece.count()));
-    }
-
-    private static Shape shapeOf(Piece piece, Parameter parameter) {
-        return piece.count() == parameter.shape().elementCount()
-                ? parameter.shape()
-                : Shape.row(piece.count());
+        return layout.held(name, parameter, buffer, data.group().rank(), isCopy);
     }
 
     /** This rank's share of a parameter's gradient, for what the ranks measure together; empty where that is nothing. */

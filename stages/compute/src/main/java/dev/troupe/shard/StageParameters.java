@@ -39,6 +39,12 @@ public final class StageParameters {
         return frozen;
     }
 
+    /** The frozen parameters by what is gathered together where ranks share them out: as {@link #buckets}. */
+    List<List<Parameter>> frozenBuckets() {
+        return buckets(layers.stream().map(layer -> layer.parameters().stream().filter(frozen::contains).toList())
+                .toList());
+    }
+
     /** Every parameter that is trained and whose weights are on this stage, each once. */
     public List<Parameter> all() {
         return owned.stream().flatMap(List::stream).toList();
@@ -55,8 +61,12 @@ public final class StageParameters {
      * would leave the ranks of the group with unlike shares of what they all have.
      */
     List<List<Parameter>> buckets() {
+        return buckets(owned);
+    }
+
+    private static List<List<Parameter>> buckets(List<List<Parameter>> ofLayers) {
         List<List<Parameter>> buckets = new ArrayList<>();
-        for (List<Parameter> ofLayer : owned) {
+        for (List<Parameter> ofLayer : ofLayers) {
             ofLayer.stream().filter(parameter -> parameter.spec().isVocabularyTable()).map(List::of)
                     .forEach(buckets::add);
             buckets.add(ofLayer.stream().filter(parameter -> !parameter.spec().isVocabularyTable()).toList());
@@ -74,7 +84,12 @@ public final class StageParameters {
                 .toList();
     }
 
-    /** For each layer the parameters that it uses, a second use of another layer's too. */
+    /** For each layer all parameters, frozen ones and second uses too. */
+    List<List<Parameter>> read() {
+        return layers.stream().map(Layer::parameters).toList();
+    }
+
+    /** For each layer the parameters that it uses and that are trained, a second use of another layer's too. */
     public List<List<Parameter>> used() {
         return layers.stream().map(layer -> trained(layer).toList()).toList();
     }

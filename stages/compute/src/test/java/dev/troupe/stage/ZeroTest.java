@@ -8,10 +8,13 @@ import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Lora;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.Zero;
 import dev.troupe.partition.Partition;
 import dev.troupe.shard.BufferLayout;
 import dev.troupe.stage.TensorPipelines.Setup;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,6 +75,54 @@ class ZeroTest {
                 Training.assertSame(gradients, weights, Order.WHOLE_BACKWARDS, 0);
             }
         }
+    }
+
+    @ParameterizedTest(name = "{0} tensor-parallel ranks, sequence parallel {1}, tied {2}, {3} stages, {4}, {5}")
+    @CsvSource({
+            "1, false, true,  1, WHOLE_BACKWARDS,          NONE,      FLOAT64",
+            "2, true,  false, 2, ONE_FORWARD_ONE_BACKWARD, SELECTIVE, FLOAT64",
+            "1, false, true,  5, WEIGHT_GRADIENTS_LATE,    FULL,      FLOAT32"})
+    void shouldComeToTheSameBitsWhereFrozenWeightsAreSharedOut(int size, boolean sequence, boolean tied, int stageCount,
+            Order order, Recompute recompute, DataType type) {
+        ModelSpec model = adapted(tied);
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, type, recompute, DropoutSettings.NONE);
+            Partition partition = Partition.uniform(model, stageCount);
+            try (TensorPipelines gradients = new TensorPipelines(setup, partition, size, sequence, 2, Zero.GRADIENTS);
+                    TensorPipelines weights = new TensorPipelines(setup, partition, size, sequence, 2, Zero.WEIGHTS)) {
+                Training.assertSame(gradients, weights, order, 0);
+            }
+        }
+    }
+
+    /** A rank has a half of all weights, and room for those of two layers. */
+    @Test
+    void shouldHaveAShareOfTheFrozenWeightsAndTheLayersInUse() {
+        ModelSpec model = adapted(false);
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.NONE,
+                    DropoutSettings.NONE);
+            Partition partition = Partition.uniform(model, 1);
+            try (TensorPipelines whole = new TensorPipelines(setup, partition, 1, false, 2, Zero.GRADIENTS);
+                    TensorPipelines shared = new TensorPipelines(setup, partition, 1, false, 2, Zero.WEIGHTS)) {
+                long all = weightBytes(whole);
+                double largest = Double.BYTES * model.layers().stream().mapToLong(layer -> layer.parameters().stream()
+                        .mapToLong(ParameterSpec::elementCount).sum()).max().orElseThrow();
+                double padding = Double.BYTES * 2 * BufferLayout.ALIGNMENT * 2.0 * model.parameters().size();
+                double expected = all / 2.0 + 2 * largest;
+                assertTrue(Math.abs(weightBytes(shared) - expected) < padding, all + " bytes became "
+                        + weightBytes(shared) + ", and not some " + expected);
+            }
+        }
+    }
+
+    private static long weightBytes(TensorPipelines pipelines) {
+        return pipelines.ranks.getFirst().stages.getFirst().weightBytes();
+    }
+
+    private static ModelSpec adapted(boolean tied) {
+        ModelSpec whole = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
+        return whole.family().adapted(whole, new Lora(4, 8, List.of(Lora.ALL_LINEAR), ""));
     }
 
     /**
