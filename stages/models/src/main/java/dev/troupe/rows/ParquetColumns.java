@@ -40,15 +40,17 @@ final class ParquetColumns implements AutoCloseable {
     /**
      * Opens a file.
      *
+     * @param input
+     *            reads the file
      * @param longestBytes
      *            the most bytes of the strings of a row
      * @throws DataException
      *             where it has not the columns
      */
-    ParquetColumns(Path file, int longestBytes) throws IOException {
+    ParquetColumns(Path file, InputFile input, int longestBytes) throws IOException {
         this.file = file;
         this.longestBytes = longestBytes;
-        this.reader = ParquetFileReader.open(InputFile.of(file));
+        this.reader = ParquetFileReader.open(input);
         try {
             Optional<SchemaNode> text = column(Entry.TEXT);
             Optional<SchemaNode> messages = column(Entry.MESSAGES);

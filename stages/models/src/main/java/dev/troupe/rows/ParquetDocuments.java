@@ -27,7 +27,8 @@ final class ParquetDocuments implements DocumentReader {
     private final Path file;
     private final int fileIndex;
     private final Duration longest;
-    /** The one thread that asks the library, which is left behind where it gets no answer. */
+    private final StoppableInput input;
+    /** The one thread that asks the library, whose work is stopped where it gets no answer. */
     private final ExecutorService thread = Executors
             .newSingleThreadExecutor(Thread.ofPlatform().name("parquet-reader").daemon().factory());
     private final Deque<Unread> found = new ArrayDeque<>();
@@ -54,11 +55,12 @@ final class ParquetDocuments implements DocumentReader {
         this.file = file;
         this.fileIndex = fileIndex;
         this.longest = longest;
+        this.input = new StoppableInput(file);
         try (Arena own = Arena.ofShared()) {
             DataFile.map(file, own); // says why where it cannot be read at all
         }
         try {
-            this.columns = answered(() -> new ParquetColumns(file, LineReader.LONGEST_BYTES));
+            this.columns = answered(() -> new ParquetColumns(file, input, LineReader.LONGEST_BYTES));
         } catch (DataException refused) {
             thread.shutdown();
             throw refused;
@@ -105,6 +107,7 @@ final class ParquetDocuments implements DocumentReader {
             throw failure.getCause() instanceof DataException said ? said : unreadable(failure.getCause());
         } catch (TimeoutException silent) {
             isDone = true;
+            input.stop();
             throw new DataException(file + " is no Parquet file that can be read: no row comes of it for "
                     + longest.toMillis() + " ms; write the file again", silent);
         } catch (InterruptedException interrupted) {

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -75,7 +76,7 @@ class ParquetDocumentsTest {
     @ParameterizedTest
     @CsvSource({"text, 4, 2", "messages, 20, 0"})
     void shouldRefuseARowThatNoHeapHolds(String name, int bytes, int before) throws IOException {
-        try (ParquetColumns columns = new ParquetColumns(file(name), bytes)) {
+        try (ParquetColumns columns = new ParquetColumns(file(name), new StoppableInput(file(name)), bytes)) {
             for (int row = 0; row < before; row++) {
                 columns.next();
                 columns.entry(new Place(file(name), 0, row + 1));
@@ -117,16 +118,26 @@ class ParquetDocumentsTest {
         assertEquals(0, process.waitFor());
         assertTrue(said.contains(file + " is no Parquet file that can be read: no row comes of it for 500 ms; write the"
                 + " file again"), said);
+        assertTrue(said.endsWith("the library reads: false\n"), said);
     }
 
-    /** In a process of its own, which ends the library's endless work with it. */
+    /** In a process of its own, which would end the library's endless work with it. */
     public static void main(String[] arguments) {
         try {
             new ParquetDocuments(Path.of(arguments[0]), 0, Duration.ofMillis(500)).close();
         } catch (DataException refused) {
             System.out.println(refused.getMessage());
         }
+        for (int look = 0; look < 3000 && isReading(); look++) {
+            LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
+        }
+        System.out.println("the library reads: " + isReading());
         System.exit(0);
+    }
+
+    private static boolean isReading() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("parquet-reader"));
     }
 
     private static Path file(String name) {

@@ -1,0 +1,52 @@
+package dev.troupe.rows;
+
+import dev.hardwood.InputFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+
+/**
+ * A Parquet file whose reads fail from {@link #stop} on. The library reads a damaged page again and again, on threads of its
+ * own that no interrupt reaches; the failure of a read ends them. Any thread.
+ */
+final class StoppableInput implements InputFile {
+    private final InputFile file;
+    private volatile boolean isStopped;
+
+    StoppableInput(Path file) {
+        this.file = InputFile.of(file);
+    }
+
+    /** From now on every read fails. */
+    void stop() {
+        isStopped = true;
+    }
+
+    @Override
+    public void open() throws IOException {
+        file.open();
+    }
+
+    @Override
+    public ByteBuffer readRange(long offset, int length) throws IOException {
+        if (isStopped) {
+            throw new IOException(file.name() + " is not read any more");
+        }
+        return file.readRange(offset, length);
+    }
+
+    @Override
+    public long length() throws IOException {
+        return file.length();
+    }
+
+    @Override
+    public String name() {
+        return file.name();
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+    }
+}
