@@ -6,7 +6,7 @@ package dev.troupe.protocol;
  * @param pipeline
  *            between stages, over the transport, those to a rank of the same JVM too
  * @param tensor
- *            in tensor-parallel groups, as {@link dev.troupe.collective.CollectiveGroup#bytesSent} counts
+ *            in tensor-parallel groups, as {@code CollectiveGroup.bytesSent} counts
  * @param data
  *            in data-parallel groups, likewise
  */

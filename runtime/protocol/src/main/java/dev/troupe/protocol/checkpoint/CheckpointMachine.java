@@ -10,11 +10,11 @@ import java.util.stream.IntStream;
 /**
  * The logic of one checkpoint after the other, from the wish of the run to the manifest.
  *
- * <pre>
+ * <pre>{@code
  *   IDLE --wanted--> WRITING --all parts--> COMMITTING --stands--> IDLE
  *                       |                       |
  *                       +------> DELETING <-----+ --deleted--> IDLE
- * </pre>
+ * }</pre>
  *
  * <p>Whether the run waits is the {@linkplain CheckpointWay way} of the attempt. Beside training, nodes write the parts from
  * snapshots: a part belongs to a rank and a commit, not to an incarnation, and a restart of the rank takes nothing from it;

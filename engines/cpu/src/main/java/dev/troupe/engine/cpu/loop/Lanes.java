@@ -11,7 +11,7 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * Vectors of the machine's own width, from and to native memory by address. What is read and written has been checked by
- * {@link Operands}: an address beyond a tensor would not raise an exception here, but break the process.
+ * {@code Operands}: an address beyond a tensor would not raise an exception here, but break the process.
  */
 public final class Lanes {
     private static final int MOST = 16;
