@@ -85,6 +85,21 @@ class FamilyGoldenTest {
             qwen3-lora-all
             """)
     void shouldTrainAsTransformersDoesOnNd4j(String name) {
+        trainOnNd4j(name);
+    }
+
+    static Stream<String> names() {
+        return NAMES.stream();
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @MethodSource("names")
+    void shouldTrainAsTransformersDoesOnNd4jWhateverTheModel(String name) {
+        trainOnNd4j(name);
+    }
+
+    private void trainOnNd4j(String name) {
         Golden golden = Golden.named(name);
         new GoldenRun(golden, new Grid(name, 2, 1, 1, "1f1b").settings(golden), directory).requireFloat32("nd4j");
     }
