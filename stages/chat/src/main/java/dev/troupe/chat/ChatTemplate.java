@@ -138,7 +138,6 @@ public final class ChatTemplate {
                 .withMaxStringLength(LONGEST_TEXT).withMaxListSize(MOST_ELEMENTS).withMaxMapSize(MOST_ELEMENTS)
                 .withMaxRenderDepth(DEEPEST).withMaxMacroRecursionDepth(DEEPEST).withEnableRecursiveMacroCalls(true)
                 .withReadOnlyResolver(true).withElResolver(new TemplateValues())
-                .withInterperterFactory(new ParsedTemplate())
                 .withProcessors(
                         JinjavaProcessors.newBuilder().withNodePreProcessor(new JinjavaNodePreProcessor()).build())
                 .withDisabled(Map.of(Library.TAG, Set.of("include", "import", "from", "extends"),
