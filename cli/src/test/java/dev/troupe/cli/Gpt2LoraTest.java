@@ -288,6 +288,7 @@ class Gpt2LoraTest {
         assertArrayEquals(losses, RunFiles.metrics(cut, "loss"), 1e-9);
     }
 
+    @Tag("long")
     @Test
     void shouldTrainOnTheFastEnginesToo() {
         double[] expected = RunFiles.metrics(train("one", adapted()), "loss");
