@@ -54,10 +54,15 @@ public final class LayerShares {
         }
     }
 
-    /** A layer's backward begins, and that of the layer before it follows. */
-    public void beginBackward(int layer) {
+    /**
+     * A layer's backward begins, or its replay.
+     *
+     * @param next
+     *            the layer whose weights are read next; a negative number for none
+     */
+    public void beginBackward(int layer, int next) {
         if (weights != null && layer >= firstReadBackwards) {
-            weights.use(layer, layer > firstReadBackwards ? layer - 1 : -1);
+            weights.use(layer, next >= firstReadBackwards ? next : -1);
         }
     }
 

@@ -11,6 +11,7 @@ final class MicrobatchTapes {
     private final StageLayers layers;
     private final int microbatchesExpected;
     private final Recompute recompute;
+    private final ReplayGroups groups;
     private final LayerShares shares;
     private final TensorPool pool;
     // Indexed by microbatch, grown where more come than expected.
@@ -29,6 +30,7 @@ final class MicrobatchTapes {
         this.layers = layers;
         this.microbatchesExpected = settings.microbatchesPerStep();
         this.recompute = settings.recompute();
+        this.groups = layers.replayGroups(settings.recompute(), settings.replay());
         this.shares = shares;
         this.pool = pool;
     }
@@ -59,14 +61,23 @@ final class MicrobatchTapes {
         if (live[microbatch] != null) {
             throw misplaced("forward", microbatch, "activations of an earlier forward are still kept");
         }
-        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, shares, measures) : spare.pop();
+        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, groups, shares, measures) : spare.pop();
         tape.begin(microbatch, watch);
         live[microbatch] = tape;
         liveCount = liveCount + 1;
         return tape;
     }
 
-    /** The tape of a microbatch that went forward and no further. */
+    /** The tape of a microbatch that went forward and no further, and was not replayed. */
+    StageTape awaitingReplay(int microbatch) {
+        StageTape tape = tape("replay", microbatch);
+        if (tape.replayedAhead() || tape.inputGradientDone()) {
+            throw misplaced("replay", microbatch, "it was done before, or the backward was");
+        }
+        return tape;
+    }
+
+    /** The tape of a microbatch that went forward and not back. */
     StageTape awaitingInputGradient(int microbatch) {
         StageTape tape = tape("backward for the input", microbatch);
         if (tape.inputGradientDone()) {

@@ -27,8 +27,7 @@ import java.util.List;
  * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then, where
  * {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient; {@link #addUpGradients}; {@link #squaredSums};
  * {@link #optimizerStep}, which leaves gradients of zero; and where ranks share weights out, {@link #unshard}. Gradients add
- * up in the order of the calls to {@code backwardWeight}, so the same order gives the same bits. Between steps
- * {@link #forwardOnly} measures a loss.
+ * up in the order of the calls to {@code backwardWeight}, so the same order gives the same bits.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times length of its sequences, at
  * most that of the settings, C hidden size; with sequence parallelism each rank has some of the rows. One that goes in comes
@@ -62,10 +61,10 @@ public final class Stage implements AutoCloseable {
             DataShare data, WeightSource source) {
         this.index = index;
         this.stageCount = partition.stageCount();
-        ModelSpec model = partition.model();
         this.settings = settings;
         this.layers = partition.layers(index);
         this.engine = engine;
+        ModelSpec model = partition.model();
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, model.size(Axis.HIDDEN), settings.microbatchSize(),
                 settings.sequenceLength(), settings.microbatchesPerStep(), share);
@@ -219,9 +218,7 @@ public final class Stage implements AutoCloseable {
         StageTape tape = tapes.begin(microbatch);
         int length = border.lengthOf(input, rows);
         DropoutKey key = settings.dropoutOf(step, firstMicrobatch + microbatch, length);
-        Tensor output = tape.forward(border.input(microbatch, length, input, rows),
-                border.enter(tape, rows, length, key));
-        return output;
+        return tape.forward(border.input(microbatch, length, input, rows), border.enter(tape, rows, length, key));
     }
 
     /**
@@ -239,11 +236,15 @@ public final class Stage implements AutoCloseable {
 
     /**
      * The loss of a microbatch's last forward on the stage with the head: the cross-entropy of its counted targets, summed
-     * in float64 in a fixed order, over {@link MicrobatchRows#targetsPerMicrobatch}. Losses stay with the engine: the first
-     * question after a forward waits for the engine, and later ones do not.
+     * in float64 in a fixed order, over {@link MicrobatchRows#targetsPerMicrobatch}. Asking waits for the engine.
      */
     public double loss(int microbatch) {
         return tapes.loss(microbatch);
+    }
+
+    /** Replays as many blocks of a microbatch as {@link StageSettings#replay} has ahead, so that its backward need not. */
+    public void recompute(int microbatch) {
+        tapes.awaitingReplay(microbatch).replayAhead();
     }
 
     /**
@@ -303,8 +304,7 @@ public final class Stage implements AutoCloseable {
     /**
      * Adds up over the group the gradients that each rank computed from its own rows or for its own heads, then gradients
      * over the ranks that hold the same weights, and waits for those that are on their way. Once a step, after the exchange
-     * of a tied table's gradient. Where these ranks share out what the optimizer remembers, a rank has the sums of its share
-     * alone, which is all that is measured, shown and used from there on.
+     * of a tied table's gradient. Where these ranks share out the optimizer's state, a rank has the sums of its share alone.
      */
     public void addUpGradients() {
         buffers.addUpOwnShares();

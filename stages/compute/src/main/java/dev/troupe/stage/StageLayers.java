@@ -204,7 +204,12 @@ public final class StageLayers {
         return x;
     }
 
-    StageTape newTape(Recompute recompute, LayerShares shares, Measures measures) {
-        return new StageTape(this, layers.stream().map(Layer::newTape).toList(), recompute, shares, measures);
+    /** The layers that are replayed together. */
+    ReplayGroups replayGroups(Recompute recompute, Replay replay) {
+        return ReplayGroups.of(layers, recompute, replay);
+    }
+
+    StageTape newTape(Recompute recompute, ReplayGroups groups, LayerShares shares, Measures measures) {
+        return new StageTape(this, layers.stream().map(Layer::newTape).toList(), recompute, groups, shares, measures);
     }
 }

@@ -28,9 +28,11 @@ import dev.troupe.shard.Overlap;
  *            whether a sequence may hold several documents, each of which sees itself alone
  * @param overlap
  *            the versions of weights and sums of gradients that a stage holds so that steps may overlap
+ * @param replay
+ *            how the forwards of blocks are replayed, where inputs alone are kept
  */
 public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
-        Recompute recompute, DropoutSettings dropout, boolean separatesDocuments, Overlap overlap) {
+        Recompute recompute, DropoutSettings dropout, boolean separatesDocuments, Overlap overlap, Replay replay) {
     public StageSettings {
         if (microbatchSize < 1 || sequenceLength < 1 || microbatchesPerStep < 1) {
             throw new IllegalArgumentException(
@@ -44,7 +46,7 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
             Recompute recompute, DropoutSettings dropout, boolean separatesDocuments) {
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, separatesDocuments,
-                Overlap.NONE);
+                Overlap.NONE, Replay.INSIDE);
     }
 
     /** Settings of a stage that keeps everything and drops nothing out. */
@@ -62,7 +64,13 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
     /** The same for a stage that holds other copies. */
     public StageSettings with(Overlap copies) {
         return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
-                separatesDocuments, copies);
+                separatesDocuments, copies, replay);
+    }
+
+    /** The same for a stage that replays blocks otherwise. */
+    public StageSettings with(Replay other) {
+        return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
+                separatesDocuments, overlap, other);
     }
 
     /** Refuses a stage whose sequence is longer than the model's, or whose group cannot share the model out. */

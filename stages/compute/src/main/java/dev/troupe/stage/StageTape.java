@@ -3,6 +3,7 @@ package dev.troupe.stage;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.MicrobatchContext;
+import dev.troupe.layer.ResidualLayer;
 import dev.troupe.layer.Tape;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.LayerShares;
@@ -13,22 +14,25 @@ final class StageTape {
     private final StageLayers layers;
     private final List<Tape> tapes;
     private final Recompute recompute;
+    private final ReplayGroups groups;
     private final LayerShares shares;
     /** Null where another stage has the head. */
     private final HeadLayer.Pass head;
     private final Measures measures;
-    /** Of the microbatch under way; null where none separates documents. */
-    private Tensor starts;
-    private int length;
+    /** Of the microbatch under way. */
+    private MicrobatchContext context;
     private int number;
     private StageWatch watch;
     private boolean endsStep;
+    private boolean replayedAhead;
     private boolean inputGradientDone;
 
-    StageTape(StageLayers layers, List<Tape> tapes, Recompute recompute, LayerShares shares, Measures measures) {
+    StageTape(StageLayers layers, List<Tape> tapes, Recompute recompute, ReplayGroups groups, LayerShares shares,
+            Measures measures) {
         this.layers = layers;
         this.tapes = tapes;
         this.recompute = recompute;
+        this.groups = groups;
         this.shares = shares;
         this.measures = measures;
         this.head = tapes.getLast() instanceof HeadLayer.Pass pass ? pass : null;
@@ -52,7 +56,11 @@ final class StageTape {
 
     /** Tokens of each sequence of the microbatch that is under way. */
     int length() {
-        return length;
+        return context.length();
+    }
+
+    boolean replayedAhead() {
+        return replayedAhead;
     }
 
     boolean inputGradientDone() {
@@ -60,7 +68,7 @@ final class StageTape {
     }
 
     Tensor forward(Tensor input, MicrobatchContext microbatch) {
-        begin(microbatch);
+        context = microbatch;
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);
@@ -68,20 +76,19 @@ final class StageTape {
             if (x != null) {
                 watch.activation(layers.range(layer).last(), number, x);
             }
-            recompute.afterForward(tapes.get(layer));
+            if (groups.first(layer) == layer) {
+                recompute.afterForward(tapes.get(layer));
+            } else {
+                tapes.get(layer).release();
+            }
             shares.endForward(layer);
         }
         return x;
     }
 
-    private void begin(MicrobatchContext microbatch) {
-        starts = microbatch.starts();
-        length = microbatch.length();
-    }
-
     /** Lets go of each layer's activations before the next layer runs, and tells nothing to the watch. */
     Tensor forwardOnly(Tensor input, MicrobatchContext microbatch) {
-        begin(microbatch);
+        context = microbatch;
         watch = StageWatch.NONE;
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
@@ -95,13 +102,66 @@ final class StageTape {
 
     /** Gives back what all layers had of the microbatch, after its last backward. */
     void end(TensorPool pool) {
-        starts = pool.drop(starts);
+        pool.drop(context.starts());
+        context = null;
+        replayedAhead = false;
+    }
+
+    /** Replays layers before the gradient arrives, so that the backward finds them done. */
+    void replayAhead() {
+        for (int layer = groups.firstAhead(); layer < groups.endAhead(); layer = groups.last(layer) + 1) {
+            int last = groups.last(layer);
+            replay(layer, last, last + 1 < groups.endAhead() ? last + 1 : -1);
+            shares.endBackward(last);
+        }
+        replayedAhead = true;
+    }
+
+    /**
+     * Makes again what the layers of a group did not keep. The weights of the last one stay.
+     *
+     * @param next
+     *            the layer whose weights are read after those
+     */
+    private void replay(int first, int last, int next) {
+        Tensor x = null;
+        for (int layer = first; layer <= last; layer++) {
+            shares.beginBackward(layer, layer < last ? layer + 1 : next);
+            if (layer == first) {
+                recompute.beforeBackward(tapes.get(layer));
+            } else {
+                ((ResidualLayer.Pass) tapes.get(layer)).enter(x, context);
+            }
+            if (layer < last) {
+                x = ((ResidualLayer.Pass) tapes.get(layer)).output();
+                shares.endBackward(layer);
+            }
+        }
+    }
+
+    /** The weights of a layer and what its backward reads are there. */
+    private void beginBackward(int layer) {
+        if (layer == groups.last(layer) && !isReplayed(layer)) {
+            replay(groups.first(layer), layer, nextBackwards(layer));
+        } else {
+            shares.beginBackward(layer, nextBackwards(layer));
+        }
+    }
+
+    private boolean isReplayed(int layer) {
+        return replayedAhead && groups.isAhead(layer);
+    }
+
+    /** The layer whose weights are read after a backward: the one before, or the first where a group is replayed. */
+    private int nextBackwards(int layer) {
+        int before = layer - 1;
+        return before < 0 || layer != groups.first(layer) || isReplayed(before) ? before : groups.first(before);
     }
 
     Tensor backwardInput(Tensor outputGradient) {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
-            shares.beginBackward(layer);
+            beginBackward(layer);
             dy = backwardInput(layer, dy);
             shares.endBackward(layer);
         }
@@ -113,7 +173,7 @@ final class StageTape {
     Tensor backward(Tensor outputGradient) {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
-            shares.beginBackward(layer);
+            beginBackward(layer);
             dy = backwardInput(layer, dy);
             backwardWeight(layer);
             shares.endBackward(layer);
@@ -123,9 +183,7 @@ final class StageTape {
     }
 
     private Tensor backwardInput(int layer, Tensor dy) {
-        Tape tape = tapes.get(layer);
-        recompute.beforeBackward(tape);
-        Tensor dx = tape.backwardInput(dy);
+        Tensor dx = tapes.get(layer).backwardInput(dy);
         if (dx != null) {
             watch.inputGradient(layers.range(layer).first(), number, dx);
         }
@@ -143,7 +201,7 @@ final class StageTape {
         boolean readsWeights = recompute.readsWeightsLate();
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
             if (readsWeights) {
-                shares.beginBackward(layer);
+                shares.beginBackward(layer, layer - 1);
             }
             backwardWeight(layer);
             if (readsWeights) {

@@ -42,6 +42,11 @@ final class NaivePipeline implements Training, AutoCloseable {
             return DataShare.ALL;
         }
 
+        /** How blocks are replayed. */
+        default Replay replay() {
+            return Replay.INSIDE;
+        }
+
         /** The engine of a stage. */
         default Engine engine(DataType parameterType) {
             return new ReferenceEngine(parameterType);
@@ -58,6 +63,7 @@ final class NaivePipeline implements Training, AutoCloseable {
     private final int microbatches;
     private final int firstMicrobatch;
     private final boolean tellsLast;
+    private final boolean replaysAhead;
     private final List<Engine> engines = new ArrayList<>();
     final List<Stage> stages = new ArrayList<>();
     final int[] peakActivations;
@@ -89,9 +95,10 @@ final class NaivePipeline implements Training, AutoCloseable {
         this.microbatches = allMicrobatches / holders.size();
         this.firstMicrobatch = holders.rank() * microbatches;
         this.tellsLast = shares.tellsLast();
+        this.replaysAhead = shares.replay().ahead() > 0;
         this.peakActivations = new int[partition.stageCount()];
         StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, allMicrobatches,
-                golden.optimizer, recompute, dropout);
+                golden.optimizer, recompute, dropout).with(shares.replay());
         for (int stage = 0; stage < partition.stageCount(); stage++) {
             Engine engine = shares.engine(parameterType);
             engines.add(engine);
@@ -160,7 +167,9 @@ final class NaivePipeline implements Training, AutoCloseable {
     private void run(int step, Order order) {
         List<List<Work>> rows = new ArrayList<>();
         for (int index = 0; index < stages.size(); index++) {
-            rows.add(new ArrayList<>(order.row(index, stages.size(), microbatches)));
+            rows.add(new ArrayList<>(replaysAhead
+                    ? order.replaying(index, stages.size(), microbatches)
+                    : order.row(index, stages.size(), microbatches)));
         }
         boolean moved = true;
         while (moved) {
@@ -188,7 +197,7 @@ final class NaivePipeline implements Training, AutoCloseable {
             case FORWARD -> index == 0 || activations.get(index).containsKey(work.microbatch());
             case INPUT_GRADIENT, BOTH_GRADIENTS ->
                 index == stages.size() - 1 || gradients.get(index).containsKey(work.microbatch());
-            case WEIGHT_GRADIENT -> true;
+            case REPLAY, WEIGHT_GRADIENT -> true;
         };
     }
 
@@ -203,6 +212,7 @@ final class NaivePipeline implements Training, AutoCloseable {
                     cross(index, index + 1, output, activations, microbatch);
                 }
             }
+            case REPLAY -> stage.recompute(microbatch);
             case INPUT_GRADIENT -> {
                 Tensor gradient = stage.backwardInput(microbatch, gradients.get(index).remove(microbatch));
                 if (gradient != null) {

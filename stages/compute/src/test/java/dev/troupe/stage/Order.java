@@ -60,7 +60,7 @@ enum Order {
     };
 
     enum Kind {
-        FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, BOTH_GRADIENTS;
+        FORWARD, REPLAY, INPUT_GRADIENT, WEIGHT_GRADIENT, BOTH_GRADIENTS;
 
         boolean isForWeights() {
             return this == WEIGHT_GRADIENT || this == BOTH_GRADIENTS;
@@ -71,6 +71,18 @@ enum Order {
     }
 
     abstract List<Work> row(int stage, int stageCount, int microbatches);
+
+    /** The row with a replay of each microbatch in front of its backward. */
+    List<Work> replaying(int stage, int stageCount, int microbatches) {
+        List<Work> replaying = new ArrayList<>();
+        for (Work work : row(stage, stageCount, microbatches)) {
+            if (work.kind() == Kind.INPUT_GRADIENT || work.kind() == Kind.BOTH_GRADIENTS) {
+                replaying.add(new Work(Kind.REPLAY, work.microbatch()));
+            }
+            replaying.add(work);
+        }
+        return replaying;
+    }
 
     private static List<Work> inTurn(int stage, int stageCount, int microbatches, int weightsLate) {
         List<Work> row = new ArrayList<>();

@@ -12,7 +12,6 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.cpu.CpuEngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
-import dev.troupe.layer.DropoutSettings;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
@@ -166,9 +165,7 @@ class OverlapTest {
 
     @Test
     void shouldRefuseToOverlapOnSeveralRanksWithTheSameWeights() {
-        StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.Sgd(0), Recompute.NONE, DropoutSettings.NONE,
-                false,
-                new Overlap(2, 2));
+        StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.Sgd(0)).with(new Overlap(2, 2));
         try (Golden golden = new Golden(Golden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             DataShare two = new DataShare(new InMemoryGroup(2).member(0, engine), Zero.NONE, Runnable::run);
             assertEquals(

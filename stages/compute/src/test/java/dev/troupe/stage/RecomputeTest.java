@@ -2,9 +2,13 @@ package dev.troupe.stage;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
 import dev.troupe.layer.DropoutSettings;
+import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.NaivePipeline.StepResult;
 import java.util.List;
@@ -38,6 +42,75 @@ class RecomputeTest {
         }
     }
 
+    /** Blocks replayed together, and ahead of the gradient. */
+    @ParameterizedTest
+    @CsvSource({"gpt2-tied-adamw, 1, 2, 0", "gpt2-uneven, 2, 3, 0.2"})
+    void shouldGiveTheSameBitsHoweverBlocksAreReplayed(String name, int stageCount, int microbatchSize,
+            double dropout) {
+        try (Golden golden = new Golden(name)) {
+            for (Order order : List.of(Order.WHOLE_BACKWARDS, Order.WEIGHT_GRADIENTS_LATE)) {
+                Steps kept = train(golden, stageCount, microbatchSize, order, Recompute.NONE, dropout);
+                for (Replay replay : REPLAYS) {
+                    Steps again = train(golden, stageCount, microbatchSize, order, replay, dropout);
+                    assertEquals(kept.results(), again.results(), replay + " under " + order);
+                    kept.gradients().forEach((tensor, values) -> assertArrayEquals(values,
+                            again.gradients().get(tensor), tensor + ", " + replay + " under " + order));
+                }
+            }
+        }
+    }
+
+    /** All blocks of a stage at once, one, or none beside the one that goes back. */
+    @Test
+    void shouldHoldWhatIsReplayedAheadAndNoMore() {
+        try (Golden golden = new Golden(Golden.UNTIED)) {
+            long inside = bytes(golden, new Replay(1, 0));
+            long one = bytes(golden, new Replay(1, 1));
+            long all = bytes(golden, new Replay(1, Replay.ALL));
+            assertTrue(inside <= one && one < all, inside + ", " + one + " and " + all + " bytes");
+            assertEquals(all, bytes(golden, new Replay(1, golden.model().layers().size())));
+        }
+    }
+
+    @Test
+    void shouldRefuseAReplayThatIsOutOfOrder() {
+        try (Golden golden = new Golden(Golden.UNTIED);
+                NaivePipeline pipeline = pipeline(golden, 1, 1, new Replay(1, 1), 0)) {
+            Stage stage = pipeline.stages.getFirst();
+            assertEquals("replay of microbatch 0 on stage 0 is out of order: there are no activations of a forward",
+                    assertThrows(IllegalStateException.class, () -> stage.recompute(0)).getMessage());
+        }
+    }
+
+    private static final List<Replay> REPLAYS = List.of(new Replay(2, 0), new Replay(1, Replay.ALL), new Replay(2, 2));
+
+    private static long bytes(Golden golden, Replay replay) {
+        return train(golden, 2, 1, Order.WHOLE_BACKWARDS, replay, 0).bytes();
+    }
+
+    private static Steps train(Golden golden, int stageCount, int microbatchSize, Order order, Replay replay,
+            double dropout) {
+        try (NaivePipeline pipeline = pipeline(golden, stageCount, microbatchSize, replay, dropout)) {
+            return train(pipeline, order);
+        }
+    }
+
+    private static NaivePipeline pipeline(Golden golden, int stageCount, int microbatchSize, Replay replay,
+            double dropout) {
+        return new NaivePipeline(golden, Partition.uniform(golden.model(), stageCount), microbatchSize, golden.initial,
+                Recompute.FULL, new DropoutSettings(dropout, 1), DataType.FLOAT64, new NaivePipeline.Shares() {
+                    @Override
+                    public TensorShare of(int stage, Engine engine) {
+                        return TensorShare.ALL;
+                    }
+
+                    @Override
+                    public Replay replay() {
+                        return replay;
+                    }
+                });
+    }
+
     @Test
     void shouldKeepLessTheMoreIsComputedAgain() {
         try (Golden golden = new Golden(Golden.UNTIED)) {
@@ -68,10 +141,14 @@ class RecomputeTest {
             double dropout) {
         try (NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), stageCount),
                 microbatchSize, golden.initial, recompute, new DropoutSettings(dropout, 1))) {
-            StepResult first = pipeline.step(0, order);
-            StepResult second = pipeline.gradients(1, order);
-            pipeline.stages.forEach(stage -> assertEquals(0, stage.liveActivations()));
-            return new Steps(List.of(first, second), pipeline.values(Stage::gradients), pipeline.allocatedBytes());
+            return train(pipeline, order);
         }
+    }
+
+    private static Steps train(NaivePipeline pipeline, Order order) {
+        StepResult first = pipeline.step(0, order);
+        StepResult second = pipeline.gradients(1, order);
+        pipeline.stages.forEach(stage -> assertEquals(0, stage.liveActivations()));
+        return new Steps(List.of(first, second), pipeline.values(Stage::gradients), pipeline.allocatedBytes());
     }
 }

@@ -41,7 +41,17 @@ final class TensorPipelines implements Training, AutoCloseable {
 
     /** How a run is set up beside its layout. */
     record Setup(Golden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
-            DropoutSettings dropout) {
+            DropoutSettings dropout, Replay replay) {
+        Setup(Golden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
+                DropoutSettings dropout) {
+            this(golden, source, microbatchSize, parameterType, recompute, dropout, Replay.INSIDE);
+        }
+
+        /** The same with blocks that are replayed otherwise. */
+        Setup with(Replay other) {
+            return new Setup(golden, source, microbatchSize, parameterType, recompute, dropout, other);
+        }
+
         static Setup of(Golden golden, WeightSource source, int microbatchSize) {
             return new Setup(golden, source, microbatchSize, DataType.FLOAT64, Recompute.NONE, DropoutSettings.NONE);
         }
@@ -73,14 +83,14 @@ final class TensorPipelines implements Training, AutoCloseable {
                 ranks.add(new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
                         setup.recompute(), setup.dropout(), setup.parameterType(),
                         new Place(ofStages, dataGroups.get(rank), rank, sequence, holder, zero, asides.getLast(),
-                                tellsLast)));
+                                tellsLast, setup.replay())));
             }
         }
     }
 
     /** Where a rank stands. */
     private record Place(List<InMemoryGroup> ofStages, InMemoryGroup holders, int rank, boolean sequence, int holder,
-            Zero zero, Executor aside, boolean tellsLast) implements NaivePipeline.Shares {
+            Zero zero, Executor aside, boolean tellsLast, Replay replay) implements NaivePipeline.Shares {
         @Override
         public TensorShare of(int stage, Engine engine) {
             return new TensorShare(ofStages.get(stage).member(rank, engine), sequence);

@@ -63,6 +63,31 @@ class ZeroTest {
         }
     }
 
+    /** Weights are gathered for each replay, layer by layer in its order; what else is shared out stays as it is. */
+    @ParameterizedTest(name = "{0} of {1}, {2} tensor-parallel ranks, sequence parallel {3}, {4} stages, {5}, {6} and {7}")
+    @CsvSource({
+            "NONE,      1, 2, true,  2, WHOLE_BACKWARDS,          1, 2",
+            "OPTIMIZER, 2, 1, false, 1, ALL_FORWARDS_FIRST,       2, 4",
+            "GRADIENTS, 2, 2, false, 2, ONE_FORWARD_ONE_BACKWARD, 3, 0",
+            "WEIGHTS,   2, 1, false, 1, WHOLE_BACKWARDS,          1, 2",
+            "WEIGHTS,   2, 1, false, 1, WHOLE_BACKWARDS,          2, 4",
+            "WEIGHTS,   2, 2, true,  2, ALL_FORWARDS_FIRST,       2, 0",
+            "WEIGHTS,   2, 1, false, 1, WEIGHT_GRADIENTS_LATE,    3, 0"})
+    void shouldComeToTheSameBitsHoweverBlocksAreReplayed(Zero zero, int holders, int size, boolean sequence,
+            int stageCount, Order order, int every, int ahead) {
+        ModelSpec model = new Gpt2(4, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.FULL,
+                    new DropoutSettings(0.1, 3));
+            Partition partition = Partition.uniform(model, stageCount);
+            try (TensorPipelines inside = new TensorPipelines(setup, partition, size, sequence, holders, zero);
+                    TensorPipelines replayed = new TensorPipelines(setup.with(new Replay(every, ahead)), partition,
+                            size, sequence, holders, zero)) {
+                Training.assertSame(inside, replayed, order, 0);
+            }
+        }
+    }
+
     @Test
     void shouldComeToTheSameBitsWhereWeightsAreSharedOutOrOnlyGradients() {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();

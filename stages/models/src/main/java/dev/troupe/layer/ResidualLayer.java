@@ -38,20 +38,33 @@ public final class ResidualLayer implements Layer {
     }
 
     @Override
-    public Tape newTape() {
+    public Pass newTape() {
         return new Pass();
     }
 
     /** One microbatch. */
-    private final class Pass implements Tape {
+    public final class Pass implements Tape {
         private final List<Half.Pass> passes = halves.stream().map(Half::newPass).toList();
         private MicrobatchContext microbatch;
 
+        private Pass() {
+        }
+
         @Override
         public Tensor forward(Tensor x, MicrobatchContext context) {
+            enter(x, context);
+            return output();
+        }
+
+        /** The forward as far as the backwards need it, without the last product; takes over {@code x}. */
+        public void enter(Tensor x, MicrobatchContext context) {
             microbatch = context;
             passes.getFirst().enter(null, x, context);
             enterRest();
+        }
+
+        /** The output, after {@link #enter} or {@link #replay}; the caller takes it over. */
+        public Tensor output() {
             Half.Pass last = passes.getLast();
             Tensor y = last.project();
             engine.add(last.residual(), y, y);

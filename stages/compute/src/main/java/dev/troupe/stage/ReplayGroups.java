@@ -1,0 +1,91 @@
+package dev.troupe.stage;
+
+import dev.troupe.layer.Layer;
+import dev.troupe.layer.ResidualLayer;
+import dev.troupe.model.LayerSpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which layers of a stage are replayed together, since only the first of them keeps its input, and which of them ahead of
+ * the gradient. Layers are counted from the stage's first. Immutable.
+ */
+public final class ReplayGroups {
+    private final int[] first;
+    private final int[] last;
+    private final int firstAhead;
+    private final int endAhead;
+    private final long blocks;
+
+    private ReplayGroups(List<Boolean> isBlock, Recompute recompute, Replay replay) {
+        int every = recompute == Recompute.FULL ? replay.every() : 1;
+        first = new int[isBlock.size()];
+        last = new int[isBlock.size()];
+        for (int layer = 0; layer < isBlock.size(); layer++) {
+            boolean joins = layer > 0 && isBlock.get(layer) && isBlock.get(layer - 1)
+                    && layer - first[layer - 1] < every;
+            first[layer] = joins ? first[layer - 1] : layer;
+            for (int member = first[layer]; member <= layer; member++) {
+                last[member] = layer;
+            }
+        }
+        int end = isBlock.size();
+        while (end > 0 && !isBlock.get(end - 1)) {
+            end--;
+        }
+        int begin = end;
+        int most = recompute == Recompute.FULL ? replay.ahead() : 0;
+        while (begin > 0 && isBlock.get(begin - 1) && end - first[begin - 1] <= most) {
+            begin = first[begin - 1];
+        }
+        firstAhead = begin;
+        endAhead = end;
+        blocks = isBlock.stream().filter(each -> each).count();
+    }
+
+    /** The groups of a stage's layers as it has them. */
+    static ReplayGroups of(List<Layer> layers, Recompute recompute, Replay replay) {
+        return new ReplayGroups(layers.stream().map(ResidualLayer.class::isInstance).toList(), recompute, replay);
+    }
+
+    /** The groups of a stage's layers as a model has them, of which both halves of a block are one here. */
+    public static ReplayGroups ofSpecs(List<LayerSpec> layers, Recompute recompute, Replay replay) {
+        List<Boolean> isBlock = new ArrayList<>();
+        for (int layer = 0; layer < layers.size(); layer++) {
+            if (layer == 0 || !layers.get(layer).block().equals(layers.get(layer - 1).block())) {
+                isBlock.add(layers.get(layer).isHalf());
+            }
+        }
+        return new ReplayGroups(isBlock, recompute, replay);
+    }
+
+    /** The layer of this one's group that keeps its input. */
+    public int first(int layer) {
+        return first[layer];
+    }
+
+    /** The layer of this one's group whose output is known. */
+    public int last(int layer) {
+        return last[layer];
+    }
+
+    /** The first layer that is replayed ahead; {@link #endAhead} where there is none. */
+    int firstAhead() {
+        return firstAhead;
+    }
+
+    /** The layer behind the last one that is replayed ahead. */
+    int endAhead() {
+        return endAhead;
+    }
+
+    /** The part of the stage's blocks that is replayed ahead; 0 where it has none. */
+    public double shareAhead() {
+        return blocks == 0 ? 0 : (double) (endAhead - firstAhead) / blocks;
+    }
+
+    /** Whether a layer is replayed ahead. */
+    public boolean isAhead(int layer) {
+        return firstAhead <= layer && layer < endAhead;
+    }
+}
