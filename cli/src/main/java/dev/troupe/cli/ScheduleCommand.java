@@ -84,8 +84,9 @@ final class ScheduleCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         requireWritable();
-        Plan plan = plan();
-        Costs simulated = costs.of(plan.stageCount());
+        Plan inside = plan();
+        Plan plan = costs.replaying(inside);
+        Costs simulated = costs.of(plan);
         Certificate certificate = PlanValidator.certify(new AddTransfers().apply(plan), Purpose.TRAINING, CREDITS);
         Simulation simulation = certificate.under(simulated);
         Timeline timeline = simulation.timeline(plan.name());
@@ -95,6 +96,7 @@ final class ScheduleCommand implements Callable<Integer> {
                 int columns = terminal.columns().orElse(FILE_COLUMNS);
                 write(TerminalDrawing.draw(timeline, CostOptions.UNITS, columns, terminal.colours()) + "\n\n"
                         + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n"
+                        + (plan == inside ? "" : replayed(inside))
                         + (Schedules.overlapsSteps(name) ? stepMore(plan, simulation, simulated) : "")
                         + IdleWeights.of(plan, simulated).map(note -> "Note: " + note + ".\n").orElse(""));
             }
@@ -106,11 +108,19 @@ final class ScheduleCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
+    /** Returns the time of a plan whose replays are inside its backwards. */
+    private String replayed(Plan inside) {
+        return "with the forwards computed again inside the backwards: "
+                + CostOptions.UNITS.text(Simulator.run(new AddTransfers().apply(inside), costs.of(inside), CREDITS)
+                        .makespanNanos())
+                + "\n";
+    }
+
     /** Returns the time that each step adds, from a plan of twice the steps. */
     private String stepMore(Plan plan, Simulation simulation, Costs simulated) {
         int steps = plan.stepCount();
-        Plan longer = new AddTransfers()
-                .apply(overlap.rule(name).plan(plan.rankCount(), plan.microbatchesPerStep(), 2 * steps));
+        Plan longer = new AddTransfers().apply(costs
+                .replaying(overlap.rule(name).plan(plan.rankCount(), plan.microbatchesPerStep(), 2 * steps)));
         long more = Simulator.run(longer, simulated, CREDITS).makespanNanos() - simulation.makespanNanos();
         return "each of " + steps + " steps more: " + CostOptions.UNITS.text(more / steps) + "\n"; // rounded down
     }

@@ -45,6 +45,14 @@ class MemoryTest {
                 "parallel.data=" + data, "parallel.sequence=" + sequence, "training.dropout=" + dropout);
     }
 
+    @ParameterizedTest
+    @CsvSource({"1f1b, 3, 1, all, 1", "zbv, 2, 2, 1, 2", "gpipe, 2, 1, 1, 1"})
+    void shouldTakeWhatItAnnouncesWhereBlocksAreReplayedAhead(String schedule, int pipeline, int virtualStages,
+            String ahead, int every) {
+        assertTakesWhatItAnnounces(schedule, pipeline, virtualStages, "full", "training.recompute-ahead=" + ahead,
+                "training.recompute-every=" + every);
+    }
+
     private void assertTakesWhatItAnnounces(String schedule, int pipeline, int virtualStages, String recompute,
             String... more) {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=" + CountingEngineProvider.KIND,

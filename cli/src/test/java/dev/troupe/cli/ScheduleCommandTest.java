@@ -54,6 +54,31 @@ class ScheduleCommandTest {
         assertTrue(output.startsWith("gpipe: 7.5 units; "), output); // 1 + 1/4 + 1 + 2 1/2 + 1/4 + 2 1/2
     }
 
+    /** P = M = 8 with F = R = 1 and B = 2: (P - 1) R less. */
+    @Test
+    void shouldReplayForwardsInsideTheBackwardsOrAhead() throws IOException {
+        String[] sizes = {"1f1b", "--pipeline", "8", "--microbatches", "8", "--recompute"};
+        assertTrue(Door.call("schedule", sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], "1").output()
+                .startsWith("1f1b: 60 units; "));
+        String ahead = Door.call("schedule", sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], "1",
+                "--recompute-ahead").output();
+        assertTrue(ahead.startsWith("1f1b: 53 units; "), ahead);
+        assertTrue(ahead
+                .contains("\nforwards computed again ahead of their gradients at most (microbatch x stage), by rank:"
+                        + " [1, 1, 1, 1, 1, 1, 1, 0]\n"),
+                ahead);
+        assertTrue(ahead.endsWith("\nwith the forwards computed again inside the backwards: 60 units\n"), ahead);
+        Path plan = Files.writeString(folder.resolve("replays.csv"), "0F0,0RECOMPUTE0,0B0\n1F0,1B0\n");
+        String given = Door.call("schedule", plan.toString()).output();
+        assertTrue(given.contains("replays.csv: 7 units; "), given); // R as long as F
+        assertRefusedCost("--recompute", "-1");
+    }
+
+    private static void assertRefusedCost(String... option) {
+        Door door = Door.call("schedule", "1f1b", "--pipeline", "2", "--microbatches", "2", option[0], option[1]);
+        assertTrue(door.refusal().contains(option[0] + " must be a number from 0 to a million"), door.refusal());
+    }
+
     /** Stage 1 is the slow one: 4 forwards of 3 and 4 backwards of 6 behind a forward of 1, before a backward of 2. */
     @Test
     void shouldSimulateTheCostsOfEachStage() throws IOException {

@@ -262,7 +262,7 @@ public final class RunSpecReader {
                 values.integer("engine.threads", 0, MOST_THREADS), device(values, "engine.device"),
                 values.text("engine.products", NOT_EMPTY, "auto, onednn, openblas or the path of a BLAS"),
                 new EmulatedSpec(emulated("forward"), emulated("backward-input"), emulated("backward-weight"),
-                        emulated("update"),
+                        emulated("recompute"), emulated("update"),
                         values.decimal("engine.emulated.device-flops", Range.NOT_NEGATIVE)));
     }
 
@@ -284,6 +284,7 @@ public final class RunSpecReader {
             values.report("training.precision", "float32 with engine.kind = " + engine.kind(), "float64",
                     "set engine.kind to nd4j or reference, which compute in float64, or the precision to float32");
         }
+        TrainingSpec.Recompute recompute = values.word("training.recompute", TrainingSpec.Recompute.class, "");
         return new TrainingSpec(steps, values.integer("training.global-batch-size", 1, MAX),
                 values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,
                 LossScaleSpec.of(values.text("training.loss-scale", LOSS_SCALE, "none, dynamic or a number above 0")),
@@ -292,8 +293,7 @@ public final class RunSpecReader {
                 values.duration("training.checkpoint-interval", Duration.ZERO, Duration.ofDays(365)),
                 values.integer("training.keep-checkpoints", 0, MAX), values.integer("training.validate-every", 0, MAX),
                 values.integer("training.validation-microbatches", 1, MOST_VALIDATION_MICROBATCHES),
-                values.integer("training.zero", 0, MOST_ZERO),
-                values.word("training.recompute", TrainingSpec.Recompute.class, ""),
+                values.integer("training.zero", 0, MOST_ZERO), recompute, ReplayReader.read(values, recompute),
                 values.decimal("training.dropout", Range.FRACTION), LoraReader.read(values), optimizer(),
                 LearningRateReader.read(values, steps));
     }

@@ -118,6 +118,8 @@ final class RunSpecWriter {
         plain("validation-microbatches", training.validationMicrobatches());
         plain("zero", training.zero());
         word("recompute", training.recompute().word());
+        plain("recompute-every", training.replay().every());
+        word("recompute-ahead", training.replay().ahead());
         plain("dropout", training.dropout());
         section("lora", () -> lora(training.lora()));
         section("optimizer", () -> {
@@ -163,6 +165,7 @@ final class RunSpecWriter {
         durations("forward", emulated.forward());
         durations("backward-input", emulated.backwardInput());
         durations("backward-weight", emulated.backwardWeight());
+        durations("recompute", emulated.recompute());
         durations("update", emulated.update());
         plain("device-flops", emulated.deviceFlops());
     }

@@ -61,6 +61,12 @@ class RefusalTest {
             "training.precision=half ! training.precision (-s): expected float32 or bfloat16 or float64, found \"half\"; "
                     + "bfloat16 is for activations and products beside float32, float64 for the engines nd4j and reference.",
             "training.loss-scale=0 ! training.loss-scale (-s): expected none, dynamic or a number above 0, found 0.",
+            "training.recompute-ahead=some ! training.recompute-ahead (-s): expected none, all, a number of blocks, or memory"
+                    + " such as 512MiB, found \"some\".",
+            "training.recompute-ahead=all ! training.recompute-ahead (-s): expected none with training.recompute = none, found"
+                    + " all; set training.recompute to full, or take this key away.",
+            "training.recompute-every=2 ! training.recompute-every (-s): expected 1 with training.recompute = none, found 2;"
+                    + " set training.recompute to full, or take this key away.",
             "faults=drop at=F ! faults (-s): expected at=send for drop, found \"at=F\" in \"drop at=F\".",
             "faults=[drop, \"drop at=F\"] ! faults[1] (-s): expected at=send for drop, found \"at=F\" in \"drop at=F\".",
             "faults=[[]] ! faults[0] (-s): expected a list of faults, such as [\"exception stage=2 step=5\"], found [].",

@@ -16,6 +16,7 @@ import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.OverlapSpec;
+import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.TrainingSpec;
@@ -47,7 +48,8 @@ class RunSpecReaderTest {
             "training.microbatch-size=3", "training.seed=42", "training.precision=float64", "training.loss-scale=1024",
             "training.gradient-clip=0.5", "training.checkpoint-every=2", "training.checkpoint-interval=7m",
             "training.keep-checkpoints=5", "training.validate-every=3", "training.validation-microbatches=9",
-            "training.recompute=full", "training.dropout=0.1",
+            "training.recompute=full", "training.recompute-every=2", "training.recompute-ahead=3MiB",
+            "training.dropout=0.1",
             "training.optimizer.kind=sgd", "training.optimizer.betas=[0.8, 0.999]", "training.optimizer.epsilon=1e-6",
             "training.optimizer.weight-decay=0.01", "training.learning-rate.schedule=constant",
             "training.learning-rate.peak=3e-4", "training.learning-rate.minimum=1e-5",
@@ -59,7 +61,8 @@ class RunSpecReaderTest {
             "parallel.warm-up=2",
             "engine.kind=reference", "engine.threads=2", "engine.device=3", "engine.products=/usr/lib/libblas.so.3",
             "engine.emulated.forward=[1ms, 2500ns]",
-            "engine.emulated.backward-input=3ms", "engine.emulated.backward-weight=[1s]", "engine.emulated.update=2ms",
+            "engine.emulated.backward-input=3ms", "engine.emulated.backward-weight=[1s]",
+            "engine.emulated.recompute=4ms", "engine.emulated.update=2ms",
             "engine.emulated.device-flops=1e12", "transport.credits=4", "transport.term-length=4MiB",
             "recovery.enabled=false", "recovery.most-per-step=7", "recovery.hang-timeout=12s",
             "recovery.warm-standby=false", "observe.port=8080", "observe.tensorboard=true", "observe.sample-tokens=20",
@@ -81,12 +84,12 @@ class RunSpecReaderTest {
                         List.of()),
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0,
                         Duration.ofMinutes(30), 2, 50, 16, 0,
-                        TrainingSpec.Recompute.NONE, 0, LoraSpec.NONE,
+                        TrainingSpec.Recompute.NONE, ReplaySpec.NONE, 0, LoraSpec.NONE,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 270, 300)),
                 new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
                 new EngineSpec("auto", 0, OptionalInt.empty(), "auto",
-                        new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
+                        new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), List.of(Duration.ZERO), 0)),
                 new TransportSpec(2, 0, Duration.ofSeconds(60), TransportSpec.Network.TCP, Optional.empty()),
                 new RecoverySpec(true, 5, Duration.ofSeconds(30), true), new ObserveSpec(0, false, 240),
                 Optional.empty(), List.of());
@@ -104,7 +107,7 @@ class RunSpecReaderTest {
                         DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64,
                         new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5, 2, Duration.ofMinutes(7), 5, 3, 9, 2,
-                        TrainingSpec.Recompute.FULL, 0.1,
+                        TrainingSpec.Recompute.FULL, new ReplaySpec(2, Integer.MAX_VALUE, 3 << 20), 0.1,
                         new LoraSpec(Optional.of(Path.of("/tmp/adapter")), OptionalInt.of(4), OptionalDouble.of(8),
                                 List.of("all-linear"), 0.25),
                         new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01),
@@ -114,7 +117,7 @@ class RunSpecReaderTest {
                 new EngineSpec("reference", 2, OptionalInt.of(3), "/usr/lib/libblas.so.3",
                         new EmulatedSpec(List.of(Duration.ofMillis(1), Duration.ofNanos(2500)),
                                 List.of(Duration.ofMillis(3)),
-                                List.of(Duration.ofSeconds(1)), TWO_MS, 1e12)),
+                                List.of(Duration.ofSeconds(1)), List.of(Duration.ofMillis(4)), TWO_MS, 1e12)),
                 new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), TransportSpec.Network.UDP,
                         Optional.of(Path.of("/dev/shm/other"))),
                 new RecoverySpec(false, 7, Duration.ofSeconds(12), false), new ObserveSpec(8080, true, 20),
@@ -133,6 +136,9 @@ class RunSpecReaderTest {
         assertReadsBack(List.of("data.tokenizer=gpt2"));
         assertReadsBack(List.of("data.path=tokens.bin", "model.vocabulary-size=64"));
         assertReadsBack(List.of("training.steps=5"));
+        for (String ahead : List.of("none", "all", "3", "65536B", "2 GiB")) {
+            assertReadsBack(List.of("training.recompute=full", "training.recompute-ahead=" + ahead));
+        }
         assertReadsBack(List.of("data.path=[a.txt, \"b c/*.txt\"]", "data.validation-path=[v, w]", "data.cache=none"));
     }
 

@@ -16,6 +16,11 @@ public enum Kind {
     BACKWARD_INPUT("I", Resource.COMPUTE, true),
     /** The backward for the weights alone; only the optimizer waits for its gradients. */
     BACKWARD_WEIGHT("W", Resource.COMPUTE, true),
+    /**
+     * The forward again, as far as the backward needs it, before the gradient arrives: what a forward did not keep is there
+     * when the B or I behind it begins.
+     */
+    RECOMPUTE("RECOMPUTE", Resource.COMPUTE, true),
     /** Sends the output of this stage to the next one. */
     SEND_F("SEND_F", Resource.LINK, true),
     /** Receives the input of this stage from the one before. */
@@ -59,6 +64,11 @@ public enum Kind {
         return code;
     }
 
+    /** Returns the code of this kind in a drawing, where a bar has room for a letter: R for RECOMPUTE. */
+    public String letter() {
+        return this == RECOMPUTE ? "R" : code;
+    }
+
     /** Returns the resource that an action of this kind needs beside the engine of its rank. */
     public Resource resource() {
         return resource;
@@ -69,7 +79,7 @@ public enum Kind {
         return perMicrobatch;
     }
 
-    /** Returns whether this kind is a forward or a backward: F, B, I or W. */
+    /** Returns whether this kind computes for a microbatch: F, B, I, W or RECOMPUTE. */
     public boolean isCompute() {
         return perMicrobatch && resource == Resource.COMPUTE;
     }

@@ -141,7 +141,10 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return rows.get(place.rank()).get(place.position());
     }
 
-    /** Returns whether the plan only computes: no action but F, B, I and W is in it, and the updates of numbered steps. */
+    /**
+     * Returns whether the plan only computes: no action but F, B, I, W and RECOMPUTE is in it, and the updates of numbered
+     * steps.
+     */
     public boolean onlyComputes() {
         return rows.stream().flatMap(List::stream)
                 .allMatch(action -> action.kind().isCompute() || isPlacedUpdate(action));
@@ -182,6 +185,12 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     /** Returns the number of microbatches of each step, M. */
     public int microbatchesPerStep() {
         return microbatchCount / stepCount; // exact, see the constructor
+    }
+
+    /** Returns whether a stage computes forwards again before their gradients arrive: all of them, or none. */
+    public boolean replaysAhead(int stage) {
+        return rows.get(rankOf(stage)).stream()
+                .anyMatch(action -> action.kind() == Kind.RECOMPUTE && action.stage() == stage);
     }
 
     /** Returns the stage at the other end of a message; {@link StageGraph#NONE} where there is none. */

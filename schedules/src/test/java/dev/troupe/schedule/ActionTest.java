@@ -73,7 +73,7 @@ class ActionTest {
     @Test
     void shouldListTheKindsWhenOneIsUnknown() {
         PlanException refusal = assertThrows(PlanException.class, () -> Action.parse("2X0"));
-        assertEquals("\"X\" is no kind of action: use one of F, B, I, W, SEND_F, RECV_F, SEND_B, RECV_B,"
+        assertEquals("\"X\" is no kind of action: use one of F, B, I, W, RECOMPUTE, SEND_F, RECV_F, SEND_B, RECV_B,"
                 + " UNSHARD, RESHARD, REDUCE_GRAD, SEND_SHARED, RECV_SHARED, NORM, UPDATE, SNAPSHOT.",
                 refusal.getMessage());
     }

@@ -2,6 +2,8 @@ package dev.troupe.cli.options;
 
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.drawing.TimeScale;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.lowering.AddRecompute;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.StageCost;
@@ -13,6 +15,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Option;
 
 /** The times of actions and messages of a simulated plan, in a unit of the user's own. */
@@ -30,6 +33,14 @@ public final class CostOptions {
             "What a forward, a backward for the input and one for the weights take, in any unit, of all stages; or of each, parted by ':' as in 1,1,1:2,2,2; or the path of a CSV with a line F,I,W for each stage. Default: 1,1,1."})
     private String costs;
 
+    @Option(names = "--recompute", paramLabel = "R", description = {
+            "What a forward takes that is computed again for its backward, in the same unit: inside B or I, or where the plan has RECOMPUTE in front of it. Default: 0, and in a plan with RECOMPUTE as long as the forward."})
+    private Double recompute;
+
+    @Option(names = "--recompute-ahead", description = {
+            "Puts RECOMPUTE in front of each backward that waits for the gradient of another rank."})
+    private boolean recomputeAhead;
+
     @Option(names = "--hop", defaultValue = "0", paramLabel = "LATENCY[,BANDWIDTH]", description = {
             "What a message between two ranks takes on its way, in the same unit, and how many bytes an edge carries in one; default: 0, and without limit."})
     private String hop;
@@ -38,13 +49,22 @@ public final class CostOptions {
             "Size of a message between two stages; needed beside a bandwidth."})
     private Long messageBytes;
 
+    /** Returns the plan with the replays that are asked for. */
+    public Plan replaying(Plan compute) {
+        return recomputeAhead ? new AddRecompute().apply(compute) : compute;
+    }
+
     /**
      * Returns the costs of the stages.
      *
      * @throws UsageException
      *             where the value of an option is not valid
      */
-    public Costs of(int stageCount) {
+    public Costs of(Plan plan) {
+        int stageCount = plan.stageCount();
+        if (recompute != null && !(recompute >= 0 && recompute <= MOST)) {
+            throw new UsageException("--recompute must be a number from 0 to a million, but found " + recompute);
+        }
         List<List<Double>> stages = stages();
         if (stages.size() != 1 && stages.size() != stageCount) {
             throw new UsageException("--costs must be one F,I,W for all stages or one for each, but the plan has "
@@ -55,8 +75,18 @@ public final class CostOptions {
         }
         Hop way = way();
         long bytes = messageBytes == null ? 0 : messageBytes;
-        return new Costs(stages.stream().map(stage -> new StageCost(nanos(stage.get(0)), nanos(stage.get(1)),
-                nanos(stage.get(2)), bytes)).toList(), (_, _) -> way);
+        List<StageCost> costs = new ArrayList<>();
+        for (List<Double> stage : stages) {
+            double again = recompute != null ? recompute : replaysAny(plan) ? stage.getFirst() : 0;
+            costs.add(new StageCost(nanos(stage.get(0)), nanos(stage.get(1)), nanos(stage.get(2)), bytes)
+                    .replaying(nanos(again), plan.replaysAhead(costs.size())));
+        }
+        return new Costs(costs, (_, _) -> way);
+    }
+
+    private boolean replaysAny(Plan plan) {
+        return recomputeAhead
+                || IntStream.range(0, plan.stageCount()).anyMatch(plan::replaysAhead);
     }
 
     private static long nanos(double units) {

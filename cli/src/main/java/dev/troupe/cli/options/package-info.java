@@ -4,8 +4,9 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.cli.stop}, {@code dev.troupe.config},
  * {@code dev.troupe.config.cluster}, {@code dev.troupe.config.spec}, {@code dev.troupe.engine},
- * {@code dev.troupe.engine.provider}, {@code dev.troupe.plan}, {@code dev.troupe.prepare},
- * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.family}, {@code dev.troupe.schedule.simulator},
- * {@code dev.troupe.weights.gguf}, {@code dev.troupe.weights.huggingface} and {@code picocli}.
+ * {@code dev.troupe.engine.provider}, {@code dev.troupe.plan}, {@code dev.troupe.prepare}, {@code dev.troupe.schedule},
+ * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.family}, {@code dev.troupe.schedule.lowering},
+ * {@code dev.troupe.schedule.simulator}, {@code dev.troupe.weights.gguf}, {@code dev.troupe.weights.huggingface} and
+ * {@code picocli}.
  */
 package dev.troupe.cli.options;

@@ -37,6 +37,10 @@ public final class ScheduleFigures {
                 + byRank(ranks, rank -> scale.plain(simulation.idleWithinSpanNanos(rank))));
         lines.add("activations held at most (microbatch x stage), by rank: "
                 + byRank(ranks, rank -> "" + certificate.peakActivations().get(rank)));
+        if (certificate.peakReplays().stream().anyMatch(peak -> peak > 0)) {
+            lines.add("forwards computed again ahead of their gradients at most (microbatch x stage), by rank: "
+                    + byRank(ranks, rank -> "" + certificate.peakReplays().get(rank)));
+        }
         lines.add(messages(certificate));
         if (certificate.plan().overlapsSteps()) {
             lines.add(weights(certificate));

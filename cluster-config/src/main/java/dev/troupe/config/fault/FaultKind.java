@@ -71,7 +71,7 @@ public enum FaultKind implements Word {
         RANK(EnumSet.allOf(FaultPoint.class)),
         /** The computation of a rank. */
         WORK(EnumSet.of(FaultPoint.FORWARD, FaultPoint.BACKWARD_INPUT, FaultPoint.BACKWARD_WEIGHT, FaultPoint.BACKWARD,
-                FaultPoint.REDUCE, FaultPoint.OPTIMIZER)),
+                FaultPoint.RECOMPUTE, FaultPoint.REDUCE, FaultPoint.OPTIMIZER)),
         /**
          * A process, a network link or a coordinator: a run in one process does not survive the fault, or has no such
          * target.

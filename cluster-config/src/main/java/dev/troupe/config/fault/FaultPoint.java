@@ -15,6 +15,8 @@ public enum FaultPoint implements Word {
     BACKWARD_WEIGHT("W", true),
     /** A backward that is not split. */
     BACKWARD("B", true),
+    /** The forward of a microbatch again, before its gradient arrives. */
+    RECOMPUTE("recompute", true),
     /** Handing an activation or a gradient to the transport; of a message, its way to the next rank. */
     SEND("send", true),
     /** Taking an activation or a gradient of another stage. */

@@ -12,6 +12,8 @@ import java.util.List;
  *            of one microbatch, for the input
  * @param backwardWeight
  *            of one microbatch, for the weights
+ * @param recompute
+ *            of one microbatch, for the forward again where nothing but inputs of blocks is kept
  * @param update
  *            of the weights, once a step
  * @param deviceFlops
@@ -19,13 +21,14 @@ import java.util.List;
  *            rate, and the components above are ignored; 0: they are used
  */
 public record EmulatedSpec(List<Duration> forward, List<Duration> backwardInput, List<Duration> backwardWeight,
-        List<Duration> update, double deviceFlops) {
+        List<Duration> recompute, List<Duration> update, double deviceFlops) {
 
     /** Keeps copies. */
     public EmulatedSpec {
         forward = List.copyOf(forward);
         backwardInput = List.copyOf(backwardInput);
         backwardWeight = List.copyOf(backwardWeight);
+        recompute = List.copyOf(recompute);
         update = List.copyOf(update);
     }
 }

@@ -36,6 +36,8 @@ import java.util.Objects;
  *            gradients too; 3 weights too
  * @param recompute
  *            the activations that are computed again in the backward instead of kept
+ * @param replay
+ *            how and when they are
  * @param dropout
  *            probability of an activation to drop out, from 0 to below 1
  * @param lora
@@ -48,7 +50,7 @@ import java.util.Objects;
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         LossScaleSpec lossScale, double gradientClip, int checkpointEvery, Duration checkpointInterval,
         int keepCheckpoints, int validateEvery, int validationMicrobatches, int zero, Recompute recompute,
-        double dropout, LoraSpec lora, OptimizerSpec optimizer,
+        ReplaySpec replay, double dropout, LoraSpec lora, OptimizerSpec optimizer,
         LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */
@@ -57,6 +59,7 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         Objects.requireNonNull(lossScale, "lossScale");
         Objects.requireNonNull(checkpointInterval, "checkpointInterval");
         Objects.requireNonNull(recompute, "recompute");
+        Objects.requireNonNull(replay, "replay");
         Objects.requireNonNull(lora, "lora");
         Objects.requireNonNull(optimizer, "optimizer");
         Objects.requireNonNull(learningRate, "learningRate");

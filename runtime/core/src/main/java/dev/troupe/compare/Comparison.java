@@ -125,7 +125,7 @@ public final class Comparison {
                         training.seed(), training.precision(), training.lossScale(), training.gradientClip(), 0,
                         Duration.ZERO, training.keepCheckpoints(), 0, training.validationMicrobatches(),
                         training.zero(),
-                        training.recompute(), training.dropout(), training.lora(),
+                        training.recompute(), training.replay(), training.dropout(), training.lora(),
                         training.optimizer(),
                         training.learningRate()),
                 new ParallelSpec(parallel.pipeline(), parallel.tensor(), parallel.data(), parallel.sequence(),

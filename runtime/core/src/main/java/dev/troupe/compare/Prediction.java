@@ -77,7 +77,8 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
         long input = told(engine, stage, Work.BACKWARD_INPUT);
         long weight = told(engine, stage, Work.BACKWARD_WEIGHT);
         return new StageCost(told(engine, stage, Work.FORWARD), input, weight, input + weight, bytes,
-                Map.of(Kind.UPDATE, told(engine, stage, Work.UPDATE)));
+                Map.of(Kind.UPDATE, told(engine, stage, Work.UPDATE), Kind.RECOMPUTE,
+                        told(engine, stage, Work.RECOMPUTE)));
     }
 
     private static long told(EngineChoice engine, int stage, Work work) {

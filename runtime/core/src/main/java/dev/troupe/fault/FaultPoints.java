@@ -15,6 +15,7 @@ public final class FaultPoints {
             case FORWARD -> Optional.of(FaultPoint.FORWARD);
             case FULL_BACKWARD -> Optional.of(FaultPoint.BACKWARD);
             case BACKWARD_INPUT -> Optional.of(FaultPoint.BACKWARD_INPUT);
+            case RECOMPUTE -> Optional.of(FaultPoint.RECOMPUTE);
             case BACKWARD_WEIGHT -> Optional.of(FaultPoint.BACKWARD_WEIGHT);
             case SEND_F, SEND_B -> Optional.of(FaultPoint.SEND);
             case RECV_F, RECV_B -> Optional.of(FaultPoint.RECEIVE);

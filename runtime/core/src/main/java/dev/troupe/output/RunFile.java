@@ -67,7 +67,8 @@ public final class RunFile {
                 .put("virtual_stages", plan.virtualStages()).put("stages", plan.stageCount())
                 .put("microbatches", plan.microbatchesPerStep()).put("steps", plan.stepCount());
         WholeStep step = planned.wholeStep();
-        json.putObject("whole_step").put("shares_parameter", step.sharesParameter())
+        json.putObject("whole_step").put("replays_ahead", step.replaysAhead())
+                .put("shares_parameter", step.sharesParameter())
                 .put("gathers_weights", step.gathersWeights()).put("sums_gradients", step.sumsGradients())
                 .put("gathers_updates", step.gathersUpdates());
         ArrayNode rows = json.putArray("rows");

@@ -98,7 +98,8 @@ final class WhatIf {
         try {
             Plan compute = schedule.plan(plan.path("pipeline").asInt(), plan.path("virtual_stages").asInt(),
                     plan.path("microbatches").asInt());
-            return Optional.of(new WholeStep(step.path("shares_parameter").asBoolean(),
+            return Optional.of(new WholeStep(step.path("replays_ahead").asBoolean(),
+                    step.path("shares_parameter").asBoolean(),
                     step.path("gathers_weights").asBoolean(), step.path("sums_gradients").asBoolean(),
                     step.path("gathers_updates").asBoolean()).training(compute));
         } catch (PlanException _) {
@@ -130,10 +131,10 @@ final class WhatIf {
 
     /** A schedule that does I and W where the run does B, or the reverse, takes one as the sum of the other two. */
     private StageCost stage(JsonNode nanos, double factor) {
-        Map<Kind, Long> wholeStep = new EnumMap<>(Kind.class);
+        Map<Kind, Long> others = new EnumMap<>(Kind.class);
         for (Kind kind : Kind.values()) {
-            if (!kind.isPerMicrobatch() && nanos.has(kind.code())) {
-                wholeStep.put(kind, nanos.path(kind.code()).asLong());
+            if ((!kind.isPerMicrobatch() || kind == Kind.RECOMPUTE) && nanos.has(kind.code())) {
+                others.put(kind, nanos.path(kind.code()).asLong());
             }
         }
         long input = nanos.path(Kind.BACKWARD_INPUT.code()).asLong();
@@ -147,7 +148,7 @@ final class WhatIf {
             both = input + weight;
         }
         return new StageCost(times(nanos.path(Kind.FORWARD.code()).asLong(), factor), times(input, factor),
-                times(weight, factor), times(both, factor), 0, wholeStep);
+                times(weight, factor), times(both, factor), 0, others);
     }
 
     private void note(String sentence) {

@@ -7,64 +7,99 @@ import dev.troupe.model.LayerSpec;
 import dev.troupe.model.spec.LayerCosts;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.Recompute;
+import dev.troupe.stage.ReplayGroups;
 import dev.troupe.stage.StageSettings;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
  * What the engine that computes nothing is told: the times of the configuration, or those of the model's own operations at
  * the rate of a device, as its layers count them: see {@link LayerCosts}. Where forwards are run again, the backward for
- * the input has them too, without the last product of what a stage has of a block.
+ * the input has them too, without the last product of the blocks that are replayed together; where a stage replays some
+ * ahead, it has the rest.
  */
 public final class EmulatedCosts implements WorkCosts {
     private final Map<Work, long[]> nanos = new EnumMap<>(Work.class);
 
+    /** The operations of a stage for a microbatch; of those that it makes again all, and those ahead of the gradient. */
+    private record Operations(double products, double attention, double weights, double again, double ahead) {
+    }
+
     /**
+     * @param replaysAhead
+     *            whether a stage's row has replays ahead of its backwards
      * @throws UsageException
      *             where a list has neither one time nor one for each stage
      */
-    public EmulatedCosts(EmulatedSpec spec, Partition partition, StageSettings settings) {
+    public EmulatedCosts(EmulatedSpec spec, Partition partition, StageSettings settings, IntPredicate replaysAhead) {
         int stageCount = partition.stageCount();
         nanos.put(Work.FORWARD, told("forward", spec.forward(), stageCount));
         nanos.put(Work.BACKWARD_INPUT, told("backward-input", spec.backwardInput(), stageCount));
         nanos.put(Work.BACKWARD_WEIGHT, told("backward-weight", spec.backwardWeight(), stageCount));
         nanos.put(Work.UPDATE, told("update", spec.update(), stageCount));
-        if (spec.deviceFlops() > 0) {
-            for (int stage = 0; stage < stageCount; stage++) {
-                double products = 0;
-                double attention = 0;
-                double again = 0;
-                double weights = 0;
-                List<LayerSpec> layers = partition.layers(stage).of(partition.model());
-                for (int layer = 0; layer < layers.size(); layer++) {
-                    LayerCosts costs = layers.get(layer).costs().of(settings.rows(), settings.sequenceLength());
-                    products += costs.products();
-                    attention += costs.attention();
-                    again += costs.products() + costs.attention();
-                    boolean endsBlock = layer == layers.size() - 1
-                            || !layers.get(layer + 1).block().equals(layers.get(layer).block());
-                    again -= endsBlock ? costs.lastProduct() : 0;
-                    weights += layers.get(layer).weightProducts(costs, settings.rows());
-                }
-                again = settings.recompute() == Recompute.FULL ? again : 0;
-                nanos.get(Work.FORWARD)[stage] = at(spec, products + attention);
-                nanos.get(Work.BACKWARD_INPUT)[stage] = at(spec, again + products + 2 * attention);
-                nanos.get(Work.BACKWARD_WEIGHT)[stage] = at(spec, weights);
+        long[] again = told("recompute", spec.recompute(), stageCount);
+        long[] ahead = new long[stageCount];
+        for (int stage = 0; stage < stageCount; stage++) {
+            List<LayerSpec> layers = partition.layers(stage).of(partition.model());
+            ReplayGroups groups = ReplayGroups.ofSpecs(layers, settings.recompute(), settings.replay());
+            boolean isFull = settings.recompute() == Recompute.FULL;
+            if (spec.deviceFlops() > 0) {
+                Operations operations = operations(layers, groups, settings);
+                nanos.get(Work.FORWARD)[stage] = at(spec, operations.products() + operations.attention());
+                nanos.get(Work.BACKWARD_INPUT)[stage] = at(spec, operations.products() + 2 * operations.attention());
+                nanos.get(Work.BACKWARD_WEIGHT)[stage] = at(spec, operations.weights());
                 nanos.get(Work.UPDATE)[stage] = 0;
+                again[stage] = isFull ? at(spec, operations.again()) : 0;
+                ahead[stage] = isFull ? at(spec, operations.ahead()) : 0;
+            } else {
+                again[stage] = isFull ? again[stage] : 0;
+                ahead[stage] = Math.round(again[stage] * groups.shareAhead());
             }
+            ahead[stage] = replaysAhead.test(stage) ? ahead[stage] : 0;
+            nanos.get(Work.BACKWARD_INPUT)[stage] += again[stage] - ahead[stage];
         }
+        nanos.put(Work.RECOMPUTE, ahead);
         nanos.put(Work.BACKWARD, IntStream.range(0, stageCount)
                 .mapToLong(stage -> nanos(stage, Work.BACKWARD_INPUT) + nanos(stage, Work.BACKWARD_WEIGHT)).toArray());
+    }
+
+    private static Operations operations(List<LayerSpec> layers, ReplayGroups groups, StageSettings settings) {
+        double products = 0;
+        double attention = 0;
+        double weights = 0;
+        double again = 0;
+        double ahead = 0;
+        int block = 0;
+        for (int layer = 0; layer < layers.size(); layer++) {
+            LayerCosts costs = layers.get(layer).costs().of(settings.rows(), settings.sequenceLength());
+            boolean endsBlock = layer == layers.size() - 1
+                    || !layers.get(layer + 1).block().equals(layers.get(layer).block());
+            boolean endsGroup = endsBlock && block == groups.last(block);
+            double replayed = costs.products() + costs.attention() - (endsGroup ? costs.lastProduct() : 0);
+            products += costs.products();
+            attention += costs.attention();
+            weights += layers.get(layer).weightProducts(costs, settings.rows());
+            again += replayed;
+            ahead += groups.isAhead(block) ? replayed : 0;
+            block += endsBlock ? 1 : 0;
+        }
+        return new Operations(products, attention, weights, again, ahead);
+    }
+
+    /** The costs of a run. */
+    public static EmulatedCosts of(EmulatedSpec spec, TrainingPlan plan) {
+        return new EmulatedCosts(spec, plan.partition(), plan.stageSettings(),
+                stage -> plan.training().plan().replaysAhead(stage));
     }
 
     /** What a device of a thousand million operations a second would take for the model's own. */
     public static EmulatedCosts ofOperations(TrainingPlan plan) {
         List<Duration> none = List.of(Duration.ZERO);
-        return new EmulatedCosts(new EmulatedSpec(none, none, none, none, 1e9), plan.partition(),
-                plan.stageSettings());
+        return of(new EmulatedSpec(none, none, none, none, none, 1e9), plan);
     }
 
     private static long[] told(String work, List<Duration> times, int stageCount) {

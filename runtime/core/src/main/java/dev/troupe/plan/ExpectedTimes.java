@@ -14,6 +14,7 @@ public record ExpectedTimes(WorkCosts costs) implements StragglerWatch.Expectati
             case FULL_BACKWARD -> Work.BACKWARD;
             case BACKWARD_INPUT -> Work.BACKWARD_INPUT;
             case BACKWARD_WEIGHT -> Work.BACKWARD_WEIGHT;
+            case RECOMPUTE -> Work.RECOMPUTE;
             default -> throw new IllegalArgumentException(kind + " computes nothing");
         });
     }

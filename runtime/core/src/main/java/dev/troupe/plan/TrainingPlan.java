@@ -6,8 +6,10 @@ import dev.troupe.schedule.lowering.WholeStep;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.partition.Partition;
+import dev.troupe.stage.Replay;
 import dev.troupe.stage.StageSettings;
 import dev.troupe.parallel.Zero;
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.ForwardOnly;
 import dev.troupe.schedule.builder.Schedule;
@@ -17,6 +19,7 @@ import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.shard.Overlap;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -59,10 +62,29 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         Plan compute = schedule.plan(pipeline, virtualStages, settings.microbatchesPerStep() / ranks.data());
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, validationMicrobatches);
         Partition partition = partition(model, compute.stageCount(), layout);
-        WholeStep step = wholeStep(model, ranks, sharesSequence, zero);
+        WholeStep step = wholeStep(model, ranks, sharesSequence, zero, settings);
+        requireReplays(compute, settings);
         Certificate training = PlanValidator.certify(step.training(compute), Purpose.TRAINING, creditsPerEdge);
         return new TrainingPlan(ranks, sharesSequence, zero, partition, settings, training,
                 PlanValidator.certify(step.forwards(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
+    }
+
+    /** Refuses a plan of a file that replays forwards in a run that has none to replay. */
+    private static void requireReplays(Plan compute, StageSettings settings) {
+        boolean replays = compute.rows().stream().flatMap(List::stream)
+                .anyMatch(action -> action.kind() == Kind.RECOMPUTE);
+        if (replays && settings.replay().ahead() == 0) {
+            throw new UsageException(
+                    "parallel.schedule: the plan has RECOMPUTE, but the run computes no forward again before"
+                            + " its gradient arrives: set training.recompute = full and training.recompute-ahead = all, or take"
+                            + " RECOMPUTE out of the plan");
+        }
+    }
+
+    /** Returns the same run with blocks that are replayed otherwise, but ahead of the gradient or not as before. */
+    public TrainingPlan with(Replay replay) {
+        return new TrainingPlan(ranks, sharesSequence, zero, partition, stageSettings.with(replay), training,
+                validation);
     }
 
     /** Returns the settings of a stage with the copies that it holds so that steps overlap. */
@@ -93,13 +115,15 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
     }
 
     /** What the whole step is: it follows from the grid and from what its ranks share out. */
-    private static WholeStep wholeStep(ModelSpec model, ParallelLayout ranks, boolean sharesSequence, Zero zero) {
+    private static WholeStep wholeStep(ModelSpec model, ParallelLayout ranks, boolean sharesSequence, Zero zero,
+            StageSettings settings) {
         boolean isShared = ranks.data() > 1;
         boolean sumsAtTheEnd = isShared && !zero.includes(Zero.GRADIENTS); // else after each microbatch
         boolean ofOwnShares = sharesSequence
                 || model.parameters().values().stream().filter(ParameterSpec::isTrained)
                         .anyMatch(ParameterSpec::isForOwnHeads);
-        return new WholeStep(!model.sharedInTraining().isEmpty(), isShared && zero.includes(Zero.WEIGHTS),
+        return new WholeStep(settings.replay().ahead() > 0, !model.sharedInTraining().isEmpty(),
+                isShared && zero.includes(Zero.WEIGHTS),
                 sumsAtTheEnd || ofOwnShares && ranks.tensor() > 1,
                 isShared && zero.includes(Zero.OPTIMIZER) && !zero.includes(Zero.WEIGHTS));
     }
@@ -114,7 +138,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
 
     /** Returns the passes that make the whole step of a plan that only computes. */
     public WholeStep wholeStep() {
-        return wholeStep(model(), ranks, sharesSequence, zero);
+        return wholeStep(model(), ranks, sharesSequence, zero, stageSettings);
     }
 
     public ModelSpec model() {

@@ -7,6 +7,7 @@ import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.OptimizerSpec;
+import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.batch.Batches;
 import dev.troupe.batch.ValidationBatches;
@@ -23,6 +24,7 @@ import dev.troupe.optimizer.LearningRate;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.stage.Recompute;
+import dev.troupe.stage.Replay;
 import dev.troupe.stage.StageSettings;
 import dev.troupe.partition.TensorSharing;
 import dev.troupe.parallel.Zero;
@@ -30,6 +32,7 @@ import dev.troupe.plan.ClusterLimits;
 import dev.troupe.plan.EmulatedCosts;
 import dev.troupe.plan.ExpectedTimes;
 import dev.troupe.plan.FaultChecks;
+import dev.troupe.memory.AheadBudget;
 import dev.troupe.memory.MemoryPlan;
 import dev.troupe.plan.RunSchedule;
 import dev.troupe.plan.SizeChecks;
@@ -105,11 +108,14 @@ public final class PreparedRun implements AutoCloseable {
                     start.sequenceLength());
             files.add(data);
             RunCompanions.of(spec, model(), tokenizer(), request.resume()); // refuses one that is too large
-            this.plan = TrainingPlan.of(start.model(),
+            ReplaySpec replay = spec.training().replay();
+            TrainingPlan planned = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
                             spec.parallel().data() * spec.microbatchCount(),
-                            optimizer(spec.training().optimizer()), recompute(spec.training().recompute()),
-                            dropout(spec.training(), choice), data.separatesDocuments()),
+                            optimizer(spec.training().optimizer()),
+                            Recompute.valueOf(spec.training().recompute().name()),
+                            dropout(spec.training(), choice), data.separatesDocuments())
+                            .with(new Replay(replay.every(), replay.aheadBlocks())),
                     spec.parallel().layout(), new RunSchedule(start.stepsDone(), spec.training().steps(),
                             validateEvery(), spec.training().checkpointEvery())
                             .of(spec.parallel(), spec.microbatchCount(), spec.training(),
@@ -118,10 +124,12 @@ public final class PreparedRun implements AutoCloseable {
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
+            this.plan = AheadBudget.fit(planned, replay.aheadBytes(),
+                    () -> choice.withCosts(EmulatedCosts.of(spec.engine().emulated(), planned)).open());
             start.requireVersions(plan);
             new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
-            WorkCosts costs = new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings());
+            WorkCosts costs = EmulatedCosts.of(spec.engine().emulated(), plan);
             this.engine = choice.withCosts(costs);
             this.expectation = new ExpectedTimes(choice.computes()
                     ? EmulatedCosts.ofOperations(plan)
@@ -201,14 +209,6 @@ public final class PreparedRun implements AutoCloseable {
                 throw new UsageException(key + " = " + probability + ", but " + sentence);
             });
         }
-    }
-
-    private static Recompute recompute(TrainingSpec.Recompute recompute) {
-        return switch (recompute) {
-            case NONE -> Recompute.NONE;
-            case SELECTIVE -> Recompute.SELECTIVE;
-            case FULL -> Recompute.FULL;
-        };
     }
 
     private static LearningRate learningRate(LearningRateSpec spec) {

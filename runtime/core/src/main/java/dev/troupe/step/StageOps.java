@@ -99,6 +99,7 @@ public final class StageOps implements StepOps {
             case FORWARD -> forward(action, pass);
             case FULL_BACKWARD -> backward(action, pass, Work.BACKWARD, stage::backward);
             case BACKWARD_INPUT -> backward(action, pass, Work.BACKWARD_INPUT, stage::backwardInput);
+            case RECOMPUTE -> recompute(action.microbatch());
             default -> backwardWeight(action.microbatch());
         };
     }
@@ -190,6 +191,13 @@ public final class StageOps implements StepOps {
     private ActionResult backwardWeight(int microbatch) {
         clock.begins(stage.index(), Work.BACKWARD_WEIGHT);
         stage.backwardWeight(microbatch);
+        clock.ends();
+        return ActionResult.NOTHING;
+    }
+
+    private ActionResult recompute(int microbatch) {
+        clock.begins(stage.index(), Work.RECOMPUTE);
+        stage.recompute(microbatch);
         clock.ends();
         return ActionResult.NOTHING;
     }

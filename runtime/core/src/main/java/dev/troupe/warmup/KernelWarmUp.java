@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Runs each kind of kernel that a rank will need, once, at its real shape: a forward and every kind of backward that
@@ -137,6 +138,15 @@ public final class KernelWarmUp {
         ops.perform(action, new Pass(0, pass), Optional.of(update));
     }
 
+    private static List<Action> withReplay(Set<Kind> kinds, Action microbatch, Kind... backwards) {
+        List<Action> actions = new ArrayList<>(List.of(microbatch.as(Kind.FORWARD)));
+        if (kinds.contains(Kind.RECOMPUTE)) {
+            actions.add(microbatch.as(Kind.RECOMPUTE));
+        }
+        Stream.of(backwards).map(microbatch::as).forEach(actions::add);
+        return actions;
+    }
+
     /**
      * What the rank's row has of a stage, with one microbatch for each way in which its row goes back over one: the last, so
      * that what begins with its backward begins.
@@ -146,11 +156,11 @@ public final class KernelWarmUp {
         Action last = plan.lastBackward(rank, stage, 0);
         List<Action> microbatches = new ArrayList<>();
         if (kinds.contains(Kind.FULL_BACKWARD)) {
-            microbatches.addAll(List.of(last.as(Kind.FORWARD), last.as(Kind.FULL_BACKWARD)));
+            microbatches.addAll(withReplay(kinds, last, Kind.FULL_BACKWARD));
         }
         if (kinds.contains(Kind.BACKWARD_INPUT)) {
-            microbatches.addAll(last.kind() == Kind.BACKWARD_WEIGHT ? microbatches.size() : 0, List.of(
-                    last.as(Kind.FORWARD), last.as(Kind.BACKWARD_INPUT), last.as(Kind.BACKWARD_WEIGHT)));
+            microbatches.addAll(last.kind() == Kind.BACKWARD_WEIGHT ? microbatches.size() : 0,
+                    withReplay(kinds, last, Kind.BACKWARD_INPUT, Kind.BACKWARD_WEIGHT));
         }
         List<Action> actions = new ArrayList<>();
         Set<Kind> ofWholeStep = EnumSet.noneOf(Kind.class);

@@ -1,10 +1,10 @@
 'use strict';
 // What is drawn, from the objects of /troupe/v1: no state but the colours of the theme.
 const Drawing = (() => {
-  const KINDS = { F: '--f', I: '--i', W: '--w', B: '--b', UNSHARD: '--group', RESHARD: '--group', REDUCE_GRAD: '--group', NORM: '--group' };
-  const GROUPS = { F: 'F', I: 'I', W: 'W', B: 'B', UNSHARD: 'collectives', RESHARD: 'collectives', REDUCE_GRAD: 'collectives',
+  const KINDS = { F: '--f', I: '--i', W: '--w', B: '--b', RECOMPUTE: '--r', UNSHARD: '--group', RESHARD: '--group', REDUCE_GRAD: '--group', NORM: '--group' };
+  const GROUPS = { F: 'F', I: 'I', W: 'W', B: 'B', RECOMPUTE: 'recompute', UNSHARD: 'collectives', RESHARD: 'collectives', REDUCE_GRAD: 'collectives',
     NORM: 'collectives', UPDATE: 'optimizer' };
-  const ORDER = ['F', 'I', 'W', 'B', 'collectives', 'optimizer', 'other'];
+  const ORDER = ['F', 'I', 'W', 'B', 'recompute', 'collectives', 'optimizer', 'other'];
   const CAUSES = ['plan', 'producer', 'wire', 'credit', 'control', 'group', 'pause', 'cpu', 'state', 'data', 'commit', 'recovery', 'unknown'];
   // Strokes on a tile of 8 by 8, so that causes differ without colours.
   const HATCHES = {
@@ -18,7 +18,7 @@ const Drawing = (() => {
   function theme() {
     const style = getComputedStyle(document.documentElement);
     colours = {};
-    for (const name of ['--ground', '--ink', '--quiet', '--line', '--f', '--i', '--w', '--b', '--group', '--other', '--idle', '--hatch', '--fault',
+    for (const name of ['--ground', '--ink', '--quiet', '--line', '--f', '--i', '--w', '--b', '--r', '--group', '--other', '--idle', '--hatch', '--fault',
       '--m1', '--m2', '--m3', '--m4', '--m5', '--m6', '--m7']) {
       colours[name] = style.getPropertyValue(name).trim();
     }

@@ -14,12 +14,17 @@ import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.stage.Recompute;
+import dev.troupe.stage.Replay;
 import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.prepare.MachineMemory;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.family.Schedules;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -109,6 +114,64 @@ class MemoryPlanTest {
                 case FULL -> 3 * ACTIVATION;
             } + 2 * row + Double.BYTES, four - three, recompute.toString());
         }
+    }
+
+    /** Of three blocks a stage; the stage with the head waits for no gradient and replays inside its backward. */
+    @Test
+    void shouldReplayAsManyBlocksAheadAsTheBudgetAllows() {
+        ModelSpec model = new Gpt2(6, 8, 2, 6, 10, false, Gpt2.NORM_EPSILON).spec();
+        StageSettings settings = new StageSettings(2, 6, 4, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1), Recompute.FULL,
+                DropoutSettings.NONE).with(new Replay(1, Replay.ALL));
+        TrainingPlan plan = TrainingPlan.of(model, settings, "uniform", Schedules.named("1f1b"),
+                new ParallelLayout(2, 1, 1), false, Zero.NONE, 1, 1, 2);
+        List<Long> bytes = IntStream.rangeClosed(0, 3).mapToObj(blocks -> activations(plan, blocks)).toList();
+        assertTrue(bytes.get(0) <= bytes.get(1) && bytes.get(1) < bytes.get(2) && bytes.get(2) < bytes.get(3),
+                bytes.toString());
+        assertEquals(bytes.get(2) - bytes.get(1), bytes.get(3) - bytes.get(2), "blocks are alike");
+        for (int blocks = 1; blocks <= 3; blocks++) {
+            TrainingPlan fitted = AheadBudget.fit(plan, bytes.get(blocks) - bytes.get(0), MemoryPlanTest::reference);
+            assertEquals(bytes.get(blocks), activations(fitted, fitted.stageSettings().replay().ahead()));
+        }
+        assertEquals(2, AheadBudget.fit(plan, bytes.get(3) - bytes.get(0) - 1, MemoryPlanTest::reference)
+                .stageSettings().replay().ahead());
+        assertEquals(plan, AheadBudget.fit(plan, Long.MAX_VALUE, () -> {
+            throw new AssertionError("no size is needed");
+        }));
+    }
+
+    /** A plan that replays all microbatches before the first backward. */
+    @Test
+    void shouldRefuseABudgetThatIsTooSmallForABlock() {
+        Plan replays = Plan.fromCsv("replays", Placement.LOOP, """
+                0F0,0F1,0RECOMPUTE0,0RECOMPUTE1,0B0,0B1
+                1F0,1B0,1F1,1B1
+                """);
+        Schedule schedule = new Schedule() {
+            @Override
+            public String name() {
+                return replays.name();
+            }
+
+            @Override
+            public Plan plan(int pipeline, int virtualStages, int microbatches) {
+                return replays;
+            }
+        };
+        StageSettings settings = new StageSettings(2, 6, 2, new Optimizer.Sgd(0), Recompute.FULL, DropoutSettings.NONE)
+                .with(new Replay(1, Replay.ALL));
+        TrainingPlan plan = TrainingPlan.of(MODEL, settings, "uniform", schedule, new ParallelLayout(2, 1, 1), false,
+                Zero.NONE, 1, 1, 2);
+        String refusal = assertThrows(UsageException.class, () -> AheadBudget.fit(plan, 0, MemoryPlanTest::reference))
+                .getMessage();
+        assertTrue(
+                refusal.startsWith(
+                        "training.recompute-ahead = 0.0 MiB, but one block ahead of the gradient would take"),
+                refusal);
+    }
+
+    private static long activations(TrainingPlan plan, int blocks) {
+        return MemoryPlan.of(plan.with(new Replay(1, blocks)), reference(), false, 0, List.of()).ranks().getFirst()
+                .activations();
     }
 
     @Test

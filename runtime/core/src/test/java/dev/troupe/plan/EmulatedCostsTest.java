@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.Recompute;
+import dev.troupe.stage.Replay;
 import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
 import java.util.Arrays;
@@ -57,9 +59,28 @@ class EmulatedCostsTest {
     void shouldCountWhatIsComputedAgain() {
         EmulatedCosts costs = new EmulatedCosts(
                 RunSpecReader.read(Optional.empty(), List.of("engine.emulated.device-flops=1e9")).engine().emulated(),
-                PARTITION, new StageSettings(2, 3, 4, new Optimizer.Sgd(0), Recompute.FULL, DropoutSettings.NONE));
+                PARTITION, new StageSettings(2, 3, 4, new Optimizer.Sgd(0), Recompute.FULL, DropoutSettings.NONE),
+                _ -> false);
         assertCosts(costs, 0, 2304 + 288, 2304 - 768 + 288 + 2304 + 576, 2304, 0);
         assertCosts(costs, 1, 2304 + 288 + 240, 2304 - 768 + 288 + 240 + 2304 + 576 + 240, 2304 + 240, 0);
+    }
+
+    /** Stage 0 replays its block ahead; stage 1 waits for no gradient. */
+    @Test
+    void shouldTakeAReplayOutOfTheBackward() {
+        StageSettings settings = new StageSettings(2, 3, 4, new Optimizer.Sgd(0), Recompute.FULL, DropoutSettings.NONE)
+                .with(new Replay(1, Replay.ALL));
+        for (String keys : List.of("device-flops=1e9", "forward=1ms recompute=1ms")) {
+            List<String> given = Arrays.stream(keys.split(" ")).map(key -> "engine.emulated." + key).toList();
+            EmulatedSpec spec = RunSpecReader.read(Optional.empty(), given).engine().emulated();
+            EmulatedCosts inside = new EmulatedCosts(spec, PARTITION, settings, _ -> false);
+            EmulatedCosts ahead = new EmulatedCosts(spec, PARTITION, settings, stage -> stage == 0);
+            assertEquals(0, inside.nanos(0, Work.RECOMPUTE) + ahead.nanos(1, Work.RECOMPUTE));
+            assertEquals(keys.startsWith("device") ? 2304 - 768 + 288 : 1_000_000, ahead.nanos(0, Work.RECOMPUTE));
+            assertEquals(inside.nanos(0, Work.BACKWARD),
+                    ahead.nanos(0, Work.RECOMPUTE) + ahead.nanos(0, Work.BACKWARD));
+            assertEquals(inside.nanos(1, Work.BACKWARD_INPUT), ahead.nanos(1, Work.BACKWARD_INPUT));
+        }
     }
 
     @Test
@@ -70,7 +91,8 @@ class EmulatedCostsTest {
 
     private static EmulatedCosts costs(String... settings) {
         List<String> keys = Arrays.stream(settings).map(setting -> "engine.emulated." + setting).toList();
-        return new EmulatedCosts(RunSpecReader.read(Optional.empty(), keys).engine().emulated(), PARTITION, SETTINGS);
+        return new EmulatedCosts(RunSpecReader.read(Optional.empty(), keys).engine().emulated(), PARTITION, SETTINGS,
+                _ -> false);
     }
 
     private static void assertCosts(EmulatedCosts costs, int stage, long forward, long backwardInput,

@@ -20,17 +20,20 @@ import dev.troupe.schedule.simulator.Simulator;
  * @param creditsPerEdge how many messages may be unconsumed on an edge
  * @param peakActivations for each rank, how many (stage, microbatch) activations it holds at most at one time; each
  *        lives from its forward to the end of its B or W, and in a forward-only plan for its forward alone
+ * @param peakReplays for each rank, how many (stage, microbatch) forwards it has replayed at most ahead of their backwards
  * @param messagesPerEdge how many messages each edge carries in a step, in the order of first use, row by row
  * @param mostUnreceived how many messages each edge holds at most at one time, sent and not yet received, whatever the
  *        actions take, if no credit ever holds one up
  * @param weights the copies of weights and gradients that each stage needs, and the staleness of its gradients
  */
 public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<Integer> peakActivations,
-        SequencedMap<Edge, Integer> messagesPerEdge, SequencedMap<Edge, Integer> mostUnreceived,
+        List<Integer> peakReplays, SequencedMap<Edge, Integer> messagesPerEdge,
+        SequencedMap<Edge, Integer> mostUnreceived,
         WeightVersions weights) {
 
     public Certificate {
         peakActivations = List.copyOf(peakActivations);
+        peakReplays = List.copyOf(peakReplays);
         messagesPerEdge = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(messagesPerEdge));
         mostUnreceived = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(mostUnreceived));
     }

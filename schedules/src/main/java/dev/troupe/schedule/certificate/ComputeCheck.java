@@ -19,11 +19,17 @@ final class ComputeCheck {
     void run() {
         Plan plan = index.plan();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
+            boolean replaysAhead = plan.replaysAhead(stage);
             for (int microbatch = 0; microbatch < plan.microbatchCount(); microbatch++) {
                 Action forward = new Action(stage, Kind.FORWARD, microbatch);
                 requireForward(forward);
                 switch (purpose) {
-                    case TRAINING -> requireBackward(forward);
+                    case TRAINING -> {
+                        requireBackward(forward);
+                        if (replaysAhead) {
+                            requireReplay(forward);
+                        }
+                    }
                     case FORWARD_ONLY -> requireNoBackward(forward);
                 }
             }
@@ -74,12 +80,26 @@ final class ComputeCheck {
         requireOrder(input, weight, "the backward for the weights follows the one for the input");
     }
 
+    /** Requires the replay of a microbatch between its forward and its backward. */
+    private void requireReplay(Action forward) {
+        Action replay = forward.as(Kind.RECOMPUTE);
+        Action whole = forward.as(Kind.FULL_BACKWARD);
+        Action backward = index.has(whole) ? whole : forward.as(Kind.BACKWARD_INPUT);
+        if (!index.has(replay)) {
+            throw missing(index.find(backward), replay, "stage " + forward.stage()
+                    + " replays other microbatches ahead of their gradients, and " + backward
+                    + " finds nothing replayed: a stage does so with all of its microbatches or with none");
+        }
+        requireOrder(forward, replay, "a replay starts from what its forward has kept");
+        requireOrder(replay, backward, "what is replayed is there when the backward begins");
+    }
+
     private void requireNoBackward(Action forward) {
         for (Kind kind : Kind.values()) {
             Action action = forward.as(kind);
             if (kind != Kind.FORWARD && kind.isCompute() && index.has(action)) {
-                throw index.refusal(index.find(action), "backward",
-                        action + " is a backward, but the plan is for forwards only: take it out.");
+                throw index.refusal(index.find(action), "nothing is trained",
+                        action + " is for a backward, but the plan is for forwards only: take it out.");
             }
         }
     }

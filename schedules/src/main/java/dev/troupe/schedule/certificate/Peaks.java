@@ -2,6 +2,7 @@ package dev.troupe.schedule.certificate;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
@@ -9,7 +10,7 @@ import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
-/** The largest number of activations that each rank holds, and its check against the declared one. */
+/** The largest numbers of activations and of replays that each rank holds, and their check against the declared ones. */
 final class Peaks {
     private final PlanIndex index;
     private final Purpose purpose;
@@ -28,15 +29,47 @@ final class Peaks {
         return peaks;
     }
 
-    /** Refuses a plan in which a rank holds more than was declared for it. */
-    void requireAtMost(List<Integer> declared) {
+    /**
+     * Returns for each rank the most replays that it holds at one time; each lives from its RECOMPUTE to the end of its B
+     * or I.
+     */
+    List<Integer> replays() {
+        return IntStream.range(0, index.plan().rankCount()).mapToObj(rank -> replays(rank, Integer.MAX_VALUE)).toList();
+    }
+
+    private int replays(int rank, int declared) {
+        List<Action> row = index.plan().rows().get(rank);
+        int live = 0;
+        int peak = 0;
+        for (int position = 0; position < row.size(); position++) {
+            Action action = row.get(position);
+            if (action.kind() == Kind.RECOMPUTE && ++live > declared) {
+                throw index.refusal(new Place(rank, position), live + " live, " + declared + " declared", action
+                        + " makes " + live + " live replays on rank " + rank + ", above the declared peak of "
+                        + declared
+                        + ": declare more, or put a backward before it.");
+            }
+            peak = Math.max(peak, live);
+            live -= action.kind().makesInputGradient() && index.has(action.as(Kind.RECOMPUTE)) ? 1 : 0;
+        }
+        return peak;
+    }
+
+    /** Refuses a plan in which a rank holds more activations, or replays, than were declared for it. */
+    void requireAtMost(List<Integer> activations, List<Integer> replays) {
+        requireOneForEachRank(activations);
+        requireOneForEachRank(replays);
+        for (int rank = 0; rank < activations.size(); rank++) {
+            peak(rank, activations.get(rank));
+            replays(rank, replays.get(rank));
+        }
+    }
+
+    private void requireOneForEachRank(List<Integer> declared) {
         Plan plan = index.plan();
         if (declared.size() != plan.rankCount()) {
             throw new PlanException("Plan \"" + plan.name() + "\" has " + plan.rankCount()
                     + " ranks, but peaks are declared for " + declared.size() + ".");
-        }
-        for (int rank = 0; rank < plan.rankCount(); rank++) {
-            peak(rank, declared.get(rank));
         }
     }
 

@@ -49,19 +49,22 @@ public final class PlanValidator {
         new VersionCheck(index).run();
         DryRun.withCredits(index, creditsPerEdge).run();
         InFlight inFlight = new InFlight(index);
-        return new Certificate(lowered, purpose, creditsPerEdge, new Peaks(index, purpose).all(), inFlight.messages(),
+        Peaks peaks = new Peaks(index, purpose);
+        return new Certificate(lowered, purpose, creditsPerEdge, peaks.all(), peaks.replays(), inFlight.messages(),
                 inFlight.peaks(), WeightVersions.of(lowered));
     }
 
     /**
-     * Checks a plan as the other {@code certify} does, with the room of its ranks for activations.
+     * Checks a plan as the other {@code certify} does, with the room of its ranks for activations and replays.
      *
      * @param declaredPeaks for each rank, how many activations it may hold at most
+     * @param declaredReplays for each rank, how many forwards it may have replayed at most ahead of their backwards
      * @throws PlanException if a rank would hold more, too
      */
-    public static Certificate certify(Plan lowered, Purpose purpose, int creditsPerEdge, List<Integer> declaredPeaks) {
+    public static Certificate certify(Plan lowered, Purpose purpose, int creditsPerEdge, List<Integer> declaredPeaks,
+            List<Integer> declaredReplays) {
         Certificate certificate = certify(lowered, purpose, creditsPerEdge);
-        new Peaks(PlanIndex.of(lowered), purpose).requireAtMost(declaredPeaks);
+        new Peaks(PlanIndex.of(lowered), purpose).requireAtMost(declaredPeaks, declaredReplays);
         return certificate;
     }
 }

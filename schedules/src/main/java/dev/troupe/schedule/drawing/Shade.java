@@ -22,6 +22,7 @@ record Shade(String code, int fill, int text) {
     private static final int[] BLUES = {0x0072B2, 0x56B4E9, 0x8FCBF0, 0xB9DEF6};
     private static final int[] ORANGES = {0xBF5400, 0xE69F00, 0xF3C766, 0xF8DA9C};
     private static final int[] GREENS = {0x007A5A, 0x33B890, 0x8AD7BF, 0xB0E5D4};
+    private static final int[] GREYS = {0x5F6670, 0x9AA2AD, 0xBBC2CA, 0xD3D8DE};
     private static final int[] PURPLES = {0x9A4E7D, 0xD48DB3, 0xE6BAD1, 0xEDCBDD};
 
     /** Returns the shade of an action that computes, in a plan for some ranks. */
@@ -37,10 +38,11 @@ record Shade(String code, int fill, int text) {
             case FULL_BACKWARD -> ORANGES;
             case BACKWARD_INPUT -> GREENS;
             case BACKWARD_WEIGHT -> PURPLES;
+            case RECOMPUTE -> GREYS;
             default ->
                 throw new IllegalArgumentException(kind + " computes nothing and has no shade");
         };
-        return new Shade(kind.code() + index, hue[index], index == 0 ? WHITE : BLACK);
+        return new Shade(kind.letter() + index, hue[index], index == 0 ? WHITE : BLACK);
     }
 
     /** Returns the fill as CSS writes it. */

@@ -159,6 +159,7 @@ public final class SvgDrawing {
             case 'F' -> "forward";
             case 'B' -> "backward";
             case 'I' -> "backward, input";
+            case 'R' -> "forward again";
             default -> "backward, weights";
         };
     }

@@ -2,6 +2,7 @@ package dev.troupe.schedule.drawing;
 
 import java.util.List;
 
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 
@@ -129,7 +130,7 @@ public final class TerminalDrawing {
 
     /** Returns the longest text that leaves a column free, or at least the kind. */
     private String label(Span span, int width) {
-        String kind = span.action().kind().code();
+        String kind = span.action().kind().letter();
         for (String label : List.of(whole(timeline, span), kind + span.action().microbatch())) {
             if (label.length() < width) {
                 return label;
@@ -140,10 +141,9 @@ public final class TerminalDrawing {
 
     /** Returns the whole text of an action; with several stages on a rank it has the stage too. */
     private static String whole(Timeline timeline, Span span) {
-        String text = span.action().toString();
-        return timeline.stageCount() > timeline.rankCount()
-                ? text
-                : text.substring(text.indexOf(span.action().kind().code()));
+        Kind kind = span.action().kind();
+        String text = span.action().toString().replace(kind.code(), kind.letter());
+        return timeline.stageCount() > timeline.rankCount() ? text : text.substring(text.indexOf(kind.letter()));
     }
 
     private static String code(int ground, int colour) {

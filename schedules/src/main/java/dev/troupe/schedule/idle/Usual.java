@@ -84,14 +84,15 @@ public final class Usual {
         Plan plan = step.rows().plan();
         List<StageCost> stages = new ArrayList<>();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
-            Map<Kind, Long> wholeStep = new EnumMap<>(Kind.class);
+            Map<Kind, Long> others = new EnumMap<>(Kind.class);
+            others.put(Kind.RECOMPUTE, mean(step, stage, Kind.RECOMPUTE));
             for (Kind kind : Kind.values()) {
                 if (!kind.isPerMicrobatch() && nanos.containsKey(new Key(stage, kind, 0))) {
-                    wholeStep.put(kind, nanos.get(new Key(stage, kind, 0)));
+                    others.put(kind, nanos.get(new Key(stage, kind, 0)));
                 }
             }
             stages.add(new StageCost(mean(step, stage, Kind.FORWARD), mean(step, stage, Kind.BACKWARD_INPUT),
-                    mean(step, stage, Kind.BACKWARD_WEIGHT), mean(step, stage, Kind.FULL_BACKWARD), 0, wholeStep));
+                    mean(step, stage, Kind.BACKWARD_WEIGHT), mean(step, stage, Kind.FULL_BACKWARD), 0, others));
         }
         Map<List<Integer>, Long> hops = new HashMap<>();
         for (int stage = 0; stage < plan.stageCount(); stage++) {

@@ -8,16 +8,21 @@ import dev.troupe.schedule.Plan;
 /**
  * The passes that make the whole step of a plan that only computes, as the ranks of the run have their weights.
  *
+ * @param replaysAhead whether forwards are computed again before their gradients arrive
  * @param sharesParameter whether the first and the last stage have a parameter in common
  * @param gathersWeights whether a rank holds a share of the weights alone (ZeRO 3)
  * @param sumsGradients whether gradients are added up over ranks once in a step
  * @param gathersUpdates whether a rank updates a share of the weights that it holds (ZeRO 1 and 2)
  */
-public record WholeStep(boolean sharesParameter, boolean gathersWeights, boolean sumsGradients,
+public record WholeStep(boolean replaysAhead, boolean sharesParameter, boolean gathersWeights, boolean sumsGradients,
         boolean gathersUpdates) {
     /** Returns the plan of a training step. */
     public Plan training(Plan compute) {
-        List<LoweringPass> passes = new ArrayList<>(weights());
+        List<LoweringPass> passes = new ArrayList<>();
+        if (replaysAhead) {
+            passes.add(new AddRecompute());
+        }
+        passes.addAll(weights());
         if (sharesParameter) {
             passes.add(new AddSharedGradients(AddSharedGradients.between(0, compute.stageCount() - 1)));
         }

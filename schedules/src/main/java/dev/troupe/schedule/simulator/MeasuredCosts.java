@@ -50,16 +50,16 @@ public final class MeasuredCosts {
         long input = halves ? median(durations.get(Kind.BACKWARD_INPUT)) : 0;
         long weight = halves ? median(durations.get(Kind.BACKWARD_WEIGHT)) : 0;
         long full = whole ? median(durations.get(Kind.FULL_BACKWARD)) : input + weight;
-        Map<Kind, Long> wholeStep = new EnumMap<>(Kind.class);
+        Map<Kind, Long> others = new EnumMap<>(Kind.class);
         durations.forEach((kind, nanos) -> {
-            if (!kind.isPerMicrobatch()) {
-                wholeStep.put(kind, median(nanos));
+            if (!kind.isPerMicrobatch() || kind == Kind.RECOMPUTE) {
+                others.put(kind, median(nanos));
             }
         });
         return halves
-                ? new StageCost(median(durations.get(Kind.FORWARD)), input, weight, full, outputBytes, wholeStep)
+                ? new StageCost(median(durations.get(Kind.FORWARD)), input, weight, full, outputBytes, others)
                 : new StageCost(median(durations.get(Kind.FORWARD)), full / 2, full - full / 2, full, outputBytes,
-                        wholeStep);
+                        others);
     }
 
     /** Returns the median; of an even number the larger of the two in the middle. */

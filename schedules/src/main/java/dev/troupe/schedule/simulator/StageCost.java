@@ -1,25 +1,27 @@
 package dev.troupe.schedule.simulator;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 import dev.troupe.schedule.Kind;
 
 /**
- * The cost of one microbatch in one stage, and of the actions that are done there once in a step.
+ * The cost of one microbatch in one stage, and of the actions that are done there once in a step, under a plan: where it has
+ * a RECOMPUTE, the B or I behind it takes what is left.
  *
  * @param forwardNanos time of F
  * @param backwardInputNanos time of I
  * @param backwardWeightNanos time of W
  * @param fullBackwardNanos time of B; less than I and W together where the two share work
  * @param outputBytes size of the activation that the stage sends, and of its gradient
- * @param wholeStepNanos time of each kind of action that is done once in a step; other kinds take none
+ * @param otherNanos time of RECOMPUTE, and of each kind of action that is done once in a step; kinds without one take none
  */
 public record StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long fullBackwardNanos,
-        long outputBytes, Map<Kind, Long> wholeStepNanos) {
+        long outputBytes, Map<Kind, Long> otherNanos) {
 
     public StageCost {
-        wholeStepNanos = Map.copyOf(wholeStepNanos);
+        otherNanos = Map.copyOf(otherNanos);
         if (forwardNanos < 0 || backwardInputNanos < 0 || backwardWeightNanos < 0 || fullBackwardNanos < 0
                 || outputBytes < 0) {
             throw new IllegalArgumentException("the costs of a stage are 0 or more, but are " + forwardNanos + ", "
@@ -42,10 +44,27 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
 
     /** Returns these costs with {@code nanos} more for every action that takes time. */
     public StageCost plus(long nanos) {
-        Map<Kind, Long> wholeStep = wholeStepNanos.entrySet().stream()
+        Map<Kind, Long> others = otherNanos.entrySet().stream()
                 .collect(Collectors.toMap(Map.Entry::getKey, cost -> cost.getValue() + nanos));
         return new StageCost(forwardNanos + nanos, backwardInputNanos + nanos, backwardWeightNanos + nanos,
-                fullBackwardNanos + nanos, outputBytes, wholeStep);
+                fullBackwardNanos + nanos, outputBytes, others);
+    }
+
+    /**
+     * Returns these costs, which are without a replay, with one.
+     *
+     * @param nanos time of the replay of one microbatch
+     * @param isAhead whether it is done by a RECOMPUTE; else it is inside B, and inside I
+     */
+    public StageCost replaying(long nanos, boolean isAhead) {
+        Map<Kind, Long> others = new HashMap<>(otherNanos);
+        others.put(Kind.RECOMPUTE, nanos);
+        return isAhead
+                ? new StageCost(forwardNanos, backwardInputNanos, backwardWeightNanos, fullBackwardNanos, outputBytes,
+                        others)
+                : new StageCost(forwardNanos, backwardInputNanos + nanos, backwardWeightNanos,
+                        fullBackwardNanos + nanos,
+                        outputBytes, otherNanos);
     }
 
     /** Returns the time of an action of a kind; sends and receives of microbatches take none. */
@@ -55,7 +74,7 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
             case FULL_BACKWARD -> fullBackwardNanos;
             case BACKWARD_INPUT -> backwardInputNanos;
             case BACKWARD_WEIGHT -> backwardWeightNanos;
-            default -> wholeStepNanos.getOrDefault(kind, 0L);
+            default -> otherNanos.getOrDefault(kind, 0L);
         };
     }
 }

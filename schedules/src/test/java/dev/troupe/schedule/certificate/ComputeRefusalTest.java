@@ -186,11 +186,11 @@ class ComputeRefusalTest {
     void shouldFindABackwardInAForwardOnlyPlan() {
         Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0B0\n");
         assertEquals("""
-                Plan "hand", rank 0, position 1: 0B0 is a backward, but the plan is for forwards only: take it out.
+                Plan "hand", rank 0, position 1: 0B0 is for a backward, but the plan is for forwards only: take it out.
                 hand: 1 rank, 1 stage, 1 microbatch
                         0     1
                 rank 0  0F0  [0B0]
-                              ^^^ backward""",
+                              ^^^ nothing is trained""",
                 assertThrows(PlanException.class, () -> PlanValidator.check(plan, Purpose.FORWARD_ONLY)).getMessage());
     }
 

@@ -24,7 +24,7 @@ class PeakRefusalTest {
                 1F0,1F1,1B0,1B1
                 """));
         PlanException refusal = assertThrows(PlanException.class,
-                () -> PlanValidator.certify(plan, Purpose.TRAINING, 2, List.of(2, 1)));
+                () -> PlanValidator.certify(plan, Purpose.TRAINING, 2, List.of(2, 1), List.of(0, 0)));
         assertEquals(
                 """
                         Plan "hand", rank 1, position 3: 1F1 makes 2 live activations on rank 1, above the declared peak of 1: \
@@ -36,14 +36,15 @@ class PeakRefusalTest {
                                                                  ^^^ 2 live, 1 declared""",
                 refusal.getMessage());
         assertEquals("Plan \"hand\" has 2 ranks, but peaks are declared for 3.", assertThrows(PlanException.class,
-                () -> PlanValidator.certify(plan, Purpose.TRAINING, 2, List.of(2, 2, 2))).getMessage());
+                () -> PlanValidator.certify(plan, Purpose.TRAINING, 2, List.of(2, 2, 2), List.of(0, 0))).getMessage());
     }
 
     @Test
     void shouldAcceptWhatKeepsToTheDeclared() {
         Plan plan = new AddTransfers().apply(new OneForwardOneBackward().plan(4, 1, 8));
         assertEquals(List.of(4, 3, 2, 1),
-                PlanValidator.certify(plan, Purpose.TRAINING, 1, List.of(4, 3, 2, 1)).peakActivations());
+                PlanValidator.certify(plan, Purpose.TRAINING, 1, List.of(4, 3, 2, 1), List.of(0, 0, 0, 0))
+                        .peakActivations());
     }
 
     @Test

@@ -196,7 +196,7 @@ class PipeDream2BwTest {
     /** The last stage is through with a step first: it measures, goes on, and adds the other end's gradient later. */
     @Test
     void shouldMeasureBehindTheGradientsOfAStep() {
-        Plan plan = new WholeStep(true, false, false, false).training(LAZY.continuing(2, 2, 3));
+        Plan plan = new WholeStep(false, true, false, false, false).training(LAZY.continuing(2, 2, 3));
         assertEquals("1RECV_F0,1F0@0,1B0@0,1SEND_B0,1RECV_F1,1F1@0,1B1@0,1SEND_B1,1SEND_SHARED0,1NORM0,1RECV_F2,1F2@1,"
                 + "1B2@1,1SEND_B2,1RECV_F3,1F3@1,1B3@1,1SEND_B3,1SEND_SHARED1,1NORM1,1RECV_SHARED0,1UPDATE0,1RECV_F4,1F4@2,"
                 + "1B4@2,1SEND_B4,1RECV_F5,1F5@2,1B5@2,1SEND_B5,1SEND_SHARED2,1NORM2,1RECV_SHARED1,1UPDATE1,1RECV_SHARED2,"
@@ -213,7 +213,7 @@ class PipeDream2BwTest {
                 int microbatches = Math.max(1, 2 * (pipeline - 1));
                 Plan compute = schedule.continuing(pipeline, microbatches, 4);
                 for (boolean isTied : new boolean[]{false, true}) {
-                    Plan whole = new WholeStep(isTied, false, false, false).training(compute);
+                    Plan whole = new WholeStep(false, isTied, false, false, false).training(compute);
                     PlanValidator.certify(whole, Purpose.TRAINING, 1);
                     assertEquals(Simulator.run(compute, Costs.units(pipeline)).makespanNanos(),
                             Simulator.run(whole, Costs.units(pipeline)).makespanNanos(), whole.toString());

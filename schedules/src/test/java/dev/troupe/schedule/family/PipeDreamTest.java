@@ -105,7 +105,7 @@ class PipeDreamTest {
             assertEquals(3 * 20 + 3 * (pipeline - 1), few);
             assertEquals(3 * 30, units(schedule.plan(pipeline, 1, 50)) - few);
             Plan continued = schedule.continuing(pipeline, 1, 20);
-            Plan whole = new WholeStep(false, false, false, false).training(continued);
+            Plan whole = new WholeStep(false, false, false, false, false).training(continued);
             PlanValidator.certify(whole, Purpose.TRAINING, 1);
             assertEquals(few, units(continued));
             assertEquals(few, units(whole));
@@ -220,12 +220,12 @@ class PipeDreamTest {
     /** The ends of a tied table would wait for each other's gradient, and be older than the weights around them. */
     @Test
     void shouldRefuseAParameterOfTwoStages() {
-        Plan tied = new WholeStep(true, false, false, false).training(STASHING.continuing(2, 1, 3));
+        Plan tied = new WholeStep(false, true, false, false, false).training(STASHING.continuing(2, 1, 3));
         assertEquals(
                 "Plan \"pipedream\", rank 0, position 6: 0SEND_SHARED0 is between two stages, but each stage of this plan"
                         + " updates its weights alone: a parameter of two stages would wait for both, and be older than the others.",
                 assertThrows(PlanException.class, () -> PlanValidator.certify(tied, Purpose.TRAINING, 1)).sentence());
-        PlanValidator.certify(new WholeStep(true, false, false, false).training(STASHING.continuing(1, 1, 3)),
+        PlanValidator.certify(new WholeStep(false, true, false, false, false).training(STASHING.continuing(1, 1, 3)),
                 Purpose.TRAINING, 1);
     }
 

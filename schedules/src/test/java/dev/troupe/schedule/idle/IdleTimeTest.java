@@ -27,7 +27,7 @@ class IdleTimeTest {
 
     private static Plan plan(String schedule) {
         int virtual = List.of("interleaved-1f1b", "zbv", "dualpipev").contains(schedule) ? 2 : 1;
-        return new WholeStep(false, false, false, false).training(Schedules.named(schedule).plan(4, virtual, 8));
+        return new WholeStep(false, false, false, false, false).training(Schedules.named(schedule).plan(4, virtual, 8));
     }
 
     private static Usual usual(Plan plan) {
@@ -212,7 +212,7 @@ class IdleTimeTest {
      */
     @Test
     void shouldCallTheTimeInWhichARankDidNotExistTheRecoverys() {
-        Plan plan = new WholeStep(false, false, false, false).training(Schedules.named("1f1b").plan(2, 1, 8));
+        Plan plan = new WholeStep(false, false, false, false, false).training(Schedules.named("1f1b").plan(2, 1, 8));
         StepTimes step = new SimulatedStep(plan, 10_000).run();
         long lost = 50_000;
         List<RankTimes> ranks = new ArrayList<>();

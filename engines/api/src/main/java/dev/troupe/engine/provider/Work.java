@@ -10,6 +10,8 @@ public enum Work {
     BACKWARD_WEIGHT,
     /** Both backwards of one microbatch, layer by layer. */
     BACKWARD,
+    /** The forward of one microbatch again, before its gradient arrives. */
+    RECOMPUTE,
     /** The weight update at the end of a step. */
     UPDATE
 }

@@ -12,7 +12,7 @@ import java.util.Optional;
  * <p>Thread rule: the rank's thread.
  */
 public interface StepOps {
-    /** F, B, I or W; of validation data the last forward with the head tells the losses. */
+    /** F, B, I, W or RECOMPUTE; of validation data the last forward with the head tells the losses. */
     ActionResult compute(Action action, Pass pass);
 
     /** SEND_F or SEND_B: hands on what the stage made. */
@@ -50,7 +50,7 @@ public interface StepOps {
      */
     default ActionResult perform(Action action, Pass pass, Optional<WeightUpdate> decided) {
         switch (action.kind()) {
-            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT -> {
+            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT, RECOMPUTE -> {
                 return compute(action, pass);
             }
             case NORM -> {

@@ -57,6 +57,17 @@ class FaultSweepTest {
                 STANDBYS, FaultSweep.STEPS, 211);
     }
 
+    /** A rank fails at every point, a replay among them, of runs that replay forwards ahead of their gradients. */
+    @Test
+    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongWhereForwardsAreReplayed() {
+        sweep("replays, in order", RunShape.replaying(RunShape.upTo(2, 1, 1)), IN_ORDER, Copies.SENT, FaultSweep.STEPS,
+                61);
+        sweep("replays in tensor groups", RunShape.replaying(RunShape.upTo(2, 1, 1, new Grid(1, 2))), OUT_OF_ORDER,
+                Copies.SENT, FaultSweep.STEPS, 401);
+        sweep("replays of overlapping steps", RunShape.replaying(RunShape.overlappingUpTo(2, 1, 1)), OUT_OF_ORDER,
+                Copies.SHARED, FaultSweep.STEPS, 61);
+    }
+
     /** With two nodes that stand by: the network may part, and each part may have a coordinator for a while. */
     @Test
     void shouldComeToTheSameWeightsWhereverTheNetworkParts() {
@@ -99,6 +110,15 @@ class FaultSweepTest {
                 FaultSweep.STEPS, SHARE);
         sweep("all overlapping steps on one machine, out of order", RunShape.overlappingUpTo(3, 3, 2), OUT_OF_ORDER,
                 Copies.SHARED, FaultSweep.STEPS, 7 * SHARE);
+    }
+
+    @Test
+    @Tag("long")
+    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrongWhereForwardsAreReplayed() {
+        sweep("all replays, in order", RunShape.replaying(RunShape.upTo(3, 3, 1)), IN_ORDER, Copies.SENT,
+                FaultSweep.STEPS, SHARE);
+        sweep("all replays of overlapping steps", RunShape.replaying(RunShape.overlappingUpTo(3, 2, 1)), OUT_OF_ORDER,
+                Copies.SHARED, FaultSweep.STEPS, SHARE);
     }
 
     @Test

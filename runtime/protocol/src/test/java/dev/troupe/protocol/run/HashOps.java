@@ -128,6 +128,7 @@ final class HashOps implements StepOps {
                     () -> stage.backwardWeight(action.microbatch()));
             case BACKWARD_INPUT -> backwardInput(stage, action, of, hasHead, () -> {
             });
+            case RECOMPUTE -> replay(stage, action, of);
             default -> {
                 stage.backwardWeight(action.microbatch());
                 yield ActionResult.NOTHING;
@@ -160,10 +161,22 @@ final class HashOps implements StepOps {
         });
     }
 
+    /** A replay is of the same weights as its forward, and so comes to the same output. */
+    private ActionResult replay(SimulatedStage stage, Action action, Pass of) {
+        long part = stage.replay(action.microbatch(), plan.microbatchInStep(of.kind(), action));
+        return meet(tensorGroup, action + " of " + of, part, output -> {
+            assertEquals(stage.outputOf(action.microbatch()), output, () -> action + " is not its forward");
+            assertTrue(used.add(action), () -> action + " is done twice");
+            return ActionResult.NOTHING;
+        });
+    }
+
     private ActionResult backwardInput(SimulatedStage stage, Action action, Pass of, boolean hasHead, Runnable then) {
         long outputGradient = hasHead
                 ? SimulatedStage.lossGradient(stepOf(action, of), stage.outputOf(action.microbatch()))
                 : receive(action.as(Kind.RECV_B), of);
+        assertTrue(!plan.training().plan().replaysAhead(action.stage()) || used.contains(action.as(Kind.RECOMPUTE)),
+                () -> action + " has no replay");
         long part = stage.backwardInput(action.microbatch(), outputGradient);
         return meet(tensorGroup, action + " of " + of, part, inputGradient -> {
             if (action.stage() > 0) {

@@ -21,6 +21,8 @@ import java.util.concurrent.ConcurrentHashMap;
 record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits,
         Grid grid) {
     static final int HELD_OUT_MICROBATCHES = 3;
+    /** Behind the name of a schedule: forwards are replayed ahead of their gradients. */
+    private static final String REPLAYING = "+recompute";
     /** Of a pass of PipeDream-2BW: the third one reads what the first one has updated. */
     private static final int OVERLAPPING_STEPS = 3;
     /** To certify a plan takes longer than to run it. */
@@ -71,6 +73,13 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         return shapes;
     }
 
+    /** Shapes with forwards that are replayed ahead of their gradients, of those shapes that have any. */
+    static List<RunShape> replaying(List<RunShape> shapes) {
+        return shapes.stream().filter(shape -> shape.pipeline > 1).map(shape -> new RunShape(shape.schedule + REPLAYING,
+                shape.pipeline, shape.virtualStages, shape.microbatches, shape.tied, shape.credits, shape.grid))
+                .toList();
+    }
+
     /** The shape of these words, as {@link #name} has them. */
     static RunShape named(List<String> words) {
         return new RunShape(words.get(0), Integer.parseInt(words.get(1)), Integer.parseInt(words.get(2)),
@@ -96,18 +105,22 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
 
     /** Steps from one commit to the next. */
     int stepsPerPass() {
-        return !Schedules.overlapsSteps(schedule) ? 1 : updateAlone() ? pipeline + 1 : OVERLAPPING_STEPS;
+        return !Schedules.overlapsSteps(named()) ? 1 : updateAlone() ? pipeline + 1 : OVERLAPPING_STEPS;
     }
 
     /** Whether stages update alone: nothing is clipped then, and the loss is not scaled. */
     boolean updateAlone() {
-        return Schedules.overlapsSteps(schedule) && !schedule.equals(PipeDream2Bw.NAME);
+        return Schedules.overlapsSteps(named()) && !named().equals(PipeDream2Bw.NAME);
     }
 
     private Schedule rule() {
-        return Schedules.overlapsSteps(schedule)
-                ? new OverlappingSteps(OverlappingRule.named(schedule, PipeDream2Bw.Updates.LAZY, 1), stepsPerPass())
-                : Schedules.named(schedule);
+        return Schedules.overlapsSteps(named())
+                ? new OverlappingSteps(OverlappingRule.named(named(), PipeDream2Bw.Updates.LAZY, 1), stepsPerPass())
+                : Schedules.named(named());
+    }
+
+    private String named() {
+        return schedule.replace(REPLAYING, "");
     }
 
     int rankCount() {
@@ -121,7 +134,7 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     private SimulatedPlan makePlan() {
         Plan compute = rule().plan(pipeline, virtualStages, microbatches);
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, HELD_OUT_MICROBATCHES);
-        WholeStep step = new WholeStep(tied, false, grid.data() > 1, false);
+        WholeStep step = new WholeStep(schedule.endsWith(REPLAYING), tied, false, grid.data() > 1, false);
         return new SimulatedPlan(grid, tied,
                 PlanValidator.certify(step.training(compute), Purpose.TRAINING, credits),
                 PlanValidator.certify(step.forwards(forwards), Purpose.FORWARD_ONLY, credits));

@@ -96,6 +96,11 @@ final class SimulatedStage {
         return mix(mix(mix(version(), input), index), inStep);
     }
 
+    /** This share's part of the output of a microbatch once more. */
+    long replay(int microbatch, int inStep) {
+        return mix(mix(mix(version(), inputs.get(microbatch)), index), inStep);
+    }
+
     /** Keeps the output of a microbatch, to which all shares have contributed. */
     void keepOutput(int microbatch, long output) {
         outputs.put(microbatch, output);

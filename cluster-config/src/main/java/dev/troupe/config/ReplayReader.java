@@ -1,0 +1,54 @@
+package dev.troupe.config;
+
+import dev.troupe.config.spec.ReplaySpec;
+import dev.troupe.config.spec.TrainingSpec;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Reads {@code training.recompute-every} and {@code training.recompute-ahead}. */
+final class ReplayReader {
+    private static final String RECOMPUTE = "training.recompute";
+    private static final String EVERY = "training.recompute-every";
+    private static final String AHEAD = "training.recompute-ahead";
+    private static final int MOST_BLOCKS = 1 << 16;
+    // Below 2^63 bytes in any unit.
+    private static final Pattern AHEAD_VALUE = Pattern
+            .compile("none|all|\\d{1,5}|(\\d{1,18}(?= ?B)|\\d{1,8}(?= ?[KMG]iB)) ?(B|KiB|MiB|GiB)");
+
+    private ReplayReader() {
+    }
+
+    /** Reads the keys, and reports one that has no effect. */
+    static ReplaySpec read(Values values, TrainingSpec.Recompute recompute) {
+        int every = values.integer(EVERY, 1, MOST_BLOCKS);
+        String ahead = values.text(AHEAD, AHEAD_VALUE, "none, all, a number of blocks, or memory such as 512MiB");
+        if (recompute != TrainingSpec.Recompute.FULL && values.sound(RECOMPUTE, EVERY, AHEAD)) {
+            String change = "set " + RECOMPUTE + " to full, or take this key away";
+            if (every > 1) {
+                values.report(EVERY, "1 with " + RECOMPUTE + " = " + recompute.word(), "" + every, change);
+            }
+            if (!ahead.equals("none")) {
+                values.report(AHEAD, "none with " + RECOMPUTE + " = " + recompute.word(), ahead, change);
+            }
+        }
+        return spec(every, ahead);
+    }
+
+    private static ReplaySpec spec(int every, String ahead) {
+        Matcher parts = AHEAD_VALUE.matcher(ahead);
+        if (parts.matches() && parts.group(1) != null) {
+            int shift = switch (parts.group(2)) {
+                case "KiB" -> 10;
+                case "MiB" -> 20;
+                case "GiB" -> 30;
+                default -> 0;
+            };
+            return new ReplaySpec(every, Integer.MAX_VALUE, Long.parseLong(parts.group(1)) << shift);
+        }
+        return new ReplaySpec(every, switch (ahead) {
+            case "none" -> 0;
+            case "all" -> Integer.MAX_VALUE;
+            default -> Integer.parseInt(ahead);
+        }, Long.MAX_VALUE);
+    }
+}
