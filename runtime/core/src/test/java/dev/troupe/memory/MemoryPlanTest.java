@@ -17,6 +17,7 @@ import dev.troupe.stage.Recompute;
 import dev.troupe.stage.Replay;
 import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.parallel.Zero;
 import dev.troupe.prepare.MachineMemory;
 import dev.troupe.schedule.Placement;
@@ -77,6 +78,28 @@ class MemoryPlanTest {
             assertEquals(zero < 3 ? 4 * psi : 4 * psi / data + 2 * 4 * block, rank.weights());
             assertEquals(zero < 2 ? 4 * psi : 4 * psi / data + 4 * block, rank.gradients());
             assertEquals(zero < 1 ? 8 * psi : 8 * psi / data, rank.optimizer());
+        }
+    }
+
+    /** Frozen weights take their share as the trained ones do, and have no gradients and no moments. */
+    @ParameterizedTest
+    @CsvSource({"2, 2", "2, 3", "4, 2", "4, 3"})
+    void shouldShareOutFrozenWeights(int data, int zero) {
+        ModelSpec whole = new Gpt2(3, 64, 2, 16, 100, false, Gpt2.NORM_EPSILON).spec();
+        ModelSpec model = whole.family().adapted(whole, new Lora(4, 8, List.of(Lora.ALL_LINEAR), ""));
+        long block = padded(12 * 64 * 64 + 13 * 64, data);
+        long frozen = 2 * padded(100 * 64, data) + padded(16 * 64, data) + 3 * block + padded(2 * 64, data);
+        // A and B beside matrices of 64 x 192, 64 x 64, 64 x 256 and 256 x 64.
+        long adapters = 4 * (2 * 64 + 192 + 64 + 2 * (64 + 256));
+        StageSettings settings = new StageSettings(1, 6, 2 * data, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1));
+        for (RankMemory rank : MemoryPlan.of(TrainingPlan.of(model, settings, "uniform", Schedules.named("gpipe"),
+                new ParallelLayout(1, data, 1), false, Zero.of(zero), 1, 1, 2), reference(), false, 0, List.of())
+                .ranks()) {
+            assertEquals(zero < 3
+                    ? 4 * (whole.parameterCount() + 3 * adapters)
+                    : 4 * (frozen + 3 * adapters) / data + 2 * 4 * (block + adapters), rank.weights());
+            assertEquals(4 * 3 * adapters / data + 4 * adapters, rank.gradients());
+            assertEquals(8 * 3 * adapters / data, rank.optimizer());
         }
     }
 
