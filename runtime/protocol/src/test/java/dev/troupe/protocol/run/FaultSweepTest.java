@@ -61,7 +61,7 @@ class FaultSweepTest {
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongWhereForwardsAreReplayed() {
         sweep("replays, in order", RunShape.replaying(RunShape.upTo(2, 1, 1)), IN_ORDER, Copies.SENT, FaultSweep.STEPS,
-                61);
+                101);
         sweep("replays in tensor groups", RunShape.replaying(RunShape.upTo(2, 1, 1, new Grid(1, 2))), OUT_OF_ORDER,
                 Copies.SENT, FaultSweep.STEPS, 401);
         sweep("replays of overlapping steps", RunShape.replaying(RunShape.overlappingUpTo(2, 1, 1)), OUT_OF_ORDER,
