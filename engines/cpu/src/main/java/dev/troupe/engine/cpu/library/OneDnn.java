@@ -25,6 +25,13 @@ import org.bytedeco.javacpp.Loader;
  * OpenMP's threads, whose number is one per calling thread and whose way of waiting is to burn a core.
  */
 public final class OneDnn {
+    /**
+     * Up to this depth the kernels of {@code dnnl_sgemm} copy a panel to the thread's own stack. From 85 on those that pack
+     * nothing take memory of the heap instead, with the stack pointer in it ({@code jit_avx512_common_gemm_f32.cpp},
+     * {@code jit_avx_gemm_f32.cpp}); signals are held back meanwhile.
+     */
+    private static final int DEEPEST_ON_STACK = 64;
+
     private static final String FOLDER = "/org/bytedeco/dnnl/";
     private static final SymbolLookup LIBRARY;
     private static final MethodHandle SGEMM;
@@ -80,12 +87,17 @@ public final class OneDnn {
         int status;
         ProductEvent event = new ProductEvent();
         event.begin();
+        MemorySegment signals = k > DEEPEST_ON_STACK ? HeldSignals.hold() : null;
         try {
             useThisThreadAlone();
             status = (int) SGEMM.invokeExact(letter(transposeA), letter(transposeB), m, n, k, alpha, a, aStride, b,
                     bStride, beta, c, cStride);
         } catch (Throwable failure) {
             throw new IllegalStateException("oneDNN's matrix product could not be called: " + failure, failure);
+        } finally {
+            if (signals != null) {
+                HeldSignals.release(signals);
+            }
         }
         event.commit();
         if (status != 0) {

@@ -1,0 +1,36 @@
+package dev.troupe.engine.cpu;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A process with the class path and the flags of this one, for what needs a JVM of its own. */
+public final class JavaProcess {
+    private JavaProcess() {
+    }
+
+    /** Returns what a main class prints, with its exit code in front where that is not 0. */
+    public static String output(Class<?> main, String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith("-X") || flag.startsWith("--"))
+                .forEach(command::add);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try {
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            assertTrue(process.waitFor(3, TimeUnit.MINUTES), "a process does not end that has said: " + output);
+            return process.exitValue() == 0 ? output : "exit " + process.exitValue() + " " + output;
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}
