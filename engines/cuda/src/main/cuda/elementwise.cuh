@@ -85,6 +85,18 @@ KERNEL(FLAT_THREADS) sgd(float *weights, float *gradients, float rate, float dec
         gradients[i] = 0;
     });
 }
+// With momentum, in the order of operations of torch.optim.
+KERNEL(FLAT_THREADS) sgd_momentum(float *weights, float *gradients, float *velocity, float rate, float momentum,
+        u32 nesterov, float decay, float gradientScale, i64 count) {
+    each(count, [=](i64 i) {
+        float weight = weights[i];
+        float gradient = gradientScale * gradients[i] + decay * weight;
+        float speed = momentum * velocity[i] + gradient;
+        gradients[i] = 0;
+        velocity[i] = speed;
+        weights[i] = weight - rate * (nesterov ? gradient + momentum * speed : speed);
+    });
+}
 // AdamW (Loshchilov and Hutter 2019) in the order of operations of torch.optim.
 KERNEL(FLAT_THREADS) adamw(float *weights, float *gradients, float *firstMoment, float *secondMoment,
         float gradientScale, float firstRest, float beta2, float secondRest, float correctionRoot, float epsilon,

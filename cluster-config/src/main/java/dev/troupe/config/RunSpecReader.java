@@ -9,7 +9,6 @@ import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.ObserveSpec;
-import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
@@ -294,15 +293,9 @@ public final class RunSpecReader {
                 values.integer("training.keep-checkpoints", 0, MAX), values.integer("training.validate-every", 0, MAX),
                 values.integer("training.validation-microbatches", 1, MOST_VALIDATION_MICROBATCHES),
                 values.integer("training.zero", 0, MOST_ZERO), recompute, ReplayReader.read(values, recompute),
-                values.decimal("training.dropout", Range.FRACTION), LoraReader.read(values), optimizer(),
+                values.decimal("training.dropout", Range.FRACTION), LoraReader.read(values),
+                OptimizerReader.read(values),
                 LearningRateReader.read(values, steps));
-    }
-
-    private OptimizerSpec optimizer() {
-        return new OptimizerSpec(values.word("training.optimizer.kind", OptimizerSpec.Kind.class, ""),
-                values.betas("training.optimizer.betas"),
-                values.decimal("training.optimizer.epsilon", Range.POSITIVE),
-                values.decimal("training.optimizer.weight-decay", Range.NOT_NEGATIVE));
     }
 
     private ParallelSpec parallel() {

@@ -128,6 +128,8 @@ final class RunSpecWriter {
             plain("betas", "[" + optimizer.betas().first() + ", " + optimizer.betas().second() + "]");
             plain("epsilon", optimizer.epsilon());
             plain("weight-decay", optimizer.weightDecay());
+            plain("momentum", optimizer.momentum());
+            plain("nesterov", optimizer.nesterov());
         });
         section("learning-rate", () -> {
             LearningRateSpec rate = training.learningRate();

@@ -15,7 +15,7 @@ final class KeysTest {
 
     @Test
     void shouldTellEachKeyWithItsDefaultItsReasonAndItsChoices() {
-        assertEquals(new Key("training.optimizer.kind", "adamw", "adamw | sgd (without momentum).",
+        assertEquals(new Key("training.optimizer.kind", "adamw", "adamw | sgd.",
                 List.of("adamw", "sgd")), only("training.optimizer.kind"));
         assertEquals("1e-8", only("training.optimizer.epsilon").standard());
         Key betas = only("training.optimizer.betas");

@@ -42,6 +42,13 @@ class RefusalTest {
             "training.learning-rate.peak=1e400 ! training.learning-rate.peak (-s): expected a finite number of at "
                     + "least 0, found 1e400.",
             "training.optimizer.epsilon=0 ! training.optimizer.epsilon (-s): expected a finite number above 0, found 0.",
+            "training.optimizer.momentum=1 ! training.optimizer.momentum (-s): expected a finite number of at least 0 and "
+                    + "below 1, found 1.",
+            "training.optimizer.momentum=0.9 ! training.optimizer.momentum (-s): expected 0 with training.optimizer.kind "
+                    + "= adamw, found 0.9; leave it out, or set training.optimizer.kind to sgd.",
+            "training.optimizer.nesterov=true ! training.optimizer.nesterov (-s): expected false with "
+                    + "training.optimizer.momentum = 0, found true; it looks one step of the velocity ahead, so set "
+                    + "training.optimizer.momentum too, such as to 0.9.",
             "training.gradient-clip=-1 ! training.gradient-clip (-s): expected a finite number of at least 0, found -1.",
             "data.validation-fraction=1 ! data.validation-fraction (-s): expected a finite number of at least 0 and "
                     + "below 1, found 1.",

@@ -1,6 +1,7 @@
 package dev.troupe.bench.kernels;
 
 import dev.troupe.engine.AdamW;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.Tensor;
 import java.util.List;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -16,9 +17,12 @@ public class OptimizerKernels extends Workbench {
     private static final double BETA = 1 - 1e-7;
     private static final AdamW UPDATE = new AdamW(0, BETA, BETA, 1e-8, 0.1, 1, 1);
 
+    private static final Momentum MOMENTUM = new Momentum(0, BETA, true, 0, 1);
+
     static final List<KernelWork> WORK = List.of(
             KernelWork.memory(OptimizerKernels.class, "adamW", SIZES, 8 * ELEMENTS),
-            KernelWork.memory(OptimizerKernels.class, "sgd", SIZES, 4 * ELEMENTS));
+            KernelWork.memory(OptimizerKernels.class, "sgd", SIZES, 4 * ELEMENTS),
+            KernelWork.memory(OptimizerKernels.class, "sgdMomentum", SIZES, 6 * ELEMENTS));
 
     private Tensor weights;
     private Tensor gradients;
@@ -44,5 +48,11 @@ public class OptimizerKernels extends Workbench {
     @Benchmark
     public void sgd() {
         engine().sgd(weights, gradients, 0, 0.1, 1);
+    }
+
+    /** With a velocity. */
+    @Benchmark
+    public void sgdMomentum() {
+        engine().sgdMomentum(weights, gradients, firstMoment, MOMENTUM);
     }
 }

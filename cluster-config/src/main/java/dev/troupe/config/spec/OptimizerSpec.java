@@ -15,8 +15,13 @@ import java.util.Objects;
  * @param weightDecay
  *            decay of tensors of two or more dimensions, at least 0; decoupled from the gradient in AdamW, added to it
  *            in SGD
+ * @param momentum
+ *            what the velocity keeps of itself, at least 0 and below 1; 0 for no velocity; SGD only
+ * @param nesterov
+ *            whether an update looks one step of the velocity ahead; SGD with momentum only
  */
-public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weightDecay) {
+public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weightDecay, double momentum,
+        boolean nesterov) {
 
     /** Refuses a missing part. */
     public OptimizerSpec {
@@ -39,7 +44,7 @@ public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weigh
     public enum Kind implements Word {
         /** Adam with decoupled weight decay (Loshchilov and Hutter 2019). */
         ADAMW("adamw"),
-        /** Stochastic gradient descent without momentum. */
+        /** Stochastic gradient descent. */
         SGD("sgd");
 
         private final String word;

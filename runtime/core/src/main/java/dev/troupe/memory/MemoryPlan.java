@@ -148,8 +148,8 @@ public record MemoryPlan(List<RankMemory> ranks) {
         String advice = activations > total() / 2
                 ? "set training.recompute = full, lower training.microbatch-size or model.sequence-length, or take a"
                         + " schedule that holds fewer activations than parallel.schedule does"
-                : "take a smaller model (model.hidden, model.layers), or training.optimizer.kind = sgd, which remembers"
-                        + " nothing";
+                : "take a smaller model (model.hidden, model.layers), or training.optimizer.kind = sgd, which without"
+                        + " momentum remembers nothing";
         throw new UsageException("the run would take " + text(total()) + " of memory (" + text(activations)
                 + " of them for activations), but this machine has " + text(availableBytes) + " to give: " + advice);
     }

@@ -193,7 +193,7 @@ public final class PreparedRun implements AutoCloseable {
         return switch (spec.kind()) {
             case ADAMW -> new Optimizer.AdamW(spec.betas().first(), spec.betas().second(), spec.epsilon(),
                     spec.weightDecay());
-            case SGD -> new Optimizer.Sgd(spec.weightDecay());
+            case SGD -> new Optimizer.Sgd(spec.weightDecay(), spec.momentum(), spec.nesterov());
         };
     }
 
@@ -322,7 +322,7 @@ public final class PreparedRun implements AutoCloseable {
     /** Returns the bytes of a checkpoint's tensors under any layout: each weight, its versions, its optimizer state. */
     public long checkpointBytes() {
         return engine.settings().parameterType().elementBytes()
-                * (model().trainedCount() * (1 + plan.stageSettings().optimizer().momentCount())
+                * (model().trainedCount() * (1 + plan.stageSettings().optimizer().moments().size())
                         + plan.olderWeightCount());
     }
 

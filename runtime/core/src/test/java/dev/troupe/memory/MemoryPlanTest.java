@@ -204,7 +204,7 @@ class MemoryPlanTest {
         String refusal = assertThrows(UsageException.class, () -> memory.requireRoom(3L << 30)).getMessage();
         assertEquals("the run would take 4.00 GiB of memory (1.0 MiB of them for activations), but this machine has"
                 + " 3.00 GiB to give: take a smaller model (model.hidden, model.layers), or training.optimizer.kind ="
-                + " sgd, which remembers nothing", refusal);
+                + " sgd, which without momentum remembers nothing", refusal);
     }
 
     @Test

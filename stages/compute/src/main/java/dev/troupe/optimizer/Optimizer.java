@@ -1,9 +1,11 @@
 package dev.troupe.optimizer;
 
+import java.util.List;
+
 /** How gradients change weights. Weight decay acts on tensors of two or more dimensions only. */
 public sealed interface Optimizer {
-    /** How many numbers it remembers of each weight. */
-    int momentCount();
+    /** What it remembers of each weight, a number of each name. */
+    List<String> moments();
 
     /**
      * Loshchilov and Hutter 2019, as {@code torch.optim.AdamW}: two moments per weight.
@@ -30,28 +32,44 @@ public sealed interface Optimizer {
         }
 
         @Override
-        public int momentCount() {
-            return 2;
+        public List<String> moments() {
+            return List.of("exp_avg", "exp_avg_sq");
         }
     }
 
     /**
-     * Stochastic gradient descent without momentum, as {@code torch.optim.SGD}.
+     * Stochastic gradient descent, as {@code torch.optim.SGD} without dampening; with momentum one velocity per weight
+     * (Sutskever et al. 2013).
      *
      * @param weightDecay
      *            decay, added to the gradient
+     * @param momentum
+     *            what the velocity keeps of itself; 0 for none
+     * @param nesterov
+     *            whether an update looks one step of the velocity ahead
      */
-    record Sgd(double weightDecay) implements Optimizer {
+    record Sgd(double weightDecay, double momentum, boolean nesterov) implements Optimizer {
         public Sgd {
             if (!(weightDecay >= 0)) {
                 throw new IllegalArgumentException(
                         "the weight decay of SGD must be at least 0, but found " + weightDecay);
             }
+            if (!(momentum >= 0 && momentum < 1)) {
+                throw new IllegalArgumentException("the momentum of SGD must lie in [0, 1), but found " + momentum);
+            }
+            if (nesterov && momentum == 0) {
+                throw new IllegalArgumentException("Nesterov's update needs a momentum above 0, but found 0");
+            }
+        }
+
+        /** Without momentum. */
+        public Sgd(double weightDecay) {
+            this(weightDecay, 0, false);
         }
 
         @Override
-        public int momentCount() {
-            return 0;
+        public List<String> moments() {
+            return momentum > 0 ? List.of("momentum_buffer") : List.of();
         }
     }
 }

@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
  * A tensor of a stage's state under the name that files have for it. The tensor stays the stage's.
  *
  * @param name
- *            the published name, with {@code optimizer.exp_avg.} or {@code optimizer.exp_avg_sq.} before it for moments, and
- *            {@link #before} for the weights before the last updates
+ *            the published name, with {@code optimizer.} and the name of a moment, such as {@code exp_avg.}, before it for
+ *            what an optimizer remembers, and {@link #before} for the weights before the last updates
  * @param tensor
  *            the live tensor, not a copy
  * @param slice

@@ -358,4 +358,15 @@ public class CheckedEngine extends CheckedAttention {
         check.apart("weights", w, g);
         engine.sgd(w.own(), g.own(), learningRate, weightDecay, gradientScale);
     }
+
+    @Override
+    public final void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+        Operands check = of(Kernel.SGD_MOMENTUM);
+        CheckedTensor w = check.floats("weights", weights);
+        CheckedTensor g = check.like("gradients", gradients, w);
+        CheckedTensor v = check.like("velocity", velocity, w);
+        check.apart("weights", w, g, v);
+        check.apart("velocity", v, g);
+        engine.sgdMomentum(w.own(), g.own(), v.own(), update);
+    }
 }

@@ -288,4 +288,11 @@ public abstract class ForwardingEngine extends ForwardingMemory {
         engine.sgd(weights, gradients, learningRate, weightDecay, gradientScale);
         ends(Kernel.SGD, begun);
     }
+
+    @Override
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+        long begun = begins(Kernel.SGD_MOMENTUM);
+        engine.sgdMomentum(weights, gradients, velocity, update);
+        ends(Kernel.SGD_MOMENTUM, begun);
+    }
 }

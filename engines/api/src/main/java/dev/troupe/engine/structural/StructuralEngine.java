@@ -274,6 +274,11 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
+    public final void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+        work(Kernel.SGD_MOMENTUM, Cost.NO_PRODUCT);
+    }
+
+    @Override
     public final void close() {
         // There is no memory to give back.
     }

@@ -1,6 +1,7 @@
 package dev.troupe.engine.conformance;
 
 import dev.troupe.engine.AdamW;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.Shape;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +49,9 @@ final class ElementwiseCases {
                     .run((engine, t) -> engine.cast(t[0], t[1])));
             cases.add(sgd(shape, 0.0, sizes));
             cases.add(sgd(shape, 0.1, sizes));
+            cases.add(momentum(shape, new Momentum(0.1, 0.9, false, 0.1, 0.5), sizes));
+            cases.add(momentum(shape, new Momentum(0.1, 0.95, true, 0.1, 0.5), sizes));
+            cases.add(momentum(shape, new Momentum(0.1, 0.95, true, 0, 1), sizes));
             for (long step : new long[]{1, 2, 1000}) {
                 cases.add(adamW(shape, new AdamW(1e-2, 0.9, 0.999, 1e-8, 0.1, step, 0.5), sizes));
                 cases.add(adamW(shape, new AdamW(1e-2, 0.9, 0.95, 1e-8, 0.0, step, 1.0), sizes));
@@ -63,6 +67,21 @@ final class ElementwiseCases {
         return KernelCase.of("sgd", "%s weightDecay %s", shape, weightDecay).changed("weights", tolerance, sizes)
                 .changed("gradients", NONE_LEFT, sizes)
                 .run((engine, t) -> engine.sgd(t[0], t[1], 0.1, weightDecay, 0.5));
+    }
+
+    private static KernelCase momentum(String shape, Momentum update, int... sizes) {
+        // Every factor is at most 1: no term is larger than what it is made of.
+        Tolerance velocity = (truth, i) -> Tolerance.ofTerms(3) * terms(truth, i);
+        Tolerance weights = (truth, i) -> Tolerance.ofTerms(6) * terms(truth, i);
+        return KernelCase.of("sgdMomentum", "%s momentum %s nesterov %s weightDecay %s", shape, update.momentum(),
+                update.nesterov(), update.weightDecay()).changed("weights", weights, sizes)
+                .changed("gradients", NONE_LEFT, sizes).changed("velocity", velocity, sizes)
+                .run((engine, t) -> engine.sgdMomentum(t[0], t[1], t[2], update));
+    }
+
+    private static double terms(Truth truth, int i) {
+        return Math.abs(truth.before("weights")[i]) + Math.abs(truth.before("gradients")[i])
+                + Math.abs(truth.before("velocity")[i]);
     }
 
     private static KernelCase adamW(String shape, AdamW update, int... sizes) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -67,6 +68,8 @@ abstract class RefusalConformance extends RangeConformance {
                 () -> engine.geluBackward(square, other, square));
         refused("sgd: weights is written and must be a tensor of its own, but is given twice",
                 () -> engine.sgd(vector, vector, 0.1, 0, 1));
+        refused("sgdMomentum: velocity is written and must be a tensor of its own, but is given twice",
+                () -> engine.sgdMomentum(floats(3), vector, vector, new Momentum(0.1, 0.9, true, 0, 1)));
         Tensor buffer = floats(5);
         refused("sgd: weights is written and must be a tensor of its own, but is given twice",
                 () -> engine.sgd(engine.range(buffer, 0, Shape.of(3)), engine.range(buffer, 2, Shape.of(3)), 0.1, 0,

@@ -162,6 +162,16 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+        CpuTensor own = CpuTensor.changing(weights);
+        long w = own.address();
+        long g = CpuTensor.changing(gradients).address();
+        long v = CpuTensor.changing(velocity).address();
+        pool.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers
+                .sgdMomentum(w + 4 * from, g + 4 * from, v + 4 * from, update, count));
+    }
+
+    @Override
     public void close() {
         memory.close();
         pool.close();

@@ -1,6 +1,7 @@
 package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.AdamW;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
@@ -146,6 +147,7 @@ final class EveryKernel implements AutoCloseable {
                 new AdamW(1e-3, 0.9, 0.95, 1e-8, 0.1, 3, 0.5));
         engine.cast(at("inMaster"), at("inWeight"));
         engine.sgd(at("beta"), at("outBias"), 1e-2, 0.1, 0.5);
+        engine.sgdMomentum(at("inMaster"), at("dInWeight"), at("first"), new Momentum(1e-3, 0.9, true, 0.1, 0.5));
         engine.copy(at("dy"), at("copied"));
         engine.dropout(at("dy"), dropout(sizes.c()), at("dropped"));
         engine.causalAttention(at("qkv"), t, sizes.heads(), dropout(sizes.heads()), at("state"), at("attendedInPart"));

@@ -196,6 +196,13 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+        launch.of("sgd_momentum").with(weights).with(gradients).with(velocity).real(update.learningRate())
+                .real(update.momentum()).flag(update.nesterov()).real(update.weightDecay())
+                .real(update.gradientScale()).runFlat(weights.shape().elementCount());
+    }
+
+    @Override
     public void close() {
         memory.close();
         if (!isClosed) {

@@ -350,6 +350,14 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+        Nd4jTensor w = of(weights);
+        Nd4jTensor g = of(gradients);
+        Nd4jTensor v = of(velocity);
+        optimizers.sgdMomentum(w, g, v, update);
+    }
+
+    @Override
     public void close() {
         memory.close();
         if (closed.compareAndSet(false, true)) {

@@ -1,6 +1,7 @@
 package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.AdamW;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.nd4j.Scratch.Slot;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
@@ -62,5 +63,29 @@ final class Optimizers {
         operations.scale(1 - learningRate * weightDecay, weights);
         operations.addScaled(-learningRate * gradientScale, gradients, weights);
         operations.fill(0, gradients);
+    }
+
+    /** {@code v = momentum v + g}, and {@code w -= rate v}, or {@code w -= rate (g + momentum v)}, with the decay in g. */
+    void sgdMomentum(Nd4jTensor weights, Nd4jTensor gradients, Nd4jTensor velocity, Momentum update) {
+        long length = weights.shape().elementCount();
+        for (long from = 0; from < length; from += BLOCK) {
+            long count = Math.min(BLOCK, length - from);
+            sgdMomentum(weights.part(from, count), gradients.part(from, count), velocity.part(from, count), update);
+        }
+    }
+
+    private void sgdMomentum(INDArray weights, INDArray gradients, INDArray velocity, Momentum update) {
+        long length = weights.length();
+        INDArray step = scratch.slot(Slot.FIRST, length).vector(length);
+        operations.copy(gradients, step);
+        operations.fill(0, gradients);
+        operations.scale(update.gradientScale(), step);
+        operations.addScaled(update.weightDecay(), weights, step);
+        operations.scale(update.momentum(), velocity);
+        operations.addScaled(1, step, velocity);
+        if (update.nesterov()) {
+            operations.addScaled(update.momentum(), velocity, step);
+        }
+        operations.addScaled(-update.learningRate(), update.nesterov() ? step : velocity, weights);
     }
 }

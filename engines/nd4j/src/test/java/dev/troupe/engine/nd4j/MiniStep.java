@@ -1,6 +1,7 @@
 package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.AdamW;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
@@ -133,6 +134,7 @@ final class MiniStep implements AutoCloseable {
         double scale = 1 / (1 + Math.sqrt(sum(() -> engine.squaredSum(dWeight, sum, 0))));
         engine.adamW(weight, dWeight, first, second, new AdamW(1e-3, 0.9, 0.999, 1e-8, 0.1, ++steps, scale));
         engine.sgd(tokenTable, dTable, 1e-2, 0.1, scale);
+        engine.sgdMomentum(weight, dWeight, first, new Momentum(1e-3, 0.9, true, 0.1, scale));
         engine.copy(dGamma, dBeta);
         engine.scale(dWeight, 0.5);
         engine.scale(dBias, 0.5);

@@ -155,6 +155,17 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+        ReferenceTensor w = ReferenceTensor.of(weights);
+        ReferenceTensor g = ReferenceTensor.of(gradients);
+        ReferenceTensor v = ReferenceTensor.of(velocity);
+        Optimizers.sgdMomentum(w.floats(), g.floats(), v.floats(), update);
+        w.settle();
+        g.settle();
+        v.settle();
+    }
+
+    @Override
     public void close() {
         memory.close();
     }

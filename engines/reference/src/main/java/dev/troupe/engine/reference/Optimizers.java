@@ -1,6 +1,7 @@
 package dev.troupe.engine.reference;
 
 import dev.troupe.engine.AdamW;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 
 /** Optimizer steps, element by element, in the order of operations of {@code torch.optim}; gradients become zero. */
 final class Optimizers {
@@ -26,6 +27,16 @@ final class Optimizers {
             double gradientScale) {
         for (int i = 0; i < weights.length; i++) {
             weights[i] -= learningRate * (gradientScale * gradients[i] + weightDecay * weights[i]);
+            gradients[i] = 0;
+        }
+    }
+
+    static void sgdMomentum(double[] weights, double[] gradients, double[] velocity, Momentum update) {
+        for (int i = 0; i < weights.length; i++) {
+            double gradient = update.gradientScale() * gradients[i] + update.weightDecay() * weights[i];
+            velocity[i] = update.momentum() * velocity[i] + gradient;
+            double step = update.nesterov() ? gradient + update.momentum() * velocity[i] : velocity[i];
+            weights[i] -= update.learningRate() * step;
             gradients[i] = 0;
         }
     }

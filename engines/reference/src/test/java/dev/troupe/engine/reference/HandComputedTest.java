@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.engine.AdamW;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Tensor;
 import org.junit.jupiter.api.AfterEach;
@@ -149,6 +150,22 @@ class HandComputedTest {
         Tensor gradients = fixture.of(new double[]{4, 0}, 2);
         engine.sgd(weights, gradients, 0.5, 0.25, 0.125);
         assertArrayEquals(new double[]{1 - 0.5 * (0.5 + 0.25), -2 + 0.5 * 0.5}, fixture.read(weights));
+    }
+
+    @Test
+    void shouldStepAsSgdWithMomentumDoes() {
+        Tensor weights = fixture.of(new double[]{1, 1}, 2);
+        Tensor velocity = fixture.zeros(2);
+        Momentum update = new Momentum(0.5, 0.5, true, 0.25, 0.5);
+        // Gradients 2 and 0, with the decay 2.25 and 0.25; half of the velocity is added to them.
+        engine.sgdMomentum(weights, fixture.of(new double[]{4, 0}, 2), velocity, update);
+        assertArrayEquals(new double[]{2.25, 0.25}, fixture.read(velocity));
+        assertArrayEquals(new double[]{1 - 0.5 * 3.375, 1 - 0.5 * 0.375}, fixture.read(weights));
+
+        fixture.write(weights, 1, 1);
+        engine.sgdMomentum(weights, fixture.of(new double[]{0, 2}, 2), velocity, new Momentum(1, 0.5, false, 0, 1));
+        assertArrayEquals(new double[]{1.125, 2.125}, fixture.read(velocity));
+        assertArrayEquals(new double[]{-0.125, -1.125}, fixture.read(weights));
     }
 
     @Test

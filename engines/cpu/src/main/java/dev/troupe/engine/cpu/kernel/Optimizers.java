@@ -1,6 +1,7 @@
 package dev.troupe.engine.cpu.kernel;
 
 import dev.troupe.engine.AdamW;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.cpu.loop.Lanes;
 import jdk.incubator.vector.FloatVector;
 
@@ -71,6 +72,35 @@ public final class Optimizers {
             float change = Math.fma(w, weightDecay, Lanes.get(gradients, i) * gradientScale);
             Lanes.set(gradients, i, 0);
             Lanes.set(weights, i, Math.fma(change, -learningRate, w));
+        }
+    }
+
+    /** An update with momentum, whose velocity is another pass of memory. */
+    public static void sgdMomentum(long weights, long gradients, long velocity, Momentum update, int count) {
+        sgdMomentum(weights, gradients, velocity, (float) update.learningRate(), (float) update.momentum(),
+                update.nesterov(), (float) update.weightDecay(), (float) update.gradientScale(), count);
+    }
+
+    private static void sgdMomentum(long weights, long gradients, long velocity, float learningRate, float momentum,
+            boolean nesterov, float weightDecay, float gradientScale, int count) {
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector w = Lanes.load(weights, i);
+            FloatVector g = w.fma(Lanes.all(weightDecay), Lanes.load(gradients, i).mul(gradientScale));
+            FloatVector v = Lanes.load(velocity, i).fma(Lanes.all(momentum), g);
+            FloatVector step = nesterov ? v.fma(Lanes.all(momentum), g) : v;
+            Lanes.store(Lanes.zeros(), gradients, i);
+            Lanes.store(v, velocity, i);
+            Lanes.store(step.fma(Lanes.all(-learningRate), w), weights, i);
+        }
+        for (int i = whole; i < count; i++) {
+            float w = Lanes.get(weights, i);
+            float g = Math.fma(w, weightDecay, Lanes.get(gradients, i) * gradientScale);
+            float v = Math.fma(Lanes.get(velocity, i), momentum, g);
+            float step = nesterov ? Math.fma(v, momentum, g) : v;
+            Lanes.set(gradients, i, 0);
+            Lanes.set(velocity, i, v);
+            Lanes.set(weights, i, Math.fma(step, -learningRate, w));
         }
     }
 }
