@@ -1,6 +1,6 @@
 /**
- * Runs over several JVMs: Pekko Cluster for the control plane, one Aeron media driver a machine for tensors. The actors
- * are those of {@link dev.troupe.actor}; ranks do not know the nodes of the others.
+ * Runs over several JVMs: Pekko Cluster for the control plane; for tensors one Aeron media driver a machine, and TCP
+ * between machines. The actors are those of {@link dev.troupe.actor}; ranks do not know the nodes of the others.
  *
  * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.batch}, {@code dev.troupe.cluster.status},
  * {@code dev.troupe.cluster.tls}, {@code dev.troupe.collective.node}, {@code dev.troupe.config},

@@ -1,7 +1,8 @@
 /**
  * Injected faults: the faults of {@code dev.troupe.config.fault} strike at the points of a step where the ranks of a node
- * call their {@link dev.troupe.fault.FaultInjector}, and on the messages of a {@link dev.troupe.fault.FaultyTransport}. In a
- * run without faults the injector does nothing, and the transport is the real one.
+ * call their {@link dev.troupe.fault.FaultInjector}, on the messages of a {@link dev.troupe.fault.FaultyTransport}, and in
+ * the results of a {@link dev.troupe.fault.FlippingEngine}. In a run without faults the injector does nothing, and
+ * transport and engine are the real ones.
  *
  * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.config.fault}, {@code dev.troupe.engine},
  * {@code dev.troupe.engine.forward}, {@code dev.troupe.engine.provider}, {@code dev.troupe.protocol},

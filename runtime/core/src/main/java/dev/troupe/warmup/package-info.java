@@ -1,6 +1,6 @@
 /**
- * What a rank has around it while it warms up: other ranks that are not there, and yet answer at once. Nothing here knows
- * actors, the directory of a run, or another process.
+ * The warm-up of a node: each kernel of its ranks once, and the surroundings of a rank that warms up, in which the other
+ * ranks answer at once. No actor, directory of a run or other process is known in this package.
  *
  * <p>Imports the JDK, {@code dev.troupe.batch}, {@code dev.troupe.collective}, {@code dev.troupe.config.group},
  * {@code dev.troupe.engine}, {@code dev.troupe.engine.provider}, {@code dev.troupe.parallel}, {@code dev.troupe.plan},

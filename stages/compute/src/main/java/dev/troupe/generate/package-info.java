@@ -1,5 +1,5 @@
 /**
- * Sampling from a whole model on one engine.
+ * A whole model on one engine: sampling, and its loss on data.
  *
  * <p>Imports the JDK, {@code dev.troupe.batch}, {@code dev.troupe.engine}, {@code dev.troupe.layer},
  * {@code dev.troupe.layer.cache}, {@code dev.troupe.model}, {@code dev.troupe.model.spec}, {@code dev.troupe.parallel},

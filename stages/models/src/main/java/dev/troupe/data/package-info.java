@@ -1,5 +1,6 @@
 /**
- * What a model is trained on: token sequences and the batches drawn from them.
+ * The data that a model is trained on: texts and files of tokens, the tokens of a text in a cache, and the split into
+ * training and validation data.
  *
  * <p>Imports the JDK and {@code dev.troupe.tokenizer}.
  */

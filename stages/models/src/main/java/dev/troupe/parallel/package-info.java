@@ -1,6 +1,6 @@
 /**
- * How a stage is shared out over the ranks of a tensor-parallel group: the group as layers see it, and what part of each
- * tensor a rank holds.
+ * The division of a stage over ranks: the tensor-parallel group as layers see it, the part of each tensor that a rank
+ * holds, and a rank's place among those with the same weights (ZeRO).
  *
  * <p>Imports the JDK and {@code dev.troupe.engine}.
  */
