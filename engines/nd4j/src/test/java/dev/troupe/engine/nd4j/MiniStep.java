@@ -53,6 +53,7 @@ final class MiniStep implements AutoCloseable {
     private final Tensor dBias;
     private final Tensor first;
     private final Tensor second;
+    private final Tensor velocity;
     private final Tensor sum;
     private long steps;
 
@@ -89,6 +90,7 @@ final class MiniStep implements AutoCloseable {
         dBias = zeros(DataType.FLOAT32, 3 * C);
         first = zeros(DataType.FLOAT32, C, 3 * C);
         second = zeros(DataType.FLOAT32, C, 3 * C);
+        velocity = zeros(DataType.FLOAT32, C, 3 * C);
         sum = zeros(DataType.FLOAT64, 1);
     }
 
@@ -134,7 +136,7 @@ final class MiniStep implements AutoCloseable {
         double scale = 1 / (1 + Math.sqrt(sum(() -> engine.squaredSum(dWeight, sum, 0))));
         engine.adamW(weight, dWeight, first, second, new AdamW(1e-3, 0.9, 0.999, 1e-8, 0.1, ++steps, scale));
         engine.sgd(tokenTable, dTable, 1e-2, 0.1, scale);
-        engine.sgdMomentum(weight, dWeight, first, new Momentum(1e-3, 0.9, true, 0.1, scale));
+        engine.sgdMomentum(weight, dWeight, velocity, new Momentum(1e-3, 0.9, true, 0.1, scale));
         engine.copy(dGamma, dBeta);
         engine.scale(dWeight, 0.5);
         engine.scale(dBias, 0.5);
