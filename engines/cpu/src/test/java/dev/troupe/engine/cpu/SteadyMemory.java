@@ -49,8 +49,8 @@ final class SteadyMemory {
     }
 
     /**
-     * Some windows have garbage and native memory of the compiler, which compiles again what it had compiled too early. A leak
-     * is in each of them, so that as many clean ones as wanted never follow each other.
+     * Some windows have garbage and native memory of the compiler, which compiles again what it had compiled too early. A
+     * leak is in each of them, so that as many clean ones as wanted never follow each other.
      */
     private static List<String> faults(Engine engine, EveryKernel kernels) throws IOException {
         List<String> faults = new ArrayList<>();
