@@ -10,9 +10,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Holds back the signals of the calling thread while native code has its stack pointer elsewhere. The kernel puts what it
- * saves for a signal's handler below that pointer: some kilobytes, with the vector registers. Where this is no stack, memory
- * of others is overwritten. Profilers send signals to running threads: the JDK's flight recorder does to sample them. A
+ * Holds back the signals of the calling thread while native code has its stack pointer elsewhere. Linux puts what it
+ * saves for a signal's handler below that pointer: some kilobytes, with the vector registers. Where this is no stack, it
+ * overwrites memory of others. Profilers send signals to running threads: the JDK's flight recorder does to sample them. A
  * signal that was held back comes when the thread lets it.
  *
  * <p>Thread rule: any thread, for itself.
