@@ -24,7 +24,7 @@ final class FrozenWeights implements AutoCloseable {
     /** Null where nothing is frozen. */
     private final FlatBuffer weights;
     /** The weights in the type that products read; null where that is theirs, or where layers gather the weights. */
-    private final Tensor operands;
+    private final Tensor computeWeights;
 
     /** Allocates the weights of these parameters, which are zero. */
     FrozenWeights(Engine engine, StageParameters layers, DataShare data) {
@@ -37,13 +37,13 @@ final class FrozenWeights implements AutoCloseable {
                 : new BufferLayout(parameters);
         if (parameters.isEmpty()) {
             weights = null;
-            operands = null;
+            computeWeights = null;
             return;
         }
         Shape all = Shape.row(isSharedOut ? layout.shareElementCount() : layout.elementCount());
         weights = new FlatBuffer(engine, engine.allocate(engine.parameterType(), all),
                 isSharedOut ? Extent.SHARE : Extent.ALL);
-        operands = isSharedOut || engine.computeType() == engine.parameterType()
+        computeWeights = isSharedOut || engine.computeType() == engine.parameterType()
                 ? null
                 : engine.allocate(engine.computeType(), all);
         if (!isSharedOut) {
@@ -54,7 +54,9 @@ final class FrozenWeights implements AutoCloseable {
     private void place(Parameter parameter) {
         Tensor own = engine.range(weights.tensor(), layout.start(parameter), parameter.shape());
         parameter.placeWeights(own,
-                operands == null ? own : engine.range(operands, layout.start(parameter), parameter.shape()));
+                computeWeights == null
+                        ? own
+                        : engine.range(computeWeights, layout.start(parameter), parameter.shape()));
     }
 
     /** What layers gather; empty where nothing is frozen. */
@@ -69,8 +71,8 @@ final class FrozenWeights implements AutoCloseable {
         }
         parameters.forEach(parameter -> layout.held(parameter.name(), parameter, weights, data.group().rank(), false)
                 .ifPresent(held -> held.load(engine, source)));
-        if (operands != null) {
-            engine.cast(weights.tensor(), operands);
+        if (computeWeights != null) {
+            engine.cast(weights.tensor(), computeWeights);
         }
     }
 
@@ -83,8 +85,8 @@ final class FrozenWeights implements AutoCloseable {
     public void close() {
         if (weights != null) {
             weights.tensor().close();
-            if (operands != null) {
-                operands.close();
+            if (computeWeights != null) {
+                computeWeights.close();
             }
         }
     }

@@ -34,20 +34,20 @@ final class LayerWeights {
 
         private final Tensor buffer;
         /** As products read them; the same buffer where that is their type. */
-        private final Tensor operands;
+        private final Tensor computeWeights;
         private int layer = NONE;
         // Layers of one form use the same ranges, and so does what an engine keeps beside a range.
         private final Map<List<LayerRoom.RowPosition>, Ranges> ranges = new HashMap<>();
         private final Map<Integer, List<Gather>> gathers = new HashMap<>();
 
-        private Slot(Tensor buffer, Tensor operands) {
+        private Slot(Tensor buffer, Tensor computeWeights) {
             this.buffer = buffer;
-            this.operands = operands;
+            this.computeWeights = computeWeights;
         }
     }
 
-    /** Each parameter's weights and operands, and all of both. */
-    private record Ranges(List<Tensor> weights, List<Tensor> operands, Tensor gathered, Tensor rounded) {
+    /** Each parameter's weights and compute weights, and all of both. */
+    private record Ranges(List<Tensor> weights, List<Tensor> computeWeights, Tensor gathered, Tensor rounded) {
     }
 
     /** What a rank gives of a bucket, and where all of it goes. */
@@ -61,18 +61,18 @@ final class LayerWeights {
      *            this rank's shares of all weights; places of the rooms count them
      * @param buffers
      *            each with room for any of the layers
-     * @param operands
+     * @param computeWeights
      *            for each buffer one of the type that products read, or itself
      */
     LayerWeights(Engine engine, DataShare data, List<WeightShare> shares, List<LayerRoom> rooms,
-            List<Tensor> buffers, List<Tensor> operands) {
+            List<Tensor> buffers, List<Tensor> computeWeights) {
         this.engine = engine;
         this.data = data;
         this.shares = List.copyOf(shares);
         this.rooms = List.copyOf(rooms);
         this.aside = new SideWork(data.aside());
         for (int slot = 0; slot < buffers.size(); slot++) {
-            slots.add(new Slot(buffers.get(slot), operands.get(slot)));
+            slots.add(new Slot(buffers.get(slot), computeWeights.get(slot)));
         }
     }
 
@@ -150,19 +150,19 @@ final class LayerWeights {
     private void place(Slot slot) {
         LayerRoom room = rooms.get(slot.layer);
         Ranges ranges = slot.ranges.computeIfAbsent(room.form(), form -> rangesOf(slot, room));
-        if (slot.operands != slot.buffer) {
+        if (slot.computeWeights != slot.buffer) {
             engine.cast(ranges.gathered, ranges.rounded);
         }
         for (int i = 0; i < room.parameters().size(); i++) {
-            room.parameters().get(i).owner().placeWeights(ranges.weights.get(i), ranges.operands.get(i));
+            room.parameters().get(i).owner().placeWeights(ranges.weights.get(i), ranges.computeWeights.get(i));
         }
     }
 
     private Ranges rangesOf(Slot slot, LayerRoom room) {
         List<Tensor> weights = rangesOf(slot.buffer, room);
         Shape all = Shape.row(room.elementCount());
-        return new Ranges(weights, slot.operands == slot.buffer ? weights : rangesOf(slot.operands, room),
-                engine.range(slot.buffer, 0, all), engine.range(slot.operands, 0, all));
+        return new Ranges(weights, slot.computeWeights == slot.buffer ? weights : rangesOf(slot.computeWeights, room),
+                engine.range(slot.buffer, 0, all), engine.range(slot.computeWeights, 0, all));
     }
 
     private List<Tensor> rangesOf(Tensor buffer, LayerRoom room) {

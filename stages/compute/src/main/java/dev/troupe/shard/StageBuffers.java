@@ -108,10 +108,10 @@ public final class StageBuffers implements AutoCloseable {
     private WeightVersion version(Extent extent, List<Parameter> parameters) {
         FlatBuffer weights = allocate(extent);
         boolean isWhole = extent == Extent.ALL;
-        Tensor operands = engine.computeType() != engine.parameterType() && isWhole
+        Tensor computeWeights = engine.computeType() != engine.parameterType() && isWhole
                 ? own(engine.computeType(), weights.tensor().shape())
                 : null;
-        return new WeightVersion(engine, layout, weights, operands, isWhole ? parameters : List.of());
+        return new WeightVersion(engine, layout, weights, computeWeights, isWhole ? parameters : List.of());
     }
 
     private GradientSum gradientSum(List<Parameter> parameters) {

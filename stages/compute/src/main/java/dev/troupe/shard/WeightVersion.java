@@ -11,22 +11,23 @@ final class WeightVersion {
     private final Engine engine;
     private final FlatBuffer weights;
     /** Null where products read the weights themselves. */
-    private final Tensor operands;
+    private final Tensor computeWeights;
     private final List<Ranges> ranges = new ArrayList<>();
 
     private record Ranges(Parameter parameter, Tensor weights, Tensor operand) {
     }
 
     /** @param parameters those of the buffer; none where a rank has a share of the weights alone */
-    WeightVersion(Engine engine, BufferLayout layout, FlatBuffer weights, Tensor operands, List<Parameter> parameters) {
+    WeightVersion(Engine engine, BufferLayout layout, FlatBuffer weights, Tensor computeWeights,
+            List<Parameter> parameters) {
         this.engine = engine;
         this.weights = weights;
-        this.operands = operands;
+        this.computeWeights = computeWeights;
         for (Parameter parameter : parameters) {
             Tensor own = engine.range(weights.tensor(), layout.start(parameter), parameter.shape());
-            ranges.add(new Ranges(parameter, own, operands == null
+            ranges.add(new Ranges(parameter, own, computeWeights == null
                     ? own
-                    : engine.range(operands, layout.start(parameter), parameter.shape())));
+                    : engine.range(computeWeights, layout.start(parameter), parameter.shape())));
         }
     }
 
@@ -45,16 +46,16 @@ final class WeightVersion {
 
     /** After a change: rounds the weights for the products, in one kernel call. */
     void changed() {
-        if (operands != null) {
-            engine.cast(weights.tensor(), operands);
+        if (computeWeights != null) {
+            engine.cast(weights.tensor(), computeWeights);
         }
     }
 
     /** Becomes a copy of another version. */
     void copyOf(WeightVersion other) {
         engine.copy(other.weights.tensor(), weights.tensor());
-        if (operands != null) {
-            engine.copy(other.operands, operands);
+        if (computeWeights != null) {
+            engine.copy(other.computeWeights, computeWeights);
         }
     }
 }

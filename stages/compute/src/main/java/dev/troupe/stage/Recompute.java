@@ -26,7 +26,7 @@ public enum Recompute {
     SELECTIVE {
         @Override
         void afterForward(Tape tape) {
-            tape.shed();
+            tape.dropRecomputable();
         }
 
         @Override
@@ -41,12 +41,12 @@ public enum Recompute {
     FULL {
         @Override
         void afterForward(Tape tape) {
-            tape.rewind();
+            tape.dropAllButInput();
         }
 
         @Override
         void beforeBackward(Tape tape) {
-            tape.replay();
+            tape.recompute();
         }
     };
 

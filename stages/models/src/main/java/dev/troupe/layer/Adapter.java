@@ -77,7 +77,7 @@ public final class Adapter {
         Tensor dInner = innerGradient(dy, microbatch);
         if (microbatch.dropoutKey().dropsInputs()) {
             Tensor added = pool.takeLike(dx);
-            engine.matmul(dInner, false, down.operand(), false, added, false);
+            engine.matmul(dInner, false, down.computeWeights(), false, added, false);
             engine.dropout(added, dropout(microbatch), added);
             engine.add(dx, added, dx);
             pool.give(added);
@@ -101,11 +101,11 @@ public final class Adapter {
 
     private void addProduct(Tensor left, Parameter right, boolean transposeRight, Tensor sum) {
         if (isOfOneType) {
-            engine.matmul(left, false, right.operand(), transposeRight, sum, true);
+            engine.matmul(left, false, right.computeWeights(), transposeRight, sum, true);
             return;
         }
         Tensor added = pool.takeLike(sum);
-        engine.matmul(left, false, right.operand(), transposeRight, added, false);
+        engine.matmul(left, false, right.computeWeights(), transposeRight, added, false);
         engine.add(sum, added, sum);
         pool.give(added);
     }
@@ -125,7 +125,7 @@ public final class Adapter {
 
     private Tensor scaled(Tensor left, Parameter right, boolean transposeRight, MicrobatchContext microbatch) {
         Tensor product = pool.takeFloats(innerShape, microbatch.length());
-        engine.matmul(left, false, right.operand(), transposeRight, product, false);
+        engine.matmul(left, false, right.computeWeights(), transposeRight, product, false);
         engine.scale(product, scale);
         if (isOfOneType) {
             return product;

@@ -94,15 +94,15 @@ public final class EmbeddingLayer implements Layer {
 
         /** Keeps its tokens alone, here and in the next two. */
         @Override
-        public void shed() {
+        public void dropRecomputable() {
         }
 
         @Override
-        public void rewind() {
+        public void dropAllButInput() {
         }
 
         @Override
-        public void replay() {
+        public void recompute() {
         }
 
         /** There is no gradient for token ids, so this returns null. */

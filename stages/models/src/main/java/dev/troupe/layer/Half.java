@@ -60,7 +60,7 @@ public abstract class Half {
         protected abstract Tensor projected();
 
         /** Gives back the tensors of f that the backwards can make again for next to nothing, and will. */
-        protected abstract void shedInner();
+        protected abstract void dropRecomputableInner();
 
         /**
          * Returns the gradient for the normed input, as far as this rank computes it, and gives back the tensors that only
@@ -107,21 +107,21 @@ public abstract class Half {
         }
 
         /** Gives back the tensors that the backwards can make again for next to nothing, and will. */
-        final void shed() {
+        final void dropRecomputable() {
             normed = pool.drop(normed);
-            shedInner();
+            dropRecomputableInner();
         }
 
         /** Gives back all but the input. */
-        final void rewind() {
-            normPass.rewind();
+        final void dropAllButInput() {
+            normPass.dropAllButInput();
             normed = pool.drop(normed);
             releaseInner();
         }
 
-        /** Makes again the tensors that {@link #rewind} gave back. */
-        final void replay() {
-            forward(normPass.replay());
+        /** Makes again the tensors that {@link #dropAllButInput} gave back. */
+        final void recompute() {
+            forward(normPass.recompute());
         }
 
         /** Takes over the gradient for y, and returns that for x. */

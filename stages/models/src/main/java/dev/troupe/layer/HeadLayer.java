@@ -79,7 +79,7 @@ public final class HeadLayer implements Layer {
     public void logitsOfRow(Tensor x, Tensor logits) {
         Tensor normed = pool.take(x.shape());
         norm.row(x, normed);
-        engine.matmul(normed, false, table.operand(), true, logits, false);
+        engine.matmul(normed, false, table.computeWeights(), true, logits, false);
         pool.give(normed);
     }
 
@@ -135,7 +135,7 @@ public final class HeadLayer implements Layer {
         /** Returns the loss of each row; the caller gives it back. */
         private Tensor measure() {
             logits = pool.take(logitsShape, length);
-            engine.matmul(normed, false, table.operand(), true, logits, false);
+            engine.matmul(normed, false, table.computeWeights(), true, logits, false);
             Tensor rowLoss = pool.takeFloats(rowShape, length);
             logSumExp = pool.takeFloats(rowShape, length);
             engine.crossEntropy(logits, targets, rowLoss, logSumExp);
@@ -144,21 +144,21 @@ public final class HeadLayer implements Layer {
         }
 
         @Override
-        public void shed() {
+        public void dropRecomputable() {
             normed = pool.drop(normed);
         }
 
         @Override
-        public void rewind() {
-            normPass.rewind();
+        public void dropAllButInput() {
+            normPass.dropAllButInput();
             normed = pool.drop(normed);
             logits = pool.drop(logits);
             logSumExp = pool.drop(logSumExp);
         }
 
         @Override
-        public void replay() {
-            normed = stream.intoWhole(normPass.replay(), length);
+        public void recompute() {
+            normed = stream.intoWhole(normPass.recompute(), length);
             pool.give(measure());
         }
 
@@ -169,7 +169,7 @@ public final class HeadLayer implements Layer {
             double scale = 1.0 / (targetsPerMicrobatch * microbatchesPerStep) * lossScale;
             engine.crossEntropyBackward(logits, targets, logSumExp, scale, logits);
             Tensor dNormed = pool.take(activation, length);
-            engine.matmul(logits, false, table.operand(), false, dNormed, false);
+            engine.matmul(logits, false, table.computeWeights(), false, dNormed, false);
             dNormed = stream.intoSum(dNormed, length);
             Tensor dx = pool.take(stream.extent(), length);
             normPass.backwardInput(dNormed, dx, false);

@@ -99,13 +99,13 @@ public final class Norm {
         }
 
         /** Takes over nothing, and keeps the input alone. */
-        void rewind() {
+        void dropAllButInput() {
             mean = pool.drop(mean);
             reciprocal = pool.drop(reciprocal);
         }
 
-        /** The forward of the input that {@link #rewind} left. */
-        Tensor replay() {
+        /** The forward of the input that {@link #dropAllButInput} left. */
+        Tensor recompute() {
             return forward(input, length);
         }
 

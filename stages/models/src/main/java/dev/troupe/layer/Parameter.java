@@ -19,7 +19,7 @@ public final class Parameter {
     /** The parameter whose weights these are; null for one that has its own. */
     private final Parameter first;
     private Tensor weights;
-    private Tensor operand;
+    private Tensor computeWeights;
     private Tensor gradient;
 
     private Parameter(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare, Parameter first) {
@@ -56,12 +56,12 @@ public final class Parameter {
     /**
      * Says where the weights are; not for a second use.
      *
-     * @param productRange
+     * @param computeRange
      *            where they are as products read them, which may be the same
      */
-    public void placeWeights(Tensor range, Tensor productRange) {
+    public void placeWeights(Tensor range, Tensor computeRange) {
         weights = range;
-        operand = productRange;
+        computeWeights = computeRange;
     }
 
     public void placeGradient(Tensor range) {
@@ -96,9 +96,9 @@ public final class Parameter {
         return first == null ? weights : first.weights();
     }
 
-    /** The weights of a matrix as products read them, in the engine's product type. */
-    public Tensor operand() {
-        return first == null ? operand : first.operand();
+    /** The weights of a matrix as products read them, in the compute type. */
+    public Tensor computeWeights() {
+        return first == null ? computeWeights : first.computeWeights();
     }
 
     /** The gradient; null where nothing is trained. */

@@ -79,21 +79,21 @@ public final class ResidualLayer implements Layer {
         }
 
         @Override
-        public void shed() {
-            passes.forEach(Half.Pass::shed);
+        public void dropRecomputable() {
+            passes.forEach(Half.Pass::dropRecomputable);
         }
 
         @Override
-        public void rewind() {
+        public void dropAllButInput() {
             for (int half = passes.size() - 1; half > 0; half--) {
                 passes.get(half).release();
             }
-            passes.getFirst().rewind();
+            passes.getFirst().dropAllButInput();
         }
 
         @Override
-        public void replay() {
-            passes.getFirst().replay();
+        public void recompute() {
+            passes.getFirst().recompute();
             enterRest();
         }
 

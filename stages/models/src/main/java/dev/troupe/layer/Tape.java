@@ -12,13 +12,13 @@ public interface Tape {
     Tensor forward(Tensor x, MicrobatchContext microbatch);
 
     /** After the forward: gives back what the backwards can make again for next to nothing, and will. */
-    void shed();
+    void dropRecomputable();
 
     /** After the forward: gives back all that it kept, except its input. */
-    void rewind();
+    void dropAllButInput();
 
-    /** Makes again what {@link #rewind} gave back, to the bit. */
-    void replay();
+    /** Makes again what {@link #dropAllButInput} gave back, to the bit. */
+    void recompute();
 
     /** Takes over the gradient for the output and returns the gradient for the input, which its caller takes over. */
     Tensor backwardInput(Tensor dy);

@@ -56,10 +56,10 @@ final class CopyAgent implements Runnable {
     private final SnapshotCopies.Listener listener;
     private final LiveCopyCounters counters;
     private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
-    private final List<Subscription> inlets = new ArrayList<>();
-    private final Map<Integer, SnapshotSender> outlets = new HashMap<>();
+    private final List<Subscription> subscriptions = new ArrayList<>();
+    private final Map<Integer, SnapshotSender> senders = new HashMap<>();
     /** Receivers by their streams. */
-    private final Map<Image, SnapshotReceiver> arrivals = new IdentityHashMap<>();
+    private final Map<Image, SnapshotReceiver> receivers = new IdentityHashMap<>();
     private final CopyFrame frame = new CopyFrame();
     private final FragmentHandler onFragment = this::onFragment;
     private final Thread thread;
@@ -88,7 +88,7 @@ final class CopyAgent implements Runnable {
 
     /** Opens a channel for incoming copies, before the thread starts. */
     void listen(String channel) {
-        inlets.add(aeron.addSubscription(channel, AeronSnapshotCopies.streamId(door), null, this::onGone));
+        subscriptions.add(aeron.addSubscription(channel, AeronSnapshotCopies.streamId(door), null, this::onGone));
     }
 
     /** Submits a command, from any thread, and wakes this thread if it rests. */
@@ -120,7 +120,7 @@ final class CopyAgent implements Runnable {
             LOG.error("the copies of snapshots ended by an error", e);
         } finally {
             isRunning = false;
-            outlets.values().forEach(SnapshotSender::close);
+            senders.values().forEach(SnapshotSender::close);
             aeron.close();
         }
     }
@@ -135,12 +135,12 @@ final class CopyAgent implements Runnable {
             work++;
             take(command);
         }
-        for (SnapshotSender sender : outlets.values()) {
+        for (SnapshotSender sender : senders.values()) {
             work += sender.send();
         }
-        outlets.values().removeIf(SnapshotSender::isClosed);
-        for (Subscription inlet : inlets) {
-            work += inlet.poll(onFragment, FRAMES_PER_POLL);
+        senders.values().removeIf(SnapshotSender::isClosed);
+        for (Subscription subscription : subscriptions) {
+            work += subscription.poll(onFragment, FRAMES_PER_POLL);
         }
         return work;
     }
@@ -150,7 +150,7 @@ final class CopyAgent implements Runnable {
             case Command.Send send -> offer(send);
             case Command.Forget forget -> {
                 closeSender(forget.node());
-                arrivals.values().stream().filter(receiver -> receiver.fromNode() == forget.node())
+                receivers.values().stream().filter(receiver -> receiver.fromNode() == forget.node())
                         .forEach(SnapshotReceiver::silence);
             }
         }
@@ -166,12 +166,12 @@ final class CopyAgent implements Runnable {
     }
 
     private Optional<SnapshotSender> sender(int node, int itsDoor) {
-        SnapshotSender present = outlets.get(node);
+        SnapshotSender present = senders.get(node);
         if (present != null && !present.leadsTo(itsDoor)) {
             closeSender(node); // to a process before
         }
         try {
-            return Optional.of(outlets.computeIfAbsent(node, _ -> open(node, itsDoor)));
+            return Optional.of(senders.computeIfAbsent(node, _ -> open(node, itsDoor)));
         } catch (AeronException refused) {
             LOG.warn("no copies can be sent to node {}: {}", node, refused.getMessage());
             return Optional.empty();
@@ -179,7 +179,7 @@ final class CopyAgent implements Runnable {
     }
 
     private void closeSender(int node) {
-        SnapshotSender sender = outlets.remove(node);
+        SnapshotSender sender = senders.remove(node);
         if (sender != null) {
             sender.close();
         }
@@ -195,7 +195,7 @@ final class CopyAgent implements Runnable {
     }
 
     private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
-        SnapshotReceiver receiver = arrivals.computeIfAbsent((Image) header.context(),
+        SnapshotReceiver receiver = receivers.computeIfAbsent((Image) header.context(),
                 _ -> new SnapshotReceiver(snapshots, listener, this::decline, counters));
         if (frame.wrap(buffer, offset, length)) {
             take(receiver);
@@ -210,14 +210,14 @@ final class CopyAgent implements Runnable {
             return;
         }
         Subject declined = frame.subject();
-        SnapshotSender sender = outlets.get(declined.fromNode());
+        SnapshotSender sender = senders.get(declined.fromNode());
         if (sender != null && (int) declined.checksum().getValue() == frame.checksum()) {
             sender.onDeclined(declined);
         }
     }
 
     private void onGone(Image image) {
-        SnapshotReceiver receiver = arrivals.remove(image);
+        SnapshotReceiver receiver = receivers.remove(image);
         if (receiver != null && receiver.isUnderWay()) {
             receiver.refuse("its sender has gone");
         }
@@ -241,7 +241,7 @@ final class CopyAgent implements Runnable {
     }
 
     private boolean isBusy() {
-        return outlets.values().stream().anyMatch(SnapshotSender::isBusy)
-                || arrivals.values().stream().anyMatch(SnapshotReceiver::isUnderWay);
+        return senders.values().stream().anyMatch(SnapshotSender::isBusy)
+                || receivers.values().stream().anyMatch(SnapshotReceiver::isUnderWay);
     }
 }

@@ -32,7 +32,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     private final List<DropReason> lost = new ArrayList<>();
     private final List<String> sentences = new ArrayList<>();
     private final List<String> damaged = new ArrayList<>();
-    private final PostedReceives ledger = new PostedReceives(1, rank -> 0, this);
+    private final PostedReceives receives = new PostedReceives(1, rank -> 0, this);
     private final Frame frame = new Frame(true);
     private final Edge edge = Samples.edge(0, 1);
     private final Tensor message = Samples.random(1, 48);
@@ -72,7 +72,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     }
 
     private void grant(Edge on, Engine engine, Tensor buffer) {
-        assertTrue(ledger.grant(0, on, new PostedReceives.Buffer(engine, buffer, Fence.REACHED, 0)));
+        assertTrue(receives.grant(0, on, new PostedReceives.Buffer(engine, buffer, Fence.REACHED, 0)));
     }
 
     private DropReason land(int microbatch, long offset, int length) {
@@ -81,7 +81,7 @@ class PostedReceivesTest implements PostedReceives.Events {
 
     private DropReason land(UnsafeBuffer bytes) {
         assertNull(frame.read(bytes, 0, bytes.capacity()));
-        return ledger.land(frame);
+        return receives.land(frame);
     }
 
     @Test
@@ -176,9 +176,10 @@ class PostedReceivesTest implements PostedReceives.Events {
     void shouldNoticeThatTheFirstIsMissingInEveryEpoch() {
         grant(edge, 48);
         assertNull(land(1, 0, 192));
-        ledger.epoch(1);
+        receives.epoch(1);
         assertTrue(
-                ledger.grant(1, edge, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0)));
+                receives.grant(1, edge,
+                        new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0)));
         assertNull(land(Samples.fragment(new MessageId(1, 5, edge, 1), message, 0, 192)));
         assertEquals(2, lost.size());
     }
@@ -235,13 +236,13 @@ class PostedReceivesTest implements PostedReceives.Events {
     void shouldDropOtherEpochsAndReturnBuffersWhenTheEpochGrows() {
         Tensor buffer = grant(edge, 48);
         assertNull(land(0, 0, 64));
-        ledger.epoch(1);
+        receives.epoch(1);
         assertEquals(List.of(buffer), returned);
-        assertNull(ledger.nextCreditDue(0));
+        assertNull(receives.nextCreditDue(0));
         assertEquals(DropReason.OLD_EPOCH, land(0, 64, 128));
         assertEquals(DropReason.FUTURE_EPOCH,
                 land(Samples.fragment(new MessageId(2, 5, edge, 0), message, 0, 192)));
-        assertFalse(ledger.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, buffer, Fence.REACHED, 0)));
+        assertFalse(receives.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, buffer, Fence.REACHED, 0)));
         assertEquals(List.of(), landed);
     }
 
@@ -251,7 +252,7 @@ class PostedReceivesTest implements PostedReceives.Events {
         grant(edge, Samples.failing("fromHost"), buffer);
         assertEquals(DropReason.LANDING_FAILED, land(0, 0, 192));
         assertEquals(List.of(DropReason.LANDING_FAILED), lost);
-        ledger.clear();
+        receives.clear();
         assertEquals(List.of(buffer), returned);
     }
 
@@ -259,33 +260,33 @@ class PostedReceivesTest implements PostedReceives.Events {
     void shouldMakeCreditsOfBuffersThatTheirEnginesDoNotUse() {
         Samples.Gate free = new Samples.Gate();
         Tensor first = Samples.zeros(48);
-        assertTrue(ledger.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, first, free, 0)));
+        assertTrue(receives.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, first, free, 0)));
         Tensor second = grant(edge, 48);
-        assertEquals(0, ledger.freed());
-        assertNull(ledger.nextCreditDue(0), "buffers are filled in the order of their grants");
-        assertTrue(ledger.awaitsEngine());
+        assertEquals(0, receives.freed());
+        assertNull(receives.nextCreditDue(0), "buffers are filled in the order of their grants");
+        assertTrue(receives.awaitsEngine());
         free.isOpen = true;
-        assertEquals(2, ledger.freed());
-        assertFalse(ledger.awaitsEngine());
-        assertEquals(2, ledger.nextCreditDue(0).creditsDue);
+        assertEquals(2, receives.freed());
+        assertFalse(receives.awaitsEngine());
+        assertEquals(2, receives.nextCreditDue(0).creditsDue);
         free.isOpen = false;
         Tensor third = Samples.zeros(48);
-        assertTrue(ledger.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, third, free, 0)));
-        ledger.clear();
+        assertTrue(receives.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, third, free, 0)));
+        receives.clear();
         assertEquals(List.of(first, second, third), returned);
-        assertFalse(ledger.awaitsEngine());
+        assertFalse(receives.awaitsEngine());
     }
 
     @Test
     void shouldSendCreditsOnceAndTogether() {
         grant(edge, 48);
         grant(edge, 48);
-        assertEquals(edge, ledger.nextCreditDue(0).edge);
-        assertEquals(2, ledger.nextCreditDue(0).creditsDue);
-        ledger.creditSent(0);
-        assertNull(ledger.nextCreditDue(0));
+        assertEquals(edge, receives.nextCreditDue(0).edge);
+        assertEquals(2, receives.nextCreditDue(0).creditsDue);
+        receives.creditSent(0);
+        assertNull(receives.nextCreditDue(0));
         grant(edge, 48);
-        assertEquals(1, ledger.nextCreditDue(0).creditsDue);
+        assertEquals(1, receives.nextCreditDue(0).creditsDue);
     }
 
     /** Frames with a good checksum whose fields are nonsense, onto granted buffers: only the right bytes may change. */

@@ -22,7 +22,7 @@ import dev.troupe.transport.PendingTransfer;
 
 @Tag("plan")
 class SendQueueTest {
-    private final SendQueue ledger = new SendQueue(2, rank -> rank / 2);
+    private final SendQueue queue = new SendQueue(2, rank -> rank / 2);
     private final Edge near = Samples.edge(0, 1);
     private final Edge nearToo = Samples.edge(1, 0);
     private final Edge far = Samples.edge(0, 2);
@@ -35,7 +35,7 @@ class SendQueueTest {
 
     private SendQueue.Outgoing send(int epoch, Edge edge, int microbatch) {
         SendQueue.Outgoing message = message(epoch, edge, microbatch);
-        assertTrue(ledger.send(message));
+        assertTrue(queue.send(message));
         return message;
     }
 
@@ -43,25 +43,25 @@ class SendQueueTest {
     void shouldHoldMessagesInOrderUntilThereIsCredit() {
         SendQueue.Outgoing first = send(0, near, 0);
         SendQueue.Outgoing second = send(0, near, 1);
-        assertNull(ledger.next(0));
-        assertNull(ledger.credit(near, 0, 1, 0));
-        assertSame(first, ledger.next(0));
-        ledger.finish(0, 0);
-        assertNull(ledger.next(0), "one credit, one message");
-        assertNull(ledger.credit(near, 0, 2, 0));
-        assertSame(second, ledger.next(0));
-        ledger.finish(0, 0);
+        assertNull(queue.next(0));
+        assertNull(queue.credit(near, 0, 1, 0));
+        assertSame(first, queue.next(0));
+        queue.finish(0, 0);
+        assertNull(queue.next(0), "one credit, one message");
+        assertNull(queue.credit(near, 0, 2, 0));
+        assertSame(second, queue.next(0));
+        queue.finish(0, 0);
         SendQueue.Outgoing third = send(0, near, 2);
-        assertSame(third, ledger.next(0), "a credit may come before its message");
+        assertSame(third, queue.next(0), "a credit may come before its message");
     }
 
     @Test
     void shouldCountTheTimeForWhichAMessageHadNoCredit() {
         SendQueue.Outgoing first = send(0, near, 0);
         SendQueue.Outgoing second = send(0, near, 1);
-        ledger.credit(near, 0, 1, 30);
-        ledger.finish(0, 50);
-        ledger.credit(near, 0, 1, 57);
+        queue.credit(near, 0, 1, 30);
+        queue.finish(0, 50);
+        queue.credit(near, 0, 1, 57);
         assertEquals(30, first.creditNanos);
         assertEquals(7, second.creditNanos, "until 50 it waited for the message before it");
     }
@@ -71,23 +71,23 @@ class SendQueueTest {
         send(0, near, 0);
         SendQueue.Outgoing other = send(0, nearToo, 0);
         SendQueue.Outgoing distant = send(0, far, 0);
-        assertNull(ledger.credit(nearToo, 0, 1, 0));
-        assertNull(ledger.credit(far, 0, 1, 0));
-        assertSame(other, ledger.next(0));
-        assertSame(distant, ledger.next(1));
+        assertNull(queue.credit(nearToo, 0, 1, 0));
+        assertNull(queue.credit(far, 0, 1, 0));
+        assertSame(other, queue.next(0));
+        assertSame(distant, queue.next(1));
     }
 
     @Test
     void shouldLetEdgesTakeTurns() {
         SendQueue.Outgoing one = send(0, near, 0);
         SendQueue.Outgoing two = send(0, nearToo, 0);
-        ledger.credit(near, 0, 1, 0);
-        ledger.credit(nearToo, 0, 1, 0);
-        assertSame(one, ledger.next(0));
-        ledger.passTurn(0);
-        assertSame(two, ledger.next(0));
-        ledger.passTurn(0);
-        assertSame(one, ledger.next(0));
+        queue.credit(near, 0, 1, 0);
+        queue.credit(nearToo, 0, 1, 0);
+        assertSame(one, queue.next(0));
+        queue.passTurn(0);
+        assertSame(two, queue.next(0));
+        queue.passTurn(0);
+        assertSame(one, queue.next(0));
     }
 
     @Test
@@ -114,62 +114,62 @@ class SendQueueTest {
     void shouldGiveBackWhatIsOfAnEarlierEpoch() {
         send(0, near, 0);
         send(0, near, 1);
-        ledger.credit(near, 0, 1, 0);
+        queue.credit(near, 0, 1, 0);
         List<Integer> returned = new ArrayList<>();
-        ledger.epoch(1, message -> returned.add(message.id.microbatch()));
+        queue.epoch(1, message -> returned.add(message.id.microbatch()));
         assertEquals(List.of(0, 1), returned);
-        assertNull(ledger.next(0));
-        assertFalse(ledger.send(message(0, near, 2)));
-        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1, 0));
+        assertNull(queue.next(0));
+        assertFalse(queue.send(message(0, near, 2)));
+        assertEquals(DropReason.OLD_EPOCH, queue.credit(near, 0, 1, 0));
     }
 
     @Test
     void shouldKeepCreditsOfAnEpochThatHasNotBegunHere() {
         send(0, near, 0);
-        assertNull(ledger.credit(near, 1, 1, 0));
-        assertNull(ledger.next(0), "a credit of another epoch is none");
-        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1, 0));
-        ledger.epoch(1, message -> {
+        assertNull(queue.credit(near, 1, 1, 0));
+        assertNull(queue.next(0), "a credit of another epoch is none");
+        assertEquals(DropReason.OLD_EPOCH, queue.credit(near, 0, 1, 0));
+        queue.epoch(1, message -> {
         });
         SendQueue.Outgoing message = send(1, near, 0);
-        assertSame(message, ledger.next(0));
+        assertSame(message, queue.next(0));
     }
 
     @Test
     void shouldNumberTheMessagesOfAnEdgeAndEpoch() {
-        ledger.credit(near, 0, 2, 0);
-        ledger.credit(nearToo, 0, 1, 0);
+        queue.credit(near, 0, 2, 0);
+        queue.credit(nearToo, 0, 1, 0);
         SendQueue.Outgoing first = send(0, near, 7);
         SendQueue.Outgoing other = send(0, nearToo, 7);
-        ledger.passTurn(0);
-        ledger.finish(0, 0);
-        ledger.finish(0, 0);
+        queue.passTurn(0);
+        queue.finish(0, 0);
+        queue.finish(0, 0);
         SendQueue.Outgoing second = send(0, near, 3);
         assertEquals(List.of(0, 0, 1), List.of(first.number, other.number, second.number));
-        ledger.credit(near, 1, 2, 0);
+        queue.credit(near, 1, 2, 0);
         SendQueue.Outgoing early = send(1, near, 0);
-        ledger.epoch(1, _ -> {
+        queue.epoch(1, _ -> {
         });
-        assertSame(early, ledger.next(0));
-        ledger.finish(0, 0);
+        assertSame(early, queue.next(0));
+        queue.finish(0, 0);
         assertEquals(List.of(0, 1), List.of(early.number, send(1, near, 1).number), "from 0 again, in every epoch");
     }
 
     @Test
     void shouldRefuseCreditsBeyondAllMeasure() {
-        assertNull(ledger.credit(near, 0, Frame.MAX_CREDITS, 0));
-        assertEquals(DropReason.BAD_FIELD, ledger.credit(near, 0, 1, 0));
+        assertNull(queue.credit(near, 0, Frame.MAX_CREDITS, 0));
+        assertEquals(DropReason.BAD_FIELD, queue.credit(near, 0, 1, 0));
     }
 
     @Test
     void shouldSayWhatWaitsForWhatTheLongestFirst() {
-        ledger.send(new SendQueue.Outgoing(Samples.id(near, 0), Samples.ENGINE, tensor, Fence.REACHED,
+        queue.send(new SendQueue.Outgoing(Samples.id(near, 0), Samples.ENGINE, tensor, Fence.REACHED,
                 InjectedDamage.NONE, 30));
-        ledger.send(new SendQueue.Outgoing(Samples.id(near, 1), Samples.ENGINE, tensor, Fence.REACHED,
+        queue.send(new SendQueue.Outgoing(Samples.id(near, 1), Samples.ENGINE, tensor, Fence.REACHED,
                 InjectedDamage.NONE, 40));
         var receives = new PostedReceives(2, rank -> rank / 2, null);
         receives.grant(0, nearToo, new PostedReceives.Buffer(Samples.ENGINE, tensor, Fence.REACHED, 10));
-        List<PendingTransfer> pending = Diagnosis.of(ledger, receives, 50);
+        List<PendingTransfer> pending = Diagnosis.of(queue, receives, 50);
         assertEquals(List.of(PendingTransfer.State.BUFFER_NOT_FILLED, PendingTransfer.State.SEND_WITHOUT_CREDIT),
                 pending.stream().map(PendingTransfer::state).toList());
         assertEquals(List.of(40L, 20L), pending.stream().map(entry -> entry.waiting().toNanos()).toList());

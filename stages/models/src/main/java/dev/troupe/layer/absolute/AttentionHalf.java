@@ -111,7 +111,7 @@ public final class AttentionHalf extends Half {
 
         /** Keeps qkv, and the output of attention unless its state is large. */
         @Override
-        protected void shedInner() {
+        protected void dropRecomputableInner() {
             if (shedsAttention) {
                 state = pool.drop(state);
                 attended = pool.drop(attended);

@@ -70,14 +70,14 @@ public final class Linear {
 
     /** x [N x K], y [N x M]. */
     void forward(Tensor x, Tensor y, MicrobatchContext microbatch) {
-        engine.linear(x, weight.operand(), false, bias.weights(), y);
+        engine.linear(x, weight.computeWeights(), false, bias.weights(), y);
         addAdapter(x, y, microbatch);
     }
 
     /** As {@link #forward} to the tensor before the activation, and its GELU to y. */
     void forwardGelu(Tensor x, Tensor preActivation, Tensor y, MicrobatchContext microbatch) {
         if (adapter == null) {
-            engine.linearGelu(x, weight.operand(), bias.weights(), preActivation, y);
+            engine.linearGelu(x, weight.computeWeights(), bias.weights(), preActivation, y);
         } else {
             forward(x, preActivation, microbatch);
             engine.gelu(preActivation, y);
@@ -94,9 +94,9 @@ public final class Linear {
     Tensor forwardIntoSum(Tensor x, TensorPool.Extent allRows, ResidualStream stream, MicrobatchContext microbatch) {
         Tensor y = pool.take(allRows, microbatch.length());
         if (isFirstOfGroup) {
-            engine.linear(x, weight.operand(), false, bias.weights(), y);
+            engine.linear(x, weight.computeWeights(), false, bias.weights(), y);
         } else {
-            engine.matmul(x, false, weight.operand(), false, y, false);
+            engine.matmul(x, false, weight.computeWeights(), false, y, false);
         }
         addAdapter(x, y, microbatch);
         return stream.intoSum(y, microbatch.length());
@@ -110,7 +110,7 @@ public final class Linear {
 
     /** dx [N x K] from dy [N x M]. */
     void backwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
-        engine.matmul(dy, false, weight.operand(), true, dx, false);
+        engine.matmul(dy, false, weight.computeWeights(), true, dx, false);
         if (adapter != null) {
             adapter.addBackwardInput(dy, dx, microbatch);
         }

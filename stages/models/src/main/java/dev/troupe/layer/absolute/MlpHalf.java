@@ -70,7 +70,7 @@ public final class MlpHalf extends Half {
 
         /** Keeps the tensor before the activation. */
         @Override
-        protected void shedInner() {
+        protected void dropRecomputableInner() {
             inner = pool.drop(inner);
         }
 

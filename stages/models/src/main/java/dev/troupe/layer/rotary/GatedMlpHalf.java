@@ -99,7 +99,7 @@ public final class GatedMlpHalf extends Half {
 
         /** Keeps both factors. */
         @Override
-        protected void shedInner() {
+        protected void dropRecomputableInner() {
             inner = pool.drop(inner);
         }
 

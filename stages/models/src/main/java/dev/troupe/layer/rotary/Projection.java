@@ -69,9 +69,9 @@ public final class Projection {
     /** x [N x K], y [N x M]. */
     void forward(Tensor x, Tensor y, MicrobatchContext microbatch) {
         if (bias == null) {
-            engine.matmul(x, false, weight.operand(), true, y, false);
+            engine.matmul(x, false, weight.computeWeights(), true, y, false);
         } else {
-            engine.linear(x, weight.operand(), true, bias.weights(), y);
+            engine.linear(x, weight.computeWeights(), true, bias.weights(), y);
         }
         if (adapter != null) {
             adapter.addForward(x, y, microbatch);
@@ -80,7 +80,7 @@ public final class Projection {
 
     /** dx [N x K] from dy [N x M]. */
     void backwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
-        engine.matmul(dy, false, weight.operand(), false, dx, false);
+        engine.matmul(dy, false, weight.computeWeights(), false, dx, false);
         if (adapter != null) {
             adapter.addBackwardInput(dy, dx, microbatch);
         }

@@ -161,7 +161,7 @@ public final class RotaryAttentionHalf extends Half {
 
         /** Keeps queries, keys and values, and the output of attention unless its state is large. */
         @Override
-        protected void shedInner() {
+        protected void dropRecomputableInner() {
             if (shedsAttention) {
                 state = pool.drop(state);
                 attended = pool.drop(attended);
