@@ -30,6 +30,9 @@ class PackageTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);
     private static final Pattern IMPORT = Pattern.compile("^import (?:static )?([\\w.]+)", Pattern.MULTILINE);
+    /** Comments, text blocks and strings. */
+    private static final Pattern NOT_CODE = Pattern.compile(
+            "(?s)/\\*.*?\\*/|//[^\n]*|\"\"\".*?\"\"\"|\"[^\"\\\\\n]*+(?:\\\\.[^\"\\\\\n]*+)*+\"");
     private static final Pattern TROUPE = Pattern.compile("(dev\\.troupe[a-z0-9_.]*?)\\.[A-Z].*");
     private static final Pattern SAID = Pattern.compile("(?s).*<p>(Imports .*?\\.) \\*/.*");
 
@@ -42,15 +45,19 @@ class PackageTest {
             "org.apache.pekko",
             "org.bytedeco", "org.junit",
             "org.nd4j", "org.openjdk.jmh", "org.openqa.selenium", "org.slf4j", "picocli", "scala");
+    /** A class by its full name, where code uses it without an import. */
+    private static final Pattern FULL_NAME = Pattern.compile("(?<![\\w.])((?:dev\\.troupe|"
+            + String.join("|", LIBRARIES).replace(".", "\\.") + ")(?:\\.[a-z0-9_]+)*\\.[A-Z]\\w*)");
     private static final Pattern JDK = Pattern
             .compile("(java|javax|jdk|com\\.sun\\.(?:management|net\\.httpserver))\\..*");
 
-    private final Map<String, Set<String>> imports = imports();
+    private static final Map<Path, String> TEXTS = texts();
+    private static final Map<String, Set<String>> IMPORTS = imports();
 
     @Test
     void shouldImportInNoCircle() {
         Map<String, Set<String>> left = new TreeMap<>();
-        imports.forEach((from, to) -> left.put(from, new TreeSet<>(to)));
+        IMPORTS.forEach((from, to) -> left.put(from, new TreeSet<>(to)));
         boolean shrinks = true;
         while (shrinks) {
             Set<String> leaves = left.keySet().stream()
@@ -64,7 +71,7 @@ class PackageTest {
     @Test
     void shouldImportWhatThePackageSays() {
         List<String> wrong = new ArrayList<>();
-        imports.forEach((name, imported) -> {
+        IMPORTS.forEach((name, imported) -> {
             String expected = sentence(imported);
             if (!said(name).equals(Optional.of(expected))) {
                 wrong.add(name + " must say: " + expected);
@@ -75,8 +82,8 @@ class PackageTest {
 
     @Test
     void shouldSeeThePackagesThatItJudges() {
-        assertTrue(imports.size() > 30, "the test looks in the wrong place: " + ROOT);
-        assertTrue(imports.get("dev.troupe.compare").contains("dev.troupe.schedule"), "it sees no import");
+        assertTrue(IMPORTS.size() > 30, "the test looks in the wrong place: " + ROOT);
+        assertTrue(IMPORTS.get("dev.troupe.compare").contains("dev.troupe.schedule"), "it sees no import");
     }
 
     private static String sentence(Set<String> imported) {
@@ -95,19 +102,20 @@ class PackageTest {
 
     /** The sentence of a package about its imports, on one line; empty where it has none. */
     private static Optional<String> said(String name) {
-        Path info = sources().filter(file -> file.endsWith("package-info.java"))
-                .filter(file -> packageOf(read(file)).equals(name)).findFirst()
+        String info = TEXTS.entrySet().stream().filter(file -> file.getKey().endsWith("package-info.java"))
+                .map(Map.Entry::getValue).filter(text -> packageOf(text).equals(name)).findFirst()
                 .orElseThrow(() -> new AssertionError(name + " has no package-info.java"));
-        Matcher sentence = SAID.matcher(read(info).replaceAll("\\s+\\*(?!/)\\s*|\\s+", " "));
+        Matcher sentence = SAID.matcher(info.replaceAll("\\s+\\*(?!/)\\s*|\\s+", " "));
         return sentence.matches() ? Optional.of(sentence.group(1)) : Optional.empty();
     }
 
     private static Map<String, Set<String>> imports() {
         Map<String, Set<String>> found = new TreeMap<>();
-        sources().forEach(file -> {
-            String text = read(file);
+        TEXTS.values().forEach(text -> {
             Set<String> imported = found.computeIfAbsent(packageOf(text), _ -> new TreeSet<>());
-            IMPORT.matcher(text).results().map(match -> match.group(1)).filter(name -> !JDK.matcher(name).matches())
+            Stream.concat(IMPORT.matcher(text).results(),
+                    FULL_NAME.matcher(NOT_CODE.matcher(text).replaceAll("")).results())
+                    .map(match -> match.group(1)).filter(name -> !JDK.matcher(name).matches())
                     .map(PackageTest::importedPackage).filter(name -> !name.equals(packageOf(text)))
                     .forEach(imported::add);
         });
@@ -128,11 +136,15 @@ class PackageTest {
         return declared.group(1);
     }
 
-    private static Stream<Path> sources() {
+    /** Every main source, read once. */
+    private static Map<Path, String> texts() {
         try (Stream<Path> files = Files.walk(ROOT)) {
-            return files.filter(file -> file.toString().endsWith(".java"))
+            Map<Path, String> texts = new TreeMap<>();
+            files.filter(file -> file.toString().endsWith(".java"))
                     .filter(file -> file.toString().contains("/src/main/"))
-                    .filter(file -> !ROOT.relativize(file).toString().contains("target/")).toList().stream();
+                    .filter(file -> !ROOT.relativize(file).toString().contains("target/"))
+                    .forEach(file -> texts.put(file, read(file)));
+            return texts;
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,6 +26,8 @@ import org.junit.jupiter.api.Test;
 @Tag("plan")
 class TidyTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    /** Every source of every module, read once. */
+    private static final Map<Path, String> TEXTS = texts();
     private static final int LONGEST_FILE = 400;
     private static final int WIDEST_COMMENT = 125;
     private static final int MOST_FILES = 20;
@@ -44,6 +47,7 @@ class TidyTest {
             Map.entry("engines/api", List.of("dev.troupe.engine")),
             Map.entry("engines/reference", List.of("dev.troupe.engine")),
             Map.entry("engines/emulated", List.of("dev.troupe.engine")),
+            Map.entry("engines/conformance", List.of("dev.troupe.engine", "org.junit")),
             Map.entry("engines/nd4j", List.of("dev.troupe.engine", "org.nd4j", "org.bytedeco")),
             Map.entry("engines/cpu", List.of("dev.troupe.engine", "org.bytedeco")),
             Map.entry("engines/cuda", List.of("dev.troupe.engine")),
@@ -70,6 +74,12 @@ class TidyTest {
             Map.entry("runtime/metrics", List.of("dev.troupe", "io.micrometer")),
             Map.entry("runtime/opentelemetry", List.of("dev.troupe", "io.opentelemetry")),
             Map.entry("cli", List.of("dev.troupe", "com.fasterxml.jackson", "picocli")));
+    /** Modules that may import whatever there is. */
+    private static final Set<String> WITHOUT_ARROWS = Set.of("bench", "bom", "examples");
+    private static final Pattern MODULE = Pattern.compile("<module>([^<]+)</module>");
+    /** What the runtime does not know: which engines there are, chats, the command. */
+    private static final Pattern BEYOND_THE_RUNTIME = Pattern
+            .compile("^dev\\.troupe\\.(chat|cli|engine\\.(cpu|cuda|emulated|nd4j|reference|conformance|late))\\..*");
     private static final Pattern IMPORT_BEYOND_THE_JDK = Pattern.compile(
             "^import (?:static )?+((?!javax?\\.|jdk\\.|com\\.sun\\.)[\\w.]+)", Pattern.MULTILINE);
     /** Modules of decisions: the same events in the same order have the same commands, on any thread at any time. */
@@ -78,6 +88,11 @@ class TidyTest {
             "\\bThread(?! rule)\\w*|\\bjava\\.util\\.concurrent\\.(?!TimeUnit\\b)[\\w.]+|\\bCompletableFuture\\b|\\bparallelStream\\b"
                     + "|\\bnanoTime\\b|\\bcurrentTimeMillis\\b|\\bjava\\.time\\.(?!Duration\\b)[\\w.]+|\\bnew (?:Secure)?Random\\(\\)"
                     + "|\\bMath\\.random\\b|\\bjava\\.net\\.[\\w.]+|\\bSystem\\.getenv\\b");
+
+    private static final Pattern LOCK = Pattern.compile("\\b(synchronized|volatile)\\b");
+    /** The classes of decisions that several threads may call. */
+    private static final Set<String> OF_SEVERAL_THREADS = Set.of("Outbox.java", "SnapshotSlots.java",
+            "SnapshotWritings.java");
 
     /** Calls that are not made, with what to write in their place. */
     private static final Map<String, String> BANNED = new TreeMap<>(Map.of(
@@ -100,7 +115,7 @@ class TidyTest {
     void shouldPointArrowsTheWayTheHouseHasThem() {
         List<String> wrong = new ArrayList<>();
         ARROWS.forEach((module, allowed) -> sources(ROOT.resolve(module).resolve("src/main")).forEach(file -> {
-            Matcher imports = IMPORT_BEYOND_THE_JDK.matcher(read(file));
+            Matcher imports = IMPORT_BEYOND_THE_JDK.matcher(TEXTS.get(file));
             while (imports.find()) {
                 String imported = imports.group(1);
                 if (allowed.stream().noneMatch(imported::startsWith)) {
@@ -111,13 +126,40 @@ class TidyTest {
         assertEquals(List.of(), wrong);
     }
 
+    /** A module that is added has its arrows here, and its place in one of the folders that there are. */
+    @Test
+    void shouldHaveArrowsForEveryModule() {
+        Set<String> judged = new TreeSet<>(ARROWS.keySet());
+        judged.addAll(WITHOUT_ARROWS);
+        assertEquals(judged, MODULE.matcher(read(ROOT.resolve("pom.xml"))).results().map(module -> module.group(1))
+                .collect(Collectors.toCollection(TreeSet::new)));
+    }
+
+    @Test
+    void shouldKeepEnginesChatsAndTheCommandOutOfTheRuntime() {
+        List<String> wrong = new ArrayList<>();
+        sources(ROOT.resolve("runtime")).filter(TidyTest::isMain).forEach(file -> IMPORT_BEYOND_THE_JDK
+                .matcher(TEXTS.get(file)).results().map(found -> found.group(1))
+                .filter(imported -> BEYOND_THE_RUNTIME.matcher(imported).matches())
+                .forEach(imported -> wrong.add(ROOT.relativize(file) + " imports " + imported)));
+        assertEquals(List.of(), wrong);
+    }
+
     @Test
     void shouldKeepThreadsAndClocksOutOfWhatDecides() {
         List<String> wrong = new ArrayList<>();
         PURE.forEach(module -> sources(ROOT.resolve(module).resolve("src/main"))
-                .forEach(file -> THREAD_OR_CLOCK.matcher(read(file)).results().map(MatchResult::group).forEach(
+                .forEach(file -> THREAD_OR_CLOCK.matcher(TEXTS.get(file)).results().map(MatchResult::group).forEach(
                         call -> wrong.add(ROOT.relativize(file) + " has " + call + ": hand it in as an event"))));
         assertEquals(List.of(), wrong);
+    }
+
+    @Test
+    void shouldLockOnlyWhatSeveralThreadsCall() {
+        assertEquals(new TreeSet<>(OF_SEVERAL_THREADS),
+                PURE.stream().flatMap(module -> sources(ROOT.resolve(module).resolve("src/main")))
+                        .filter(file -> LOCK.matcher(TEXTS.get(file)).find()).map(file -> file.getFileName().toString())
+                        .collect(Collectors.toCollection(TreeSet::new)));
     }
 
     @Test
@@ -126,7 +168,7 @@ class TidyTest {
                 .filter(file -> !file.toString().contains("dev/troupe/actor/")
                         && !file.toString().contains("dev/troupe/run/")
                         && !file.toString().contains("dev/troupe/cluster/"))
-                .filter(file -> read(file).contains("import org.apache.pekko.")).map(Path::toString).toList();
+                .filter(file -> TEXTS.get(file).contains("import org.apache.pekko.")).map(Path::toString).toList();
         assertEquals(List.of(), wrong,
                 "actors live in dev.troupe.actor; dev.troupe.run and dev.troupe.cluster start them");
     }
@@ -135,7 +177,7 @@ class TidyTest {
     void shouldMakeNoBannedCallAndLeaveNoMark() {
         List<String> wrong = new ArrayList<>();
         sources(ROOT).filter(file -> !file.endsWith("TidyTest.java")).forEach(file -> {
-            String text = read(file);
+            String text = TEXTS.get(file);
             BANNED.forEach((call, instead) -> {
                 if (text.contains(call)) {
                     wrong.add(ROOT.relativize(file) + " has " + call + ": " + instead);
@@ -152,7 +194,8 @@ class TidyTest {
     @Test
     void shouldKeepFilesThatFitInAHead() {
         Map<String, Integer> lines = new TreeMap<>();
-        sources(ROOT).forEach(file -> lines.put(ROOT.relativize(file).toString(), (int) read(file).lines().count()));
+        sources(ROOT)
+                .forEach(file -> lines.put(ROOT.relativize(file).toString(), (int) TEXTS.get(file).lines().count()));
         assertEquals(List.of(), overTheLimit(lines, LONGEST_FILE, LONG_FILES, "lines"));
     }
 
@@ -183,7 +226,7 @@ class TidyTest {
     @Test
     void shouldNameAFamilysTensorsInItsPackageAlone() {
         FAMILY_NAMES.forEach((folder, names) -> assertEquals(Set.of(folder),
-                sources(ROOT).filter(TidyTest::isMain).filter(file -> names.matcher(read(file)).find())
+                sources(ROOT).filter(TidyTest::isMain).filter(file -> names.matcher(TEXTS.get(file)).find())
                         .map(file -> ROOT.relativize(file.getParent()).toString()).collect(Collectors.toSet())));
     }
 
@@ -191,7 +234,7 @@ class TidyTest {
     void shouldKeepCommentsWithinTheWidth() {
         List<String> wrong = new ArrayList<>();
         sources(ROOT).forEach(file -> {
-            List<String> lines = read(file).lines().toList();
+            List<String> lines = TEXTS.get(file).lines().toList();
             for (int i = 0; i < lines.size(); i++) {
                 if (lines.get(i).length() > WIDEST_COMMENT && COMMENT.matcher(lines.get(i)).lookingAt()) {
                     wrong.add(ROOT.relativize(file) + ":" + (i + 1) + " has a comment of " + lines.get(i).length()
@@ -205,7 +248,7 @@ class TidyTest {
     @Test
     void shouldKeepNoFileThatNobodyUses() {
         Map<Path, Set<String>> words = new TreeMap<>();
-        sources(ROOT).forEach(file -> words.put(file, WORD.matcher(read(file)).results().map(MatchResult::group)
+        sources(ROOT).forEach(file -> words.put(file, WORD.matcher(TEXTS.get(file)).results().map(MatchResult::group)
                 .collect(Collectors.toSet())));
         String named = named();
         List<String> dead = words.keySet().stream().filter(file -> !file.endsWith("package-info.java"))
@@ -251,15 +294,22 @@ class TidyTest {
     }
 
     private static String packageOf(Path file) {
-        Matcher declared = PACKAGE.matcher(read(file));
+        Matcher declared = PACKAGE.matcher(TEXTS.get(file));
         assertTrue(declared.find(), file + " is in no package");
         return declared.group(1);
     }
 
     private static Stream<Path> sources(Path folder) {
-        try (Stream<Path> files = Files.walk(folder)) {
-            return files.filter(file -> file.toString().endsWith(".java"))
-                    .filter(file -> !ROOT.relativize(file).toString().contains("target/")).toList().stream();
+        return TEXTS.keySet().stream().filter(file -> file.startsWith(folder));
+    }
+
+    private static Map<Path, String> texts() {
+        try (Stream<Path> files = Files.walk(ROOT)) {
+            Map<Path, String> texts = new TreeMap<>();
+            files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> !ROOT.relativize(file).toString().contains("target/"))
+                    .forEach(file -> texts.put(file, read(file)));
+            return texts;
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
