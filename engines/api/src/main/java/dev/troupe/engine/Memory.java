@@ -69,8 +69,12 @@ public interface Memory {
     }
 
     /**
-     * Bytes that this engine keeps beside a range, in an order of its own, once the range has been the right side of a
-     * product of so many rows; as much again once it has been that transposed. They end with the buffer.
+     * Bytes that this engine keeps beside a range once the range has been the right side of a product: a copy of it, packed
+     * in the order in which the product reads it. A product with the transposed range keeps as many bytes again. They are
+     * freed with the buffer.
+     *
+     * @param rows
+     *            the rows of the product
      */
     default long bytesKeptBeside(Shape range, long rows) {
         return 0;

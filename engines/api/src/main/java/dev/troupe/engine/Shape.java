@@ -35,7 +35,7 @@ public final class Shape {
     }
 
     /**
-     * The shape of so many elements in one row.
+     * The shape of {@code elementCount} elements in one row.
      *
      * @throws TooManyElementsException
      *             where a number of 32 bits does not count them

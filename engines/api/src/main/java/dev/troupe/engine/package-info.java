@@ -1,5 +1,6 @@
 /**
- * The contract of engines: {@link dev.troupe.engine.Tensor} and {@link dev.troupe.engine.Engine}.
+ * The contract of engines: {@link dev.troupe.engine.Tensor}, {@link dev.troupe.engine.Engine} with its memory and groups of
+ * kernels, fences, and the values that kernels take.
  *
  * <p>Imports the JDK.
  */

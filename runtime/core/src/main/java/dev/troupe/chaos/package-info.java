@@ -1,6 +1,7 @@
 /**
- * The comparison of a disturbed run with the undisturbed one: the faults that struck, the time of each recovery, and any
- * difference in the end. It reads the directories of the runs, so that the number of their processes does not matter.
+ * Disturbed runs: faults drawn from a seed, and the comparison with the undisturbed run: the faults that struck, the time of
+ * each recovery, and any difference in the end. The comparison reads the directories of the runs, so that the number of
+ * their processes does not matter.
  *
  * <p>Imports the JDK, {@code dev.troupe.config.fault}, {@code dev.troupe.engine}, {@code dev.troupe.fault},
  * {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.schedule}, {@code dev.troupe.weights},

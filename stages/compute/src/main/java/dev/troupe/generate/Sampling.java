@@ -6,7 +6,7 @@ package dev.troupe.generate;
  * @param temperature
  *            what logits are divided by; 0 takes the most likely token, the lowest id among equals
  * @param topK
- *            only so many most likely tokens can be drawn; 0 for all
+ *            the number of most likely tokens that can be drawn; 0 for all
  * @param topP
  *            only the fewest most likely tokens whose probabilities add up to this can be drawn (Holtzman et al. 2020),
  *            above 0; 1 for all

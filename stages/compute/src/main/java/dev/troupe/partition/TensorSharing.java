@@ -12,9 +12,9 @@ public final class TensorSharing {
     }
 
     /**
-     * Why so many ranks cannot share each stage of a model; empty where they can. Heads are shared out whole, and with
-     * them the widths of attention, which are heads of one width. An inner width must divide too: the ranks of a group lay
-     * out the parameters of a layer alike. A vocabulary need not divide, since its tables lie apart.
+     * Why the ranks of a group cannot share each stage of a model; empty where they can. Heads are shared out whole, and
+     * with them the widths of attention, which are heads of one width. An inner width must divide too: the ranks of a group
+     * lay out the parameters of a layer alike. A vocabulary need not divide, since its tables lie apart.
      *
      * @param rows
      *            of a microbatch: microbatch size times sequence length

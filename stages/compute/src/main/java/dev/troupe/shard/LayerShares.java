@@ -1,10 +1,10 @@
 package dev.troupe.shard;
 
 /**
- * What comes before and after a layer's work where several ranks hold its weights. Where they share out gradients, or
- * weights too, weights are gathered as long as they are read, and gradients are added to the shares as soon as they are
- * there; where each keeps all gradients, those that are final begin to be added up. Where one rank has the layer alone,
- * nothing happens.
+ * The exchange before and after a layer's work where several ranks hold its weights. Where the ranks share out gradients,
+ * or weights too, a layer's weights are gathered for as long as they are read, and its gradients are added to the shares as
+ * soon as the backward has written them. Where each rank keeps all gradients, the sum over the ranks begins with the
+ * gradients that are final. Where one rank has the layer alone, nothing is exchanged.
  *
  * <p>Layers are counted from the stage's first. Thread rule: the stage's thread.
  */

@@ -90,7 +90,7 @@ public final class Batches {
         return sequences.windowCount();
     }
 
-    /** The number of times that so many steps go through the data: the number of their sequences over W. */
+    /** The number of times that {@code steps} steps go through the data: the number of their sequences over W. */
     public double epochs(long steps) {
         return (double) steps * globalBatchSize / windowCount();
     }

@@ -191,7 +191,7 @@ final class TextTokens {
             drain(PIECES_PER_THREAD * threads);
         }
 
-        /** Waits until no more than so many pieces are under way. */
+        /** Waits until at most {@code most} pieces are under way. */
         void drain(int most) throws IOException {
             while (underWay.size() > most) {
                 try {

@@ -116,12 +116,12 @@ public final class LayerContext {
         return extent(length -> Shape.of(rows(length), width));
     }
 
-    /** The shapes of so many numbers for each row of an activation, in one dimension. */
+    /** The shapes of {@code count} numbers for each row of an activation, in one dimension. */
     public TensorPool.Extent perRow(int count) {
         return extent(length -> Shape.of(Math.multiplyExact(rows(length), count)));
     }
 
-    /** The shapes of what attention of so many heads keeps. */
+    /** The shapes of the state that attention of {@code heads} heads keeps. */
     public TensorPool.Extent attentionState(int heads) {
         return extent(length -> engine.attentionStateShape(microbatchSize, length, heads));
     }

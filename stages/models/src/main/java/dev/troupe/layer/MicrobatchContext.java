@@ -28,7 +28,7 @@ public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts
         return new MicrobatchContext(length, DropoutKey.NONE, null);
     }
 
-    /** So many rows that continue a text, of which nothing drops out. */
+    /** {@code length} rows that continue a text, of which nothing drops out. */
     public static MicrobatchContext continuing(int length, KeyValueCache cache) {
         return new MicrobatchContext(length, DropoutKey.NONE, null, cache);
     }

@@ -47,7 +47,7 @@ public final class TensorPool implements AutoCloseable {
             return whole;
         }
 
-        /** The length of a microbatch whose tensor has so many rows; the longest where none has. */
+        /** The length of a microbatch whose tensor has {@code rows} rows; the longest where none has. */
         public int lengthOf(int rows) {
             long length = (long) rows * longest / whole.size(0);
             boolean isExact = length * whole.size(0) == (long) rows * longest;

@@ -16,7 +16,7 @@ final class IdCheck {
         this.engine = engine;
     }
 
-    /** Refuses ids that are neither a row of a table of so many rows nor elsewhere. */
+    /** Refuses ids that are neither a row of a table of {@code limit} rows nor in another shard. */
     void requireBelow(int limit, Kernel kernel, String name, CheckedTensor tensor) {
         require(limit, Engine.NOT_IN_SHARD, kernel, name, tensor);
     }

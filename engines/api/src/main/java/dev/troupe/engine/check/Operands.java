@@ -93,7 +93,7 @@ final class Operands {
         return ofSizes("product", accumulate ? floats("product", tensor) : either("product", tensor), rows, columns);
     }
 
-    /** A float matrix with at least so many rows, and exactly so many columns. */
+    /** A float matrix with at least {@code leastRows} rows and exactly {@code columns} columns. */
     CheckedTensor table(String name, Tensor tensor, int leastRows, int columns) {
         CheckedTensor own = floats(name, tensor);
         if (own.shape().rank() != 2 || own.size(0) < leastRows || own.size(1) != columns) {
@@ -239,7 +239,7 @@ final class Operands {
                 engine.attentionStateShape(sequences, sequenceLength, heads));
     }
 
-    /** Refuses a matrix whose columns are not those of so many heads. */
+    /** Refuses a matrix whose columns do not divide into {@code heads} heads. */
     void requireHeads(CheckedTensor matrix, int heads) {
         if (heads < 1 || matrix.size(1) % heads != 0) {
             throw misfit("the hidden size", "must be a multiple of " + heads + " heads", matrix);

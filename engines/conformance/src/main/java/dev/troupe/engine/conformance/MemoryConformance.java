@@ -29,7 +29,7 @@ abstract class MemoryConformance {
 
     private Engine engine;
 
-    /** Opens the engine under test, with so many threads for a kernel; the test closes it. */
+    /** Opens the engine under test, with this number of threads for a kernel; the test closes it. */
     protected abstract Engine open(int threads);
 
     final Engine engine() {

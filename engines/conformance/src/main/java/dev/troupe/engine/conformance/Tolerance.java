@@ -24,7 +24,7 @@ interface Tolerance {
         return (truth, i) -> ofTerms(terms) * truth.ofMagnitudes(output)[i];
     }
 
-    /** The units of error in a sum of so many terms whose magnitudes add up to 1. */
+    /** The units of error in a sum of {@code terms} terms whose magnitudes add up to 1. */
     static double ofTerms(int terms) {
         return ROOM * (Math.sqrt(terms) + 2);
     }

@@ -25,7 +25,7 @@ final class Trial implements AutoCloseable {
 
     /**
      * A trial with contents that are numbers of this product type, of another engine perhaps, whose tensors are ranges with
-     * so many elements before and after each; 0: no ranges.
+     * {@code margin} elements before and after each; 0: no ranges.
      */
     Trial(Engine engine, KernelCase kernelCase, DataType computeType, int margin) {
         this.engine = engine;

@@ -27,7 +27,7 @@ final class ExactSleep {
      * @param clock
      *            tells the time in nanoseconds
      * @param sleep
-     *            lets so many nanoseconds pass, more or less
+     *            lets the given nanoseconds pass, more or less
      */
     ExactSleep(LongSupplier clock, LongConsumer sleep) {
         this.clock = clock;

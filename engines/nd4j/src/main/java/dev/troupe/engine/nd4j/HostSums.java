@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
  * its threads; so this is a plain loop over the buffer. On a GPU it costs a copy of the tensor to the host.
  */
 final class HostSums {
-    /** So many sums run side by side, so that an addition need not wait for the one before it. */
+    /** The sums that run side by side, so that an addition need not wait for the one before it. */
     private static final int LANES = 4;
 
     private HostSums() {

@@ -27,7 +27,7 @@ final class Nd4jLibrary {
         return Nd4jLibrary.class.getClassLoader().getResource(CUDA_BACKEND.replace('.', '/') + ".class") != null;
     }
 
-    /** Why ND4J cannot compute here with so many threads, in one sentence; loads nothing of ND4J. */
+    /** Why ND4J cannot compute here with {@code wantedThreads} threads, in one sentence; loads nothing of ND4J. */
     static synchronized Optional<String> obstacle(int wantedThreads) {
         if (openEngines > 0 && threads != wantedThreads) {
             return Optional.of("ND4J has one number of threads for the process and an open engine set it to " + threads

@@ -31,7 +31,7 @@ final class Scratch {
         this.parameterType = parameterType;
     }
 
-    /** A slot with room for so many elements; what it holds is undefined. */
+    /** A slot with room for {@code elementCount} elements; what it holds is undefined. */
     ArrayViews slot(Slot slot, long elementCount) {
         ArrayViews views = slots.get(slot);
         if (views == null || views.flat().length() < elementCount) {

@@ -14,14 +14,15 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Which node hosts each rank, which one keeps copies of its snapshots, and who has them of which steps. Who keeps has
- * the two newest of each rank; who does so no more has still those of the last two commits. One thread.
+ * The node that hosts each rank, the buddy that keeps copies of its snapshots, and the steps of the copies that each node
+ * has. A buddy has the two newest snapshots of each rank; a former buddy still has those of the last two commits. One
+ * thread.
  */
 public final class ReplicaTable {
-    /** Who keeps copies for whom. */
+    /** The rule that gives each node with ranks a buddy. */
     @FunctionalInterface
     public interface Buddies {
-        /** Nobody keeps copies. */
+        /** No node keeps copies. */
         Buddies NONE = (_, _) -> Map.of();
 
         /**

@@ -47,7 +47,7 @@ public final class KeyValueCache implements AutoCloseable {
         return length;
     }
 
-    /** All blocks have the keys and values of so many further places. */
+    /** All blocks have the keys and values of {@code rows} further places. */
     public void advance(int rows) {
         length += rows;
     }

@@ -10,7 +10,7 @@ import java.util.List;
  *            outermost first, each of another axis
  */
 public record NamedShape(List<Dimension> dimensions) {
-    /** So many indices of an axis. */
+    /** A number of indices of an axis. */
     public record Dimension(Axis axis, int size) {
     }
 

@@ -20,7 +20,7 @@ public final class Bias {
         Elements.add(row, bias, row, count);
     }
 
-    /** Bytes of scratch memory for so many columns. */
+    /** Bytes of scratch memory for {@code columns} columns. */
     public static long scratchBytes(int columns) {
         return 4L * BLOCK_ROWS * columns;
     }

@@ -16,7 +16,7 @@ public final class Elementwise {
     private Elementwise() {
     }
 
-    /** The sums of so many elements, from an index on. */
+    /** The sums of {@code count} elements, from index {@code first} on. */
     public static void add(CpuTensor left, CpuTensor right, CpuTensor sum, long first, int count, long scratch) {
         for (int from = 0; from < count; from += BLOCK) {
             int floats = Math.min(BLOCK, count - from);
@@ -27,7 +27,7 @@ public final class Elementwise {
         }
     }
 
-    /** The elements of a tensor in the type of another, so many, from an index on. */
+    /** {@code count} elements of a tensor, from index {@code first} on, in the type of another. */
     public static void cast(CpuTensor source, CpuTensor target, long first, int count) {
         if (source.isNarrow()) {
             Bfloats.widen(source.addressOf(first), target.addressOf(first), count);

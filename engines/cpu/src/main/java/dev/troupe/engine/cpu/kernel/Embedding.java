@@ -13,7 +13,7 @@ public final class Embedding {
     private Embedding() {
     }
 
-    /** Bytes of scratch memory: one row of so many columns. */
+    /** Bytes of scratch memory: one row of {@code columns} columns. */
     public static long scratchBytes(int columns) {
         return 4L * columns;
     }

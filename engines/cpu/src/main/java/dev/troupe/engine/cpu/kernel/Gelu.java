@@ -27,7 +27,7 @@ public final class Gelu {
     private Gelu() {
     }
 
-    /** y = gelu(preActivation), where y may be preActivation: so many elements, from an index on. */
+    /** y = gelu(preActivation), where y may be preActivation: {@code count} elements, from index {@code first} on. */
     public static void forward(CpuTensor preActivation, CpuTensor y, long first, int count, long scratch) {
         long exponentials = scratch + Lanes.ALIGNMENT;
         long widened = exponentials + 4L * BLOCK;

@@ -3,7 +3,7 @@ package dev.troupe.engine.cpu.loop;
 import jdk.incubator.vector.FloatVector;
 
 /**
- * Fills, copies, sums and scalings of so many floats at an address. Here and in the other loops, what is left after the last
+ * Fills, copies, sums and scalings of floats at an address. Here and in the other loops, what is left after the last
  * whole vector is computed float by float, in the same operations.
  */
 public final class Elements {

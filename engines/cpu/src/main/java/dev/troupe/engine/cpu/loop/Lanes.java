@@ -41,12 +41,12 @@ public final class Lanes {
     private Lanes() {
     }
 
-    /** The number of whole vectors' floats in so many. */
+    /** The number of floats in the whole vectors of {@code count} floats. */
     public static int whole(int count) {
         return count - count % COUNT;
     }
 
-    /** The number of floats in the vectors that so many floats need. */
+    /** The number of floats in the vectors that {@code count} floats need. */
     public static int wholeFor(int count) {
         return whole(count + COUNT - 1);
     }

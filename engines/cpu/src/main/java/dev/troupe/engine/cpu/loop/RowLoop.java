@@ -111,7 +111,7 @@ public enum RowLoop {
         return LOOPS[loop.ordinal()].of(x, y, z, value, factor, count, lanes);
     }
 
-    /** x = value, of so many floats. */
+    /** x = value, of {@code count} floats. */
     public static void fill(long x, float value, int count) {
         run(FILL, x, 0, 0, value, 0, count, 0);
     }

@@ -113,7 +113,7 @@ public final class CpuTensor extends EngineTensor {
         return address() + dataType.elementBytes() * element;
     }
 
-    /** Where so many elements are to be read as floats: where they are, or in scratch memory, widened. */
+    /** The address of {@code count} elements as floats: their own, or that of scratch memory, to which they are widened. */
     public long read(long element, int count, long scratch) {
         if (!isNarrow()) {
             return addressOf(element);
@@ -127,7 +127,7 @@ public final class CpuTensor extends EngineTensor {
         return isNarrow() ? scratch : addressOf(element);
     }
 
-    /** So many elements were written at their {@link #target}. */
+    /** {@code count} elements were written at their {@link #target}. */
     public void written(long element, int count, long floats) {
         if (isNarrow()) {
             RowLoop.narrow(floats, addressOf(element), count);

@@ -19,7 +19,7 @@ public final class GrowingMemory implements AutoCloseable {
         this.threads = threads;
     }
 
-    /** Before a kernel: each thread will need so many bytes. */
+    /** Before a kernel: each thread will need {@code needed} bytes. */
     public void require(long needed) {
         if (needed > bytes) {
             bytes = Math.ceilDiv(needed, Lanes.ALIGNMENT) * Lanes.ALIGNMENT;

@@ -83,7 +83,7 @@ public final class MatrixProduct implements AutoCloseable {
         });
     }
 
-    /** Whether the right side of a product of so many rows, of which none is transposed, is packed. */
+    /** Whether the right side of a product of {@code rows} rows, of which none is transposed, is packed. */
     public boolean isPacked(DataType type, long rows, long rightElements) {
         return isPacked(type, ProductForm.of(rows, rightElements, false));
     }

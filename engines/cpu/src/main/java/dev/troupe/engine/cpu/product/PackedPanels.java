@@ -5,8 +5,8 @@ import dev.troupe.engine.cpu.library.Dnnl;
 import dev.troupe.engine.cpu.library.Primitive;
 
 /**
- * Products of so many rows, a [rows x k] or some columns of its transpose, with a packed b [k x n], and a bias [n] where
- * there is one: a primitive for each member of a pool.
+ * Products of a fixed number of rows, a [rows x k] or some columns of its transpose, with a packed b [k x n], and a bias
+ * [n] where there is one: a primitive for each member of a pool.
  *
  * <p>Thread rule: each member calls in its own name.
  */

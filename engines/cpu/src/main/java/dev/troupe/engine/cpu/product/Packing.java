@@ -31,7 +31,7 @@ final class Packing implements Packer, AutoCloseable {
     private final Primitive[] reorders;
 
     /**
-     * The packing for panels of so many rows; other panels take it as well.
+     * The packing for panels of a number of rows; other panels take it as well.
      *
      * @param pool
      *            who packs
