@@ -22,7 +22,7 @@ final class KeysCommandTest {
         Door door = Door.call("keys", "training.optimizer");
         assertEquals("""
                 training.optimizer.kind = adamw
-                    adamw | sgd.
+                    adamw | sgd | muon (of hidden matrices; AdamW of the others).
                 training.optimizer.betas = [0.9, 0.95]
                     Of AdamW, as GPT-3 was trained: 0.95 forgets an outlier sooner than 0.999.
                 training.optimizer.epsilon = 1e-8
@@ -30,7 +30,7 @@ final class KeysCommandTest {
                 training.optimizer.weight-decay = 0.1
                     On tensors of two or more dimensions only.
                 training.optimizer.momentum = 0
-                    Of sgd: what the velocity keeps of itself. 0: no velocity.
+                    Of the velocity of sgd and muon. 0: of sgd no velocity, of muon 0.95.
                 training.optimizer.nesterov = false
                     Of sgd with momentum: whether an update looks a step ahead (Nesterov).
                 """, door.output());

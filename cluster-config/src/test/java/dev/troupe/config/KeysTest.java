@@ -15,8 +15,9 @@ final class KeysTest {
 
     @Test
     void shouldTellEachKeyWithItsDefaultItsReasonAndItsChoices() {
-        assertEquals(new Key("training.optimizer.kind", "adamw", "adamw | sgd.",
-                List.of("adamw", "sgd")), only("training.optimizer.kind"));
+        assertEquals(new Key("training.optimizer.kind", "adamw",
+                "adamw | sgd | muon (of hidden matrices; AdamW of the others).",
+                List.of("adamw", "sgd", "muon")), only("training.optimizer.kind"));
         assertEquals("1e-8", only("training.optimizer.epsilon").standard());
         Key betas = only("training.optimizer.betas");
         assertEquals("[0.9, 0.95]", betas.standard());

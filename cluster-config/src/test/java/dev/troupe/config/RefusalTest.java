@@ -45,7 +45,7 @@ class RefusalTest {
             "training.optimizer.momentum=1 ! training.optimizer.momentum (-s): expected a finite number of at least 0 and "
                     + "below 1, found 1.",
             "training.optimizer.momentum=0.9 ! training.optimizer.momentum (-s): expected 0 with training.optimizer.kind "
-                    + "= adamw, found 0.9; leave it out, or set training.optimizer.kind to sgd.",
+                    + "= adamw, found 0.9; leave it out, or set training.optimizer.kind to sgd or muon.",
             "training.optimizer.nesterov=true ! training.optimizer.nesterov (-s): expected false with "
                     + "training.optimizer.momentum = 0, found true; it looks one step of the velocity ahead, so set "
                     + "training.optimizer.momentum too, such as to 0.9.",

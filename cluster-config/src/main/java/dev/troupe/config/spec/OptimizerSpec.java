@@ -16,7 +16,7 @@ import java.util.Objects;
  *            decay of tensors of two or more dimensions, at least 0; decoupled from the gradient in AdamW, added to it
  *            in SGD
  * @param momentum
- *            what the velocity keeps of itself, at least 0 and below 1; 0 for no velocity; SGD only
+ *            what the velocity keeps of itself, at least 0 and below 1; 0 for no velocity; SGD and Muon
  * @param nesterov
  *            whether an update looks one step of the velocity ahead; SGD with momentum only
  */
@@ -45,7 +45,9 @@ public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weigh
         /** Adam with decoupled weight decay (Loshchilov and Hutter 2019). */
         ADAMW("adamw"),
         /** Stochastic gradient descent. */
-        SGD("sgd");
+        SGD("sgd"),
+        /** Muon for the matrices of hidden layers, AdamW for all others (Jordan et al. 2024). */
+        MUON("muon");
 
         private final String word;
 

@@ -6,7 +6,6 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.LossScaleSpec;
-import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.batch.Batches;
@@ -22,6 +21,7 @@ import dev.troupe.protocol.watch.StragglerWatch;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.optimizer.LearningRate;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.stage.Recompute;
 import dev.troupe.stage.Replay;
@@ -35,6 +35,7 @@ import dev.troupe.plan.FaultChecks;
 import dev.troupe.memory.AheadBudget;
 import dev.troupe.memory.MemoryPlan;
 import dev.troupe.plan.RunSchedule;
+import dev.troupe.plan.OptimizerChoice;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
@@ -112,7 +113,7 @@ public final class PreparedRun implements AutoCloseable {
             TrainingPlan planned = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
                             spec.parallel().data() * spec.microbatchCount(),
-                            optimizer(spec.training().optimizer()),
+                            OptimizerChoice.of(spec, start.model()),
                             Recompute.valueOf(spec.training().recompute().name()),
                             dropout(spec.training(), choice), data.separatesDocuments())
                             .with(new Replay(replay.every(), replay.aheadBlocks())),
@@ -186,14 +187,6 @@ public final class PreparedRun implements AutoCloseable {
             case FLOAT32 -> DataType.FLOAT32;
             case BFLOAT16 -> DataType.BFLOAT16;
             case FLOAT64 -> DataType.FLOAT64;
-        };
-    }
-
-    private static Optimizer optimizer(OptimizerSpec spec) {
-        return switch (spec.kind()) {
-            case ADAMW -> new Optimizer.AdamW(spec.betas().first(), spec.betas().second(), spec.epsilon(),
-                    spec.weightDecay());
-            case SGD -> new Optimizer.Sgd(spec.weightDecay(), spec.momentum(), spec.nesterov());
         };
     }
 
@@ -322,8 +315,13 @@ public final class PreparedRun implements AutoCloseable {
     /** Returns the bytes of a checkpoint's tensors under any layout: each weight, its versions, its optimizer state. */
     public long checkpointBytes() {
         return engine.settings().parameterType().elementBytes()
-                * (model().trainedCount() * (1 + plan.stageSettings().optimizer().moments().size())
+                * (model().parameters().values().stream().filter(ParameterSpec::isTrained).mapToLong(
+                        parameter -> parameter.elementCount() * (1 + optimizer().moments(parameter).size())).sum()
                         + plan.olderWeightCount());
+    }
+
+    private Optimizer optimizer() {
+        return plan.stageSettings().optimizer();
     }
 
     /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */

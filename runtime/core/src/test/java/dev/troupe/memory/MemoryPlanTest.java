@@ -103,6 +103,20 @@ class MemoryPlanTest {
         }
     }
 
+    /** Muon remembers one number of a hidden matrix, two of any other weight, and a squared norm of each matrix. */
+    @Test
+    void shouldCountWhatMuonRemembers() {
+        ModelSpec model = new Gpt2(3, 64, 2, 16, 100, false, Gpt2.NORM_EPSILON).spec();
+        long hidden = 3 * 12 * 64 * 64;
+        long others = 2 * 100 * 64 + 16 * 64 + 3 * 13 * 64 + 2 * 64;
+        StageSettings settings = new StageSettings(1, 6, 2,
+                new Optimizer.Muon(0.95, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1)));
+        RankMemory rank = MemoryPlan.of(TrainingPlan.of(model, settings, "uniform", Schedules.named("gpipe"),
+                new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2), reference(), false, 0, List.of()).ranks()
+                .getFirst();
+        assertEquals(4 * hidden + 8 * others + 3 * 4 * Double.BYTES, rank.optimizer());
+    }
+
     private static long padded(long elements, int data) {
         return Math.ceilDiv(elements, 64 * data) * 64 * data;
     }

@@ -1,11 +1,26 @@
 package dev.troupe.optimizer;
 
+import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 
 /** How gradients change weights. Weight decay acts on tensors of two or more dimensions only. */
 public sealed interface Optimizer {
-    /** What it remembers of each weight, a number of each name. */
-    List<String> moments();
+    /** The name of what an optimizer with momentum remembers. */
+    String MOMENTUM = "momentum_buffer";
+
+    /** What it remembers of each weight of a parameter, a number of each name. */
+    List<String> moments(ParameterSpec parameter);
+
+    /** A rule that changes each element by itself. */
+    sealed interface OfElements extends Optimizer {
+        /** What it remembers of each weight, a number of each name. */
+        List<String> moments();
+
+        @Override
+        default List<String> moments(ParameterSpec parameter) {
+            return moments();
+        }
+    }
 
     /**
      * Loshchilov and Hutter 2019, as {@code torch.optim.AdamW}: two moments per weight.
@@ -19,7 +34,7 @@ public sealed interface Optimizer {
      * @param weightDecay
      *            decoupled decay
      */
-    record AdamW(double beta1, double beta2, double epsilon, double weightDecay) implements Optimizer {
+    record AdamW(double beta1, double beta2, double epsilon, double weightDecay) implements OfElements {
         public AdamW {
             if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1)) {
                 throw new IllegalArgumentException(
@@ -48,7 +63,7 @@ public sealed interface Optimizer {
      * @param nesterov
      *            whether an update looks one step of the velocity ahead
      */
-    record Sgd(double weightDecay, double momentum, boolean nesterov) implements Optimizer {
+    record Sgd(double weightDecay, double momentum, boolean nesterov) implements OfElements {
         public Sgd {
             if (!(weightDecay >= 0)) {
                 throw new IllegalArgumentException(
@@ -69,7 +84,31 @@ public sealed interface Optimizer {
 
         @Override
         public List<String> moments() {
-            return momentum > 0 ? List.of("momentum_buffer") : List.of();
+            return momentum > 0 ? List.of(MOMENTUM) : List.of();
+        }
+    }
+
+    /**
+     * Jordan et al. 2024 for the matrices of hidden layers, AdamW for all other parameters. The update of a matrix is
+     * Nesterov's momentum, whose singular values five steps of a Newton-Schulz iteration bring near to 1, times
+     * {@code 0.2 sqrt(max(rows, columns))}: then its elements are as large as those of AdamW's updates, and one learning
+     * rate and one decay, decoupled, are right for both (Liu et al. 2025).
+     *
+     * @param momentum
+     *            what the momentum of a matrix keeps of itself
+     * @param others
+     *            the rule of all other parameters; its decay is that of the matrices too
+     */
+    record Muon(double momentum, AdamW others) implements Optimizer {
+        public Muon {
+            if (!(momentum > 0 && momentum < 1)) {
+                throw new IllegalArgumentException("the momentum of Muon must lie in (0, 1), but found " + momentum);
+            }
+        }
+
+        @Override
+        public List<String> moments(ParameterSpec parameter) {
+            return parameter.isHiddenMatrix() ? List.of(MOMENTUM) : others.moments(parameter);
         }
     }
 }

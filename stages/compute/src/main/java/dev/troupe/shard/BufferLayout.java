@@ -2,18 +2,21 @@ package dev.troupe.shard;
 
 import dev.troupe.engine.Shape;
 import dev.troupe.layer.Parameter;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.IndexRange;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
  * Where in a flat buffer each parameter of a stage lies. A buffer is a row of {@link Bucket}s, often a single one. In a
- * bucket lie first all parameters that decay, then all that do not, both in the order of the layers. So an optimizer meets
- * two ranges of a bucket, the matrices of neighbouring layers are neighbours, and so are all the small vectors.
+ * bucket lie first the matrices of hidden layers, then all other parameters that decay, then all that do not, each in the
+ * order of the layers. So an optimizer meets two ranges of a bucket, the matrices of neighbouring layers are neighbours, and
+ * so are all the small vectors; and one that treats the matrices of hidden layers one by one meets two ranges behind them.
  *
  * <p>Where ranks share a buffer out, each has as many neighbouring elements of every bucket, wherever parameters begin.
  * What a rank has of all buckets, one after another, is its share.
@@ -37,12 +40,14 @@ public final class BufferLayout {
      *            in the order in which they lie
      * @param first
      *            its first element in the buffer
+     * @param matricesEnd
+     *            the element before which all are matrices of hidden layers
      * @param decayingEnd
      *            the element before which all decay
      * @param end
      *            the element after its last; the bucket can be cut into shares of one size
      */
-    record Bucket(List<Parameter> parameters, long first, long decayingEnd, long end) {
+    record Bucket(List<Parameter> parameters, long first, long matricesEnd, long decayingEnd, long end) {
         long elementCount() {
             return end - first;
         }
@@ -63,6 +68,9 @@ public final class BufferLayout {
 
     /** A piece that an optimizer updates alike. */
     public record Run(boolean decays, Piece piece) {
+        boolean holds(Piece part) {
+            return part.first >= piece.first && part.first < piece.first + piece.count;
+        }
     }
 
     /** A layout of one bucket that nobody shares out, of these parameters, given in the order of the layers. */
@@ -97,22 +105,24 @@ public final class BufferLayout {
     }
 
     private Bucket place(List<Parameter> ordered, long from) {
-        List<Parameter> placed = new ArrayList<>(
-                ordered.stream().filter(parameter -> parameter.spec().decays()).toList());
-        long decayingEnd = place(from, placed);
-        List<Parameter> others = ordered.stream().filter(parameter -> !parameter.spec().decays()).toList();
-        long end = place(decayingEnd, others);
-        placed.addAll(others);
+        List<Parameter> placed = new ArrayList<>();
+        long matricesEnd = place(from, ordered, placed, ParameterSpec::isHiddenMatrix);
+        long decayingEnd = place(matricesEnd, ordered, placed, spec -> spec.decays() && !spec.isHiddenMatrix());
+        long end = place(decayingEnd, ordered, placed, spec -> !spec.decays());
         long unit = (long) ALIGNMENT * shareCount;
         long units = Math.max(1, Math.ceilDiv(end - from, unit));
-        return new Bucket(List.copyOf(placed), from, decayingEnd, from + units * unit);
+        return new Bucket(List.copyOf(placed), from, matricesEnd, decayingEnd, from + units * unit);
     }
 
-    private long place(long from, List<Parameter> some) {
+    /** Places some of these parameters, and returns the element behind the last. */
+    private long place(long from, List<Parameter> ordered, List<Parameter> placed, Predicate<ParameterSpec> some) {
         long next = from;
-        for (Parameter parameter : some) {
-            starts.put(parameter, next);
-            next = Math.addExact(next, Math.ceilDiv(parameter.shape().elementCount(), ALIGNMENT) * ALIGNMENT);
+        for (Parameter parameter : ordered) {
+            if (some.test(parameter.spec())) {
+                starts.put(parameter, next);
+                placed.add(parameter);
+                next = Math.addExact(next, Math.ceilDiv(parameter.shape().elementCount(), ALIGNMENT) * ALIGNMENT);
+            }
         }
         return next;
     }
@@ -163,11 +173,6 @@ public final class BufferLayout {
         return shareOf(bucketOf(parameter), rank, first, first + parameter.shape().elementCount());
     }
 
-    /** The shape of a piece of a parameter: its own where it is all of it. */
-    static Shape shapeOf(Piece piece, Parameter parameter) {
-        return piece.count() == parameter.shape().elementCount() ? parameter.shape() : Shape.row(piece.count());
-    }
-
     /**
      * What a rank has of a parameter in a buffer of this layout, under a name; empty where that is nothing.
      *
@@ -177,29 +182,43 @@ public final class BufferLayout {
     Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, int rank, boolean isCopy) {
         return switch (buffer.extent()) {
             case ALL -> Optional.of(new StateTensor(name,
-                    buffer.part(whole(parameter), parameter.shape()), parameter.slice(), isCopy || rank > 0));
+                    buffer.part(runOf(parameter).piece(), parameter.shape()), parameter.slice(), isCopy || rank > 0));
             case SHARE_IN_PLACE, SHARE -> shareOf(parameter, rank)
                     .map(piece -> new StateTensor(name, buffer.part(piece, shapeOf(piece, parameter)),
                             parameter.slice().part(elementsOf(piece, parameter)), isCopy));
         };
     }
 
-    private Piece whole(Parameter parameter) {
-        long first = start(parameter);
-        return piece(first, first + parameter.shape().elementCount());
+    /**
+     * What an optimizer updates of the whole buffer.
+     *
+     * @param matricesApart
+     *            whether all but the matrices of hidden layers
+     */
+    List<Run> runs(boolean matricesApart) {
+        return buckets.stream()
+                .flatMap(bucket -> Stream.of(
+                        new Run(true,
+                                piece(matricesApart ? bucket.matricesEnd() : bucket.first(), bucket.decayingEnd())),
+                        new Run(false, piece(bucket.decayingEnd(), bucket.end()))))
+                .filter(run -> run.piece().count() > 0).toList();
     }
 
-    private IndexRange elementsOf(Piece piece, Parameter parameter) {
+    /** All of a parameter. */
+    Run runOf(Parameter parameter) {
+        long first = start(parameter);
+        return new Run(parameter.spec().decays(), piece(first, first + parameter.shape().elementCount()));
+    }
+
+    /** Which elements of a parameter a piece is. */
+    IndexRange elementsOf(Piece piece, Parameter parameter) {
         int first = Math.toIntExact(piece.first() - start(parameter));
         return new IndexRange(first, Math.toIntExact(first + piece.count()));
     }
 
-    /** What an optimizer updates of the whole buffer. */
-    List<Run> runs() {
-        return buckets.stream()
-                .flatMap(bucket -> Stream.of(new Run(true, piece(bucket.first(), bucket.decayingEnd())),
-                        new Run(false, piece(bucket.decayingEnd(), bucket.end()))))
-                .filter(run -> run.piece().count() > 0).toList();
+    /** The shape of a piece of a parameter: the parameter's own where it is all of it. */
+    static Shape shapeOf(Piece piece, Parameter parameter) {
+        return piece.count() == parameter.shape().elementCount() ? parameter.shape() : Shape.row(piece.count());
     }
 
     private static Piece piece(long first, long end) {

@@ -243,9 +243,10 @@ public final class StageBuffers implements AutoCloseable {
         return sums.stream().mapToLong(GradientSum::bytes).sum() + workingGradientBytes;
     }
 
-    /** A buffer for what an optimizer remembers of each weight that it updates here, filled with zeros. */
-    public FlatBuffer allocateMoments() {
-        return allocate(data.shares(Zero.OPTIMIZER) ? Extent.SHARE : Extent.ALL);
+    /** A buffer for what an optimizer remembers of each weight of a run, filled with zeros. */
+    public Moments allocateMoments(BufferLayout.Run run) {
+        return new Moments(engine, layout, data, run,
+                own(engine.parameterType(), Shape.row(run.piece().count())));
     }
 
     private FlatBuffer allocate(Extent extent) {
@@ -261,9 +262,19 @@ public final class StageBuffers implements AutoCloseable {
         return engine.range(buffer.tensor(), layout.start(parameter), parameter.shape());
     }
 
-    /** What an optimizer updates here. */
-    public List<BufferLayout.Run> runs() {
-        return data.shares(Zero.OPTIMIZER) ? layout.runs(data.group().rank()) : layout.runs();
+    /** What an optimizer updates here; all but the {@link #matrices} where those are apart. */
+    public List<BufferLayout.Run> runs(boolean matricesApart) {
+        return data.shares(Zero.OPTIMIZER) ? layout.runs(data.group().rank()) : layout.runs(matricesApart);
+    }
+
+    /** The trained matrices of hidden layers. */
+    public List<Parameter> matrices() {
+        return layers.all().stream().filter(parameter -> parameter.spec().isHiddenMatrix()).toList();
+    }
+
+    /** All of a parameter. */
+    public BufferLayout.Run runOf(Parameter parameter) {
+        return layout.runOf(parameter);
     }
 
     /**
@@ -369,13 +380,14 @@ public final class StageBuffers implements AutoCloseable {
         }
     }
 
-    private Tensor own(DataType dataType, Shape shape) {
+    /** A tensor that is given back with the buffers, filled with zeros. */
+    public Tensor own(DataType dataType, Shape shape) {
         Tensor tensor = engine.allocate(dataType, shape);
         owned.add(tensor);
         return tensor;
     }
 
-    /** Gives back every buffer, those of {@link #allocate} too. */
+    /** Gives back every buffer, those of {@link #own} too. */
     @Override
     public void close() {
         owned.forEach(Tensor::close);

@@ -73,7 +73,7 @@ public final class Stage implements AutoCloseable {
         this.stack = StageLayers.of(context, model, layers);
         this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool, settings.overlap());
         buffers.load(stack.parameters(), source);
-        this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
+        this.optimizer = new OptimizerState(engine, buffers, settings.optimizer(), pool);
         this.state = new StageState(engine, stack, buffers, optimizer, group);
         this.border = new Border(index, new ResidualStream(context).extent(), stack,
                 new TokenUpload(context, index, model.size(Axis.VOCABULARY)), settings.separatesDocuments());

@@ -34,14 +34,30 @@ class BufferLayoutTest {
         assertEquals(256, only.decayingEnd());
         assertEquals(448, layout.elementCount());
         assertEquals(List.of(new Run(true, new Piece(0, 0, 256)), new Run(false, new Piece(256, 256, 192))),
-                layout.runs());
-        assertEquals(layout.runs(), layout.runs(0));
+                layout.runs(false));
+        assertEquals(layout.runs(false), layout.runs(0));
+    }
+
+    @Test
+    void shouldLayMatricesOfHiddenLayersBeforeTables() {
+        NamedShape shape = NamedShape.of(Axis.INNER, 8, Axis.HIDDEN, 9);
+        Parameter hidden = Parameter.of(
+                ParameterSpec.hiddenMatrix("hidden", shape, new Init.Constant(0), new Split.Whole(), true),
+                TensorSlice.whole(shape.sizes()), false);
+        // hidden 72 | table 130 | gamma 26
+        BufferLayout layout = new BufferLayout(List.of(table, gamma, hidden));
+        assertEquals(List.of(hidden, table, gamma), layout.buckets().getFirst().parameters());
+        assertEquals(List.of(new Run(true, new Piece(0, 0, 320)), new Run(false, new Piece(320, 320, 64))),
+                layout.runs(false));
+        assertEquals(List.of(new Run(true, new Piece(128, 128, 192)), new Run(false, new Piece(320, 320, 64))),
+                layout.runs(true));
+        assertEquals(new Run(true, new Piece(0, 0, 72)), layout.runOf(hidden));
     }
 
     @Test
     void shouldLayOutParametersOfOneKindAlone() {
-        assertEquals(List.of(new Run(true, new Piece(0, 0, 192))), new BufferLayout(List.of(table)).runs());
-        assertEquals(List.of(new Run(false, new Piece(0, 0, 64))), new BufferLayout(List.of(gamma)).runs());
+        assertEquals(List.of(new Run(true, new Piece(0, 0, 192))), new BufferLayout(List.of(table)).runs(false));
+        assertEquals(List.of(new Run(false, new Piece(0, 0, 64))), new BufferLayout(List.of(gamma)).runs(false));
     }
 
     @Test

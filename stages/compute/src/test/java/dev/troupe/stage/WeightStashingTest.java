@@ -42,10 +42,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 class WeightStashingTest {
     private static final String UNTIED = "gpt2-untied-sgd";
     private static final int STEPS = 9;
-    private static final Optimizer ADAM_W = new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1);
+    private static final Optimizer.AdamW ADAM_W = new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1);
 
     @ParameterizedTest
-    @CsvSource({"3, false, adamw, cpu", "3, true, adamw, cpu", "2, false, sgd, reference"})
+    @CsvSource({"3, false, adamw, cpu", "3, true, adamw, cpu", "2, false, sgd, reference", "3, false, muon, cpu"})
     void shouldHaveTheBitsOfOneDeviceOnDelayedWeights(int stageCount, boolean hasVerticalSync, String optimizer,
             String engine) {
         assertSameBits(UNTIED, stageCount, new PipeDream(hasVerticalSync), optimizer, engine);
@@ -54,7 +54,8 @@ class WeightStashingTest {
     @ParameterizedTest
     @Tag("long")
     @CsvSource({"2, false, adamw, cpu", "4, false, adamw, bfloat16", "4, true, adamw, bfloat16", "4, true, sgd, cpu",
-            "4, false, sgd, cpu", "2, true, adamw, reference", "4, false, adamw, reference"})
+            "4, false, sgd, cpu", "2, true, adamw, reference", "4, false, adamw, reference",
+            "4, true, muon, bfloat16", "2, false, muon, reference"})
     void shouldHaveTheBitsOfOneDeviceUnderEveryPlan(int stageCount, boolean hasVerticalSync, String optimizer,
             String engine) {
         assertSameBits(UNTIED, stageCount, new PipeDream(hasVerticalSync), optimizer, engine);
@@ -91,9 +92,11 @@ class WeightStashingTest {
     }
 
     private static Optimizing optimizing(String optimizer) {
-        return optimizer.equals("sgd")
-                ? new Optimizing(new Optimizer.Sgd(0), 0.1, 0)
-                : new Optimizing(ADAM_W, 0.01, 0);
+        return switch (optimizer) {
+            case "sgd" -> new Optimizing(new Optimizer.Sgd(0), 0.1, 0);
+            case "muon" -> new Optimizing(new Optimizer.Muon(0.95, ADAM_W), 0.01, 0);
+            default -> new Optimizing(ADAM_W, 0.01, 0);
+        };
     }
 
     private static OverlappingPipeline pipeline(Golden golden, int stageCount, PipeDream schedule,

@@ -125,8 +125,8 @@ final class Gpt2Layers {
         int count = pieces.stream().mapToInt(Integer::intValue).sum();
         Split split = new Split.Along(outputs, pieces);
         return new Linear.Spec(
-                new ParameterSpec(name + ".weight", NamedShape.of(Axis.HIDDEN, width, outputs, count),
-                        new Init.Normal(DEVIATION), split, true, trainsAll),
+                ParameterSpec.hiddenMatrix(name + ".weight", NamedShape.of(Axis.HIDDEN, width, outputs, count),
+                        new Init.Normal(DEVIATION), split, trainsAll),
                 vector(name + ".bias", outputs, count, 0, split),
                 adapter(block, matrix, NamedShape.of(Axis.HIDDEN, width, outputs, count), new Split.WholeForOwnHeads(),
                         split));
@@ -137,8 +137,8 @@ final class Gpt2Layers {
         String name = "h." + block + "." + matrix;
         Split split = new Split.Along(inputs, List.of(count));
         return new Linear.Spec(
-                new ParameterSpec(name + ".weight", NamedShape.of(inputs, count, Axis.HIDDEN, width),
-                        new Init.Normal(DEVIATION / Math.sqrt(2.0 * model.layers())), split, true, trainsAll),
+                ParameterSpec.hiddenMatrix(name + ".weight", NamedShape.of(inputs, count, Axis.HIDDEN, width),
+                        new Init.Normal(DEVIATION / Math.sqrt(2.0 * model.layers())), split, trainsAll),
                 vector(name + ".bias", Axis.HIDDEN, width, 0, new Split.Whole()),
                 adapter(block, matrix, NamedShape.of(inputs, count, Axis.HIDDEN, width), split,
                         new Split.WholeForOwnHeads()));

@@ -146,8 +146,9 @@ final class RotaryLayers {
             boolean biased) {
         Split split = new Split.Along(outputs, List.of(count));
         return new Projection.Spec(
-                new ParameterSpec(inside + matrix + ".weight", NamedShape.of(outputs, count, Axis.HIDDEN, width),
-                        new Init.Normal(DEVIATION), split, true, trainsAll),
+                ParameterSpec.hiddenMatrix(inside + matrix + ".weight",
+                        NamedShape.of(outputs, count, Axis.HIDDEN, width), new Init.Normal(DEVIATION), split,
+                        trainsAll),
                 biased ? Optional.of(vector(inside + matrix + ".bias", outputs, count, 0, split)) : Optional.empty(),
                 adapter(block, inside, matrix, outputs, count, Axis.HIDDEN, width, outputs));
     }
@@ -155,8 +156,9 @@ final class RotaryLayers {
     /** Into the stream, shared out by inputs. */
     private Projection.Spec byInputs(int block, String inside, String matrix, Axis inputs, int count) {
         return new Projection.Spec(
-                new ParameterSpec(inside + matrix + ".weight", NamedShape.of(Axis.HIDDEN, width, inputs, count),
-                        new Init.Normal(DEVIATION), new Split.Along(inputs, List.of(count)), true, trainsAll),
+                ParameterSpec.hiddenMatrix(inside + matrix + ".weight",
+                        NamedShape.of(Axis.HIDDEN, width, inputs, count), new Init.Normal(DEVIATION),
+                        new Split.Along(inputs, List.of(count)), trainsAll),
                 Optional.empty(), adapter(block, inside, matrix, Axis.HIDDEN, width, inputs, count, inputs));
     }
 

@@ -18,9 +18,11 @@ import dev.troupe.parallel.TensorSlice;
  *            whether weight decay acts on it
  * @param isTrained
  *            whether a run changes it; one that is frozen has no gradient and no optimizer state
+ * @param isHiddenMatrix
+ *            whether it maps activations to activations, as the matrices of a block do, and no table of tokens does
  */
-public record ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays,
-        boolean isTrained) {
+public record ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays, boolean isTrained,
+        boolean isHiddenMatrix) {
     public ParameterSpec {
         if (split instanceof Split.Along(Axis axis, var pieces)) {
             int size = shape.dimensions().get(shape.dimensionOf(axis)).size();
@@ -31,9 +33,20 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
         }
     }
 
-    /** A parameter that is trained. */
+    /** A parameter that is no matrix of a hidden layer. */
+    public ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays, boolean isTrained) {
+        this(name, shape, init, split, decays, isTrained, false);
+    }
+
+    /** A parameter that is trained, and no matrix of a hidden layer. */
     public ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays) {
         this(name, shape, init, split, decays, true);
+    }
+
+    /** A matrix of a hidden layer, which decays. */
+    public static ParameterSpec hiddenMatrix(String name, NamedShape shape, Init init, Split split,
+            boolean isTrained) {
+        return new ParameterSpec(name, shape, init, split, true, isTrained, true);
     }
 
     /** How many numbers the whole tensor has. */

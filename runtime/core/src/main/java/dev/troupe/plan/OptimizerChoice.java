@@ -1,0 +1,51 @@
+package dev.troupe.plan;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.OptimizerSpec;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.optimizer.Optimizer;
+
+/** The optimizer that a run asks for. */
+public final class OptimizerChoice {
+    private static final String WHOLE = "training.optimizer.kind = muon updates whole matrices, but ";
+
+    private OptimizerChoice() {
+    }
+
+    /**
+     * Returns the optimizer of a run.
+     *
+     * @throws UsageException
+     *             where the ranks of the run do not hold what it needs
+     */
+    public static Optimizer of(RunSpec run, ModelSpec model) {
+        OptimizerSpec spec = run.training().optimizer();
+        Optimizer.AdamW adamW = new Optimizer.AdamW(spec.betas().first(), spec.betas().second(), spec.epsilon(),
+                spec.weightDecay());
+        return switch (spec.kind()) {
+            case ADAMW -> adamW;
+            case SGD -> new Optimizer.Sgd(spec.weightDecay(), spec.momentum(), spec.nesterov());
+            case MUON -> {
+                requireWholeMatrices(run, model);
+                yield new Optimizer.Muon(spec.momentum(), adamW);
+            }
+        };
+    }
+
+    private static void requireWholeMatrices(RunSpec run, ModelSpec model) {
+        if (run.parallel().tensor() > 1) {
+            throw new UsageException(WHOLE + "with parallel.tensor = " + run.parallel().tensor()
+                    + " each rank has a part of a matrix: set it to 1, or take adamw");
+        }
+        if (run.training().zero() > 0 && run.parallel().data() > 1) {
+            throw new UsageException(WHOLE + "with training.zero = " + run.training().zero()
+                    + " each of the " + run.parallel().data()
+                    + " data-parallel ranks updates a part of them: set it to 0, or take adamw");
+        }
+        if (model.lora().isPresent()) {
+            throw new UsageException(
+                    WHOLE + "with training.lora the matrices are frozen, and adapters alone are trained:"
+                            + " take adamw");
+        }
+    }
+}

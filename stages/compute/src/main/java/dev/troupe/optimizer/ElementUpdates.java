@@ -1,0 +1,78 @@
+package dev.troupe.optimizer;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.OptimizerKernels.Momentum;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.Parameter;
+import dev.troupe.shard.BufferLayout.Run;
+import dev.troupe.shard.FlatBuffer;
+import dev.troupe.shard.Moments;
+import dev.troupe.shard.StageBuffers;
+import dev.troupe.shard.StateTensor;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** Updates that change each element by itself: one kernel call a kind of decay, however many parameters there are. */
+final class ElementUpdates {
+    private final Engine engine;
+    private final StageBuffers buffers;
+    private final Optimizer.OfElements rule;
+    /** By run, in the order of {@link Optimizer.OfElements#moments}. */
+    private final List<List<Moments>> moments;
+    /** By the sum of gradients that an update uses. */
+    private final List<List<Part>> parts;
+
+    /** Neighbouring parameters that are updated alike. */
+    private record Part(boolean decays, Tensor weights, Tensor gradients, List<Tensor> moments) {
+    }
+
+    /** Allocates what the rule remembers of each weight of some runs. */
+    ElementUpdates(Engine engine, StageBuffers buffers, Optimizer.OfElements rule, List<Run> runs) {
+        this.engine = engine;
+        this.buffers = buffers;
+        this.rule = rule;
+        this.moments = runs.stream()
+                .map(run -> Stream.generate(() -> buffers.allocateMoments(run)).limit(rule.moments().size()).toList())
+                .toList();
+        this.parts = buffers.gradientSums().stream().map(gradients -> IntStream.range(0, runs.size())
+                .mapToObj(index -> part(runs.get(index), gradients, moments.get(index))).toList()).toList();
+    }
+
+    private Part part(Run run, FlatBuffer gradients, List<Moments> ofRun) {
+        return new Part(run.decays(), buffers.weights().part(run.piece()), gradients.part(run.piece()),
+                ofRun.stream().map(Moments::tensor).toList());
+    }
+
+    /** Updates the weights by the gradients in use, which are zero afterwards. */
+    void step(double learningRate, double gradientScale, long updateNumber) {
+        for (Part part : parts.get(buffers.sumIndex())) {
+            switch (rule) {
+                case Optimizer.AdamW(double beta1, double beta2, double epsilon, double weightDecay) ->
+                    engine.adamW(part.weights, part.gradients, part.moments.get(0), part.moments.get(1),
+                            new AdamW(learningRate, beta1, beta2, epsilon, part.decays ? weightDecay : 0, updateNumber,
+                                    gradientScale));
+                case Optimizer.Sgd(double weightDecay, double momentum, boolean nesterov) -> {
+                    double decay = part.decays ? weightDecay : 0;
+                    if (momentum > 0) {
+                        engine.sgdMomentum(part.weights, part.gradients, part.moments.getFirst(),
+                                new Momentum(learningRate, momentum, nesterov, decay, gradientScale));
+                    } else {
+                        engine.sgd(part.weights, part.gradients, learningRate, decay, gradientScale);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Appends what is here of the moments of a parameter under their names. */
+    void addTo(List<StateTensor> state, Parameter parameter, boolean copy) {
+        for (int index = 0; index < rule.moments().size(); index++) {
+            String name = OptimizerState.PREFIX + rule.moments().get(index) + "." + parameter.name();
+            for (List<Moments> ofRun : moments) {
+                ofRun.get(index).held(name, parameter, copy).ifPresent(state::add);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package dev.troupe.shard;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.Parameter;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.Zero;
+import dev.troupe.shard.BufferLayout.Piece;
+import dev.troupe.shard.BufferLayout.Run;
+import java.util.Optional;
+
+/** One number for each weight that an optimizer updates alike: what it remembers of them between updates. */
+public final class Moments {
+    private final Engine engine;
+    private final BufferLayout layout;
+    private final DataShare data;
+    private final Run run;
+    private final Tensor tensor;
+
+    Moments(Engine engine, BufferLayout layout, DataShare data, Run run, Tensor tensor) {
+        this.engine = engine;
+        this.layout = layout;
+        this.data = data;
+        this.run = run;
+        this.tensor = tensor;
+    }
+
+    /** The numbers, in one dimension. */
+    public Tensor tensor() {
+        return tensor;
+    }
+
+    /**
+     * What of a parameter is here, under a name; empty where that is nothing.
+     *
+     * @param isCopy
+     *            whether another rank that reads the same microbatches has it too, and is the one to write it
+     */
+    public Optional<StateTensor> held(String name, Parameter parameter, boolean isCopy) {
+        int rank = data.group().rank();
+        boolean isShared = data.shares(Zero.OPTIMIZER);
+        Optional<Piece> own = isShared
+                ? layout.shareOf(parameter, rank)
+                : Optional.of(layout.runOf(parameter).piece());
+        return own.filter(run::holds)
+                .map(piece -> new StateTensor(name,
+                        engine.range(tensor, piece.first() - run.piece().first(),
+                                BufferLayout.shapeOf(piece, parameter)),
+                        isShared ? parameter.slice().part(layout.elementsOf(piece, parameter)) : parameter.slice(),
+                        isCopy || !isShared && rank > 0));
+    }
+}
