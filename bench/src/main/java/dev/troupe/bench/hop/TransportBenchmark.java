@@ -70,7 +70,7 @@ public final class TransportBenchmark implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         List<String> all = new ArrayList<>(settings);
-        all.addFirst("engine.kind=nd4j");
+        all.addFirst("engine.kind=cpu");
         RunSpec spec = RunSpecReader.read(Optional.empty(), all);
         MarkdownTable table = new MarkdownTable("message", "GB/s, median", "slowest to fastest", "plain copy, GB/s",
                 "share of a plain copy", "one way, µs, median", "one way, µs, 99 %");

@@ -8,11 +8,11 @@ import java.util.Optional;
  *
  * <p>Order: an engine does what it is asked in the order of the calls. It may do so late: a call that returns nothing may
  * have its effect after it has returned ({@link #computesLate}), and a {@link #fence} says when. {@link #toHost} and
- * {@link #fromHost} alone are outside that order, since they begin at a fence.
+ * {@link #fromHost}, which begin at a fence, and {@link #takeFrom} alone are outside that order.
  *
  * <p>Thread rule: {@link #allocate} is called by one thread at a time, which calls the kernels too. Copies may run on
- * another thread meanwhile, on tensors no kernel is using; {@link #fence}, {@link #toHost} and {@link #fromHost} are for
- * any thread.
+ * another thread meanwhile, on tensors no kernel is using; {@link #fence}, {@link #toHost}, {@link #fromHost} and
+ * {@link #takeFrom} are for any thread.
  */
 public interface Memory {
     /**
@@ -144,6 +144,23 @@ public interface Memory {
         after.await();
         copyFromHost(source, target, byteOffset);
         return Fence.REACHED;
+    }
+
+    /**
+     * Copies bytes of a tensor of any engine to the same place in a tensor of this one without the host, where both are in
+     * the memory of one device, and may return before it is done. It begins at once, whatever the two engines still have
+     * to do: the source has been written, and nothing uses the target, until the fence that is returned is reached.
+     *
+     * @param source
+     *            an open tensor of an engine of this process
+     * @param target
+     *            an open tensor of this engine
+     * @return reached once the bytes are in the target; empty, and nothing is copied, where the way is by the host
+     * @throws IllegalArgumentException
+     *             where the bytes are not whole elements of both tensors
+     */
+    default Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
+        return Optional.empty();
     }
 
     /**

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  * @param messagesReceived
  *            messages that landed whole
  * @param bytesSent
- *            payload bytes handed to Aeron or the kernel
+ *            payload bytes handed to Aeron, the kernel, or a rank of this process
  * @param bytesReceived
  *            payload bytes written into granted buffers
  * @param backPressured

@@ -19,6 +19,7 @@ abstract class CheckedMemory implements Engine {
     private final Operands ofBeginning = new Operands(this, "beginning");
     private final Operands ofToHost = new Operands(this, "toHost");
     private final Operands ofFromHost = new Operands(this, "fromHost");
+    private final Operands ofTakeFrom = new Operands(this, "takeFrom");
     private final Operands ofHostMemory = new Operands(this, "hostMemory");
     private volatile boolean isClosed;
 
@@ -128,6 +129,19 @@ abstract class CheckedMemory implements Engine {
         CheckedTensor own = ofFromHost.bytes("target", target, byteOffset, source.byteSize());
         own.noteIds(source, byteOffset);
         return engine.fromHost(source, own.own(), byteOffset, after);
+    }
+
+    /** Empty of ids, as {@link #hostMemory} is. */
+    @Override
+    public final Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
+        CheckedTensor own = ofTakeFrom.bytes("target", target, byteOffset, byteCount);
+        if (!(source instanceof CheckedTensor other)) {
+            return Optional.empty();
+        }
+        other.owner().ofTakeFrom.bytes("source", source, byteOffset, byteCount);
+        return own.dataType() == DataType.INT32
+                ? Optional.empty()
+                : engine.takeFrom(other.own(), own.own(), byteOffset, byteCount);
     }
 
     /** Empty of ids, so that all of them come by copies and are known here. */

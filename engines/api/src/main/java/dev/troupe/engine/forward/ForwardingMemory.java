@@ -121,6 +121,11 @@ abstract class ForwardingMemory implements Engine {
     }
 
     @Override
+    public Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
+        return engine.takeFrom(source, target, byteOffset, byteCount);
+    }
+
+    @Override
     public Optional<MemorySegment> hostMemory(Tensor tensor) {
         return engine.hostMemory(tensor);
     }

@@ -134,6 +134,27 @@ abstract class MemoryConformance {
     }
 
     @Test
+    final void shouldTakeFromAnotherEngineWhereItSaysSo() {
+        int width = engine.parameterType().elementBytes();
+        try (Engine other = open(1);
+                Tensor source = other.allocate(engine.parameterType(), Shape.of(ELEMENTS));
+                Tensor target = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS))) {
+            HostMemory.write(other, source, ones(ELEMENTS));
+            other.fence().await();
+            engine.fence().await();
+            engine.takeFrom(source, target, 3L * width, 40L * width).ifPresent(taken -> {
+                taken.await();
+                double[] expected = new double[ELEMENTS];
+                Arrays.fill(expected, 3, 43, 1);
+                assertArrayEquals(expected, HostMemory.read(engine, target));
+            });
+            assertThrows(IllegalArgumentException.class,
+                    () -> engine.takeFrom(source, target, 0, (ELEMENTS + 1L) * width));
+            assertThrows(IllegalArgumentException.class, () -> engine.takeFrom(source, target, 1, width));
+        }
+    }
+
+    @Test
     final void shouldRefuseRangesThatDoNotFit() {
         try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(4))) {
             HostMemory.write(engine, tensor, ones(4));

@@ -26,7 +26,7 @@ import java.util.Random;
  * refused by name.
  *
  * <p>Of some seeds it shows {@link Engine#hostMemory} where the other engine does, as a device does that shares the host's
- * memory; of the others it shows none.
+ * memory; of the others it shows none, and takes from tensors of late engines, as if all were on one device.
  *
  * <p>Thread rule: that of {@link Engine}.
  */
@@ -73,6 +73,7 @@ public final class LateEngine implements InvocationHandler {
             case "toHost" -> toHost((LateTensor) args[0], (long) args[1], (MemorySegment) args[2], (Fence) args[3]);
             case "fromHost" -> fromHost((MemorySegment) args[0], (LateTensor) args[1], (long) args[2],
                     (Fence) args[3]);
+            case "takeFrom" -> takeFrom((Tensor) args[0], (LateTensor) args[1], (long) args[2], (long) args[3]);
             case "allocatedBytes" -> {
                 work.finish();
                 yield call(method, args);
@@ -175,6 +176,15 @@ public final class LateEngine implements InvocationHandler {
         requireOpen("fromHost", target);
         return work.ask(new LateWork.Copy("fromHost", target, LateWork.behind(after), true, () -> {
         }, () -> engine.copyFromHost(source, target.own(), byteOffset)));
+    }
+
+    private Optional<Fence> takeFrom(Tensor source, LateTensor target, long byteOffset, long byteCount) {
+        if (sharesMemory || !(source instanceof LateTensor other)) {
+            return Optional.empty();
+        }
+        MemorySegment bytes = MemorySegment.ofArray(new byte[Math.toIntExact(byteCount)]);
+        other.owner().toHost(other, byteOffset, bytes, Fence.REACHED).await();
+        return Optional.of(fromHost(bytes, target, byteOffset, Fence.REACHED));
     }
 
     /** Called by a tensor: it ends in the order of the calls. */

@@ -34,6 +34,10 @@ final class LateTensor extends EngineTensor {
         return own;
     }
 
+    LateEngine owner() {
+        return owner;
+    }
+
     boolean isBuffer() {
         return buffer == this;
     }

@@ -2,6 +2,7 @@ package dev.troupe.engine.cuda;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import java.util.List;
 import java.util.Set;
@@ -10,12 +11,18 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** The tensors of one engine that are allocated and not closed. Any thread may call it. */
 final class CudaMemory {
+    private final Device device;
     private final DeviceStream stream;
     private final Set<CudaTensor> open = ConcurrentHashMap.newKeySet();
     private final AtomicLong allocatedBytes = new AtomicLong();
 
-    CudaMemory(DeviceStream stream) {
+    CudaMemory(Device device, DeviceStream stream) {
+        this.device = device;
         this.stream = stream;
+    }
+
+    Device device() {
+        return device;
     }
 
     /** A tensor of zeros. */

@@ -4,6 +4,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.EngineTensor;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cuda.device.Device;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A tensor in the memory of a device, or a range of one. */
@@ -35,6 +36,11 @@ final class CudaTensor extends EngineTensor {
     /** Where the first element is on the device. */
     long address() {
         return address;
+    }
+
+    /** The device in whose memory it is. */
+    Device device() {
+        return owner.device();
     }
 
     long elementCount() {

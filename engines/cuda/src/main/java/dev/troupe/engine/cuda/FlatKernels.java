@@ -10,6 +10,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * The half of the engine to which a tensor is a row of elements, whatever its shape: memory, and the kernels that take
@@ -34,7 +35,7 @@ abstract class FlatKernels implements Engine {
         this.computeType = computeType;
         stream = device.openStream();
         copies = device.openStream();
-        memory = new CudaMemory(stream);
+        memory = new CudaMemory(device, stream);
         launch = new Launch(stream, computeType == DataType.BFLOAT16 ? "bf16" : "f32");
     }
 
@@ -96,6 +97,16 @@ abstract class FlatKernels implements Engine {
         after.await();
         copies.fromHost(source, CudaTensor.of(target).address() + byteOffset);
         return copies.fence();
+    }
+
+    @Override
+    public Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
+        CudaTensor own = CudaTensor.of(target);
+        if (!(source instanceof CudaTensor other) || other.device() != own.device()) {
+            return Optional.empty();
+        }
+        copies.copy(other.address() + byteOffset, own.address() + byteOffset, byteCount);
+        return Optional.of(copies.fence());
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.optimizer.Optimizer;
@@ -34,7 +35,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A GPT-2 of eight blocks with dropout, trained by stages that each have an engine on the interpreter. */
+/**
+ * A GPT-2 of eight blocks with dropout, trained by stages that each have an engine on one device of the interpreter, and
+ * hand tensors to each other there.
+ */
 @ExtendWith(DrawnOrders.class)
 @Tag("parity")
 class FourStagesTest {
@@ -58,14 +62,16 @@ class FourStagesTest {
     @ParameterizedTest
     @EnumSource(value = DataType.class, names = {"FLOAT32", "BFLOAT16"})
     void shouldGiveTheBitsOfOneStage(DataType computeType) throws IOException, URISyntaxException {
+        InterpretedDevice device = Interpreted.device();
         train(1, () -> Interpreted.engine(computeType))
-                .assertSameBits(train(4, () -> Interpreted.engine(computeType)));
+                .assertSameBits(train(4, () -> Interpreted.on(device, computeType)));
     }
 
     @Test
     void shouldGiveThoseBitsWhereTheDeviceIsLate() throws IOException, URISyntaxException {
+        InterpretedDevice device = Interpreted.lateDevice();
         train(1, () -> Interpreted.engine(DataType.FLOAT32))
-                .assertSameBits(train(4, () -> Interpreted.lateEngine(DataType.FLOAT32)));
+                .assertSameBits(train(4, () -> Interpreted.on(device, DataType.FLOAT32)));
     }
 
     @Test
@@ -144,12 +150,12 @@ class FourStagesTest {
         return tokens.ints(MICROBATCH_SIZE * SEQUENCE_LENGTH, 0, VOCABULARY).toArray();
     }
 
-    /** Hands a tensor from one stage to another by way of the host. */
+    /** Hands a tensor from one stage to another without the host, as the transport does. */
     private static Tensor cross(Tensor tensor, int from, int to, List<Stage> stages, List<Engine> engines) {
-        byte[] bytes = new byte[(int) tensor.byteCount()];
-        engines.get(from).copyToHost(tensor, 0, MemorySegment.ofArray(bytes));
         Tensor landed = stages.get(to).takeBoundary();
-        engines.get(to).copyFromHost(MemorySegment.ofArray(bytes), landed, 0);
+        engines.get(from).fence().await();
+        engines.get(to).fence().await();
+        engines.get(to).takeFrom(tensor, landed, 0, tensor.byteCount()).orElseThrow().await();
         stages.get(from).release(tensor);
         return landed;
     }

@@ -36,10 +36,20 @@ final class Interpreted {
 
     /** An engine on a device that does nothing before somebody waits. */
     static Engine lateEngine(DataType computeType) {
-        return new CheckedEngine(new CudaEngine(InterpretedDevice.late(MODULE, ORDERS), computeType));
+        return on(lateDevice(), computeType);
+    }
+
+    /** A device that does nothing before somebody waits. */
+    static InterpretedDevice lateDevice() {
+        return InterpretedDevice.late(MODULE, ORDERS);
     }
 
     static Engine engine(DataType computeType) {
-        return new CheckedEngine(new CudaEngine(device(), computeType));
+        return on(device(), computeType);
+    }
+
+    /** One of the engines of a device. */
+    static Engine on(InterpretedDevice device, DataType computeType) {
+        return new CheckedEngine(new CudaEngine(device, computeType));
     }
 }

@@ -188,7 +188,9 @@ final class AeronClient implements AutoCloseable {
             Optional<Ring> ring = hasRing
                     ? Optional.of(ring(ringOf(outId, publication.sessionId())))
                     : Optional.empty();
-            link = new StreamLink(node, !shareMachine, publication, ring, settings.linkTimeout().toNanos(), counters);
+            link = new StreamLink(node, !shareMachine, publication, ring,
+                    node == self ? Optional.of(new HandOvers()) : Optional.empty(), settings.linkTimeout().toNanos(),
+                    counters);
         } catch (RuntimeException e) {
             throw refused(out, "send to", e);
         }

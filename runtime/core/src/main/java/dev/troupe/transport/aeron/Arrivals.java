@@ -44,7 +44,7 @@ final class Arrivals {
     }
 
     /**
-     * Takes a frame of a stream.
+     * Takes a frame of a stream whose payloads go through a ring.
      *
      * @param ring
      *            the ring of the payload; null where the payload is in the frame
@@ -52,13 +52,36 @@ final class Arrivals {
      *            the position after the payload in the ring
      */
     void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Ring ring, long end) {
-        Frame frame = nodes.shareMachine(fromNode, nodes.self()) ? frameOfMachine : frameOfNetwork;
-        DropReason reason = frame.read(buffer, offset, length, ring, end);
+        Frame frame = frameFrom(fromNode);
+        take(fromNode, frame, frame.read(buffer, offset, length, ring, end), null, buffer, offset, length);
+    }
+
+    /**
+     * Takes a frame of a stream.
+     *
+     * @param piece
+     *            the payload, of this process; null where it is in the frame
+     */
+    void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, HandOvers.Piece piece) {
+        Frame frame = frameFrom(fromNode);
+        DropReason reason = piece == null
+                ? frame.read(buffer, offset, length)
+                : frame.readHeader(buffer, offset, length, piece.length());
+        take(fromNode, frame, reason, piece, buffer, offset, length);
+    }
+
+    private Frame frameFrom(int node) {
+        return nodes.shareMachine(node, nodes.self()) ? frameOfMachine : frameOfNetwork;
+    }
+
+    private void take(int fromNode, Frame frame, DropReason misread, HandOvers.Piece piece, DirectBuffer buffer,
+            int offset, int length) {
+        DropReason reason = misread;
         if (reason == null) {
             // The epoch is checked first, since the ranks of an old frame may have been on other nodes.
             reason = frame.epoch() < epoch
                     ? DropReason.OLD_EPOCH
-                    : frame.isCredit() ? takeCredit(fromNode, frame) : land(fromNode, frame);
+                    : frame.isCredit() ? takeCredit(fromNode, frame) : land(fromNode, frame, piece);
         }
         if (reason != null) {
             drop(reason, fromNode, length);
@@ -165,11 +188,11 @@ final class Arrivals {
                 : DropReason.UNKNOWN_RANK;
     }
 
-    private DropReason land(int fromNode, Frame frame) {
+    private DropReason land(int fromNode, Frame frame, HandOvers.Piece piece) {
         if (!isKnown(fromNode, frame)) {
             return DropReason.UNKNOWN_RANK;
         }
-        DropReason reason = receives.land(frame);
+        DropReason reason = piece == null ? receives.land(frame) : receives.land(frame, piece);
         if (reason == null) {
             counters.receivedBytes(frame.fragmentLength());
         }

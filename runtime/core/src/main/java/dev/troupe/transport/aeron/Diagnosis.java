@@ -32,7 +32,7 @@ final class Diagnosis {
                         since(head.sinceNanos, nowNanos)));
             }
         }
-        for (PostedReceives.IncomingEdge edge : receives.edges()) {
+        for (IncomingEdge edge : receives.edges()) {
             PostedReceives.Buffer head = edge.buffers.peekFirst();
             if (head != null) {
                 String oldest = head.tensor().dataType() + " " + head.tensor().shape();
@@ -47,7 +47,7 @@ final class Diagnosis {
                         since(head.sinceNanos(), nowNanos)));
             }
         }
-        for (PostedReceives.IncomingEdge edge : receives.edges()) {
+        for (IncomingEdge edge : receives.edges()) {
             PostedReceives.Buffer head = edge.inUse.peekFirst();
             if (head != null) {
                 pending.add(new PendingTransfer(edge.edge, State.BUFFER_IN_USE, edge.inUse.size(),

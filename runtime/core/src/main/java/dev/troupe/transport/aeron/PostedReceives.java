@@ -76,35 +76,6 @@ final class PostedReceives {
         }
     }
 
-    /** The receiver's end of an edge. */
-    static final class IncomingEdge {
-        final Edge edge;
-        final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
-        /** Granted after those, and no credits yet: the engine still uses the first. */
-        final ArrayDeque<Buffer> inUse = new ArrayDeque<>();
-        int creditsDue;
-        /** Filled bytes of the first buffer; 0 when no message has begun. */
-        long filled;
-        long pass;
-        int microbatch;
-        /** The rows that the message in the first buffer must have. */
-        int rows;
-        /** The number of the next message; it wraps around. */
-        int nextNumber;
-        /** The last message of whose loss the rank was told: one fault a message is enough. */
-        boolean lossKnown;
-        long lostPass;
-        int lostMicrobatch;
-
-        IncomingEdge(Edge edge) {
-            this.edge = edge;
-        }
-
-        boolean isContinuedBy(Frame frame) {
-            return filled > 0 && pass == frame.pass() && microbatch == frame.microbatch();
-        }
-    }
-
     /** The place of a fragment in the buffer of its message; reused from fragment to fragment. */
     static final class Landing {
         private IncomingEdge edge;
@@ -197,6 +168,12 @@ final class PostedReceives {
         return refused == null ? land(own, frame.payload()) : refused;
     }
 
+    /** As {@link #land(Frame)}, of a fragment whose payload is in a tensor of this process. */
+    DropReason land(Frame frame, HandOvers.Piece piece) {
+        DropReason refused = admit(frame, own);
+        return refused == null ? land(own, null, piece) : refused;
+    }
+
     /**
      * Finds the place of a fragment whose payload may arrive later.
      *
@@ -249,12 +226,22 @@ final class PostedReceives {
 
     /** Writes the payload of a fragment that is open into its buffer; returns as {@link #land(Frame)}. */
     DropReason land(Landing place, MemorySegment payload) {
+        return land(place, payload, null);
+    }
+
+    private DropReason land(Landing place, MemorySegment payload, HandOvers.Piece piece) {
+        Engine engine = place.buffer.engine();
+        Tensor tensor = place.buffer.tensor();
         try {
-            place.buffer.engine().fromHost(payload, place.buffer.tensor(), place.offset, Fence.REACHED).await();
+            if (piece == null) {
+                engine.fromHost(payload, tensor, place.offset, Fence.REACHED).await();
+            } else {
+                piece.copyTo(engine, tensor);
+            }
         } catch (RuntimeException e) {
             place.edge.filled = 0;
             return lose(place.edge, place.pass, place.microbatch, DropReason.LANDING_FAILED,
-                    "the engine could not write into the buffer: " + e);
+                    "its payload could not be copied into the buffer: " + e);
         }
         return landed(place);
     }

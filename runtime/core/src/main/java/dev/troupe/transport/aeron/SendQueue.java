@@ -38,6 +38,8 @@ final class SendQueue {
         private final Fence ready;
         /** The bytes of the message that have left. */
         long position;
+        /** Those of them that are on the way to a rank of this process, and still read from the tensor. */
+        int piecesUnderWay;
         final InjectedDamage damage;
         /** The time for which it was first on its edge and had no credit. */
         long creditNanos;

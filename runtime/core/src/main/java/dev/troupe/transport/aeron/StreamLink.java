@@ -22,19 +22,23 @@ final class StreamLink extends Link {
     private final ExclusivePublication publication;
     private final int maxPayload;
     private final Ring ring;
+    /** Null but for the stream of a process to itself. */
+    private final HandOvers handOvers;
     private final BufferClaim claim = new BufferClaim();
     private final FrameWriter writer;
 
     /**
      * @param ring
-     *            the ring for payloads; empty where payloads are in their frames
+     *            the ring for payloads; empty where payloads are in their frames, or are handed over
+     * @param handOvers
+     *            the payloads of a process to itself; empty where the node is another
      */
     StreamLink(int node, boolean leavesMachine, ExclusivePublication publication, Optional<Ring> ring,
-            long timeoutNanos,
-            Counters counters) {
+            Optional<HandOvers> handOvers, long timeoutNanos, Counters counters) {
         super(node, timeoutNanos, counters);
         this.writer = new FrameWriter(leavesMachine);
         this.ring = ring.orElse(null);
+        this.handOvers = handOvers.orElse(null);
         this.publication = publication;
         this.maxPayload = ring.isPresent()
                 ? RING_FRAGMENT_BYTES
@@ -43,6 +47,34 @@ final class StreamLink extends Link {
 
     @Override
     Outcome sendFragment(SendQueue.Outgoing message, long nowNanos) {
+        if (handOvers == null) {
+            return writeFragment(message, nowNanos);
+        }
+        Optional<HandOvers.Piece> piece;
+        try {
+            piece = handOvers.next(message);
+        } catch (RuntimeException e) {
+            return unreadable(e);
+        }
+        return piece.isPresent() ? handOver(message, piece.get(), nowNanos) : writeFragment(message, nowNanos);
+    }
+
+    private Outcome handOver(SendQueue.Outgoing message, HandOvers.Piece piece, long nowNanos) {
+        if (!claim(FrameWriter.FRAGMENT_HEADER_BYTES, nowNanos)) {
+            return Outcome.LATER;
+        }
+        writer.header(claim.buffer(), claim.offset(), message.id, message.number, message.tensor, message.position,
+                piece.length());
+        if (message.damage == InjectedDamage.DAMAGED) {
+            writer.damage(claim.buffer(), claim.offset());
+        }
+        claim.reservedValue(piece.number());
+        claim.commit();
+        handOvers.left(piece);
+        return left(message, piece.length());
+    }
+
+    private Outcome writeFragment(SendQueue.Outgoing message, long nowNanos) {
         int length = (int) Math.min(message.remaining(), maxPayload);
         if (ring != null) {
             length = ring.room(length);
@@ -116,7 +148,7 @@ final class StreamLink extends Link {
 
     @Override
     void withdraw(int epoch) {
-        // Each fragment was copied when it was sent.
+        // Each fragment was copied when it was sent, or is copied when its header is read, which of an old epoch is not.
     }
 
     /** {@inheritDoc} The media driver would keep the frames for a dead reader for as long as a client may pause. */
@@ -132,6 +164,11 @@ final class StreamLink extends Link {
         if (ring != null) {
             ring.close();
         }
+    }
+
+    /** Ends the way of a payload, as {@link HandOvers#read} does, where a frame is one that this link has written. */
+    HandOvers.Piece handedOver(int sessionId, long number) {
+        return handOvers == null || sessionId != publication.sessionId() ? null : handOvers.read(number);
     }
 
     /** Whether a receiver is connected. */

@@ -54,7 +54,8 @@ final class StreamWay implements AeronClient.Way {
     public int poll(Arrivals frames, int limit) {
         if (handler == null) {
             handler = rings.isEmpty()
-                    ? (buffer, offset, length, _) -> frames.onFrame(node, buffer, offset, length, null, 0)
+                    ? (buffer, offset, length, header) -> frames.onFrame(node, buffer, offset, length,
+                            link.handedOver(header.sessionId(), header.reservedValue()))
                     : (buffer, offset, length, header) -> take(frames, buffer, offset, length, header);
         }
         int polled = subscription.poll(handler, limit);

@@ -240,7 +240,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
 
     private int sendCredits(Link link, long now) {
         int sent = 0;
-        PostedReceives.IncomingEdge edge;
+        IncomingEdge edge;
         while ((edge = receives.nextCreditDue(link.node())) != null
                 && link.sendCredit(epoch, edge.edge, edge.creditsDue, now) == Link.Outcome.SENT) {
             receives.creditSent(link.node());
@@ -273,7 +273,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
                     }
                 }
             }
-            if (message.remaining() > 0) {
+            if (message.remaining() > 0 || message.piecesUnderWay > 0) {
                 sends.passTurn(link.node());
             } else {
                 sends.finish(link.node(), now);

@@ -9,8 +9,11 @@ import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -136,7 +139,42 @@ final class Samples {
         return around((called, arguments) -> called.getName().equals("fence") ? gate : invoke(called, arguments));
     }
 
-    private static Engine before(String method, Runnable action) {
+    /** The reference engine, but its tensors lie in the host's memory, all of them in this one. */
+    static Engine in(MemorySegment memory) {
+        return around((called, arguments) -> switch (called.getName()) {
+            case "hostMemory" -> Optional.of(memory);
+            case "toHost" -> throw new IllegalStateException("it need not be asked");
+            default -> invoke(called, arguments);
+        });
+    }
+
+    /** The reference engine on a device: it takes from an engine of the same device, and counts bytes that go by the host. */
+    static Engine on(int device, Map<Tensor, Integer> devices, AtomicLong byHost) {
+        return around((called, arguments) -> switch (called.getName()) {
+            case "computesLate" -> true;
+            case "takeFrom" -> {
+                if (devices.get((Tensor) arguments[0]) != device) {
+                    yield Optional.empty();
+                }
+                MemorySegment bytes = MemorySegment.ofArray(new byte[Math.toIntExact((long) arguments[3])]);
+                ENGINE.copyToHost((Tensor) arguments[0], (long) arguments[2], bytes);
+                ENGINE.copyFromHost(bytes, (Tensor) arguments[1], (long) arguments[2]);
+                yield Optional.of(Fence.REACHED);
+            }
+            case "toHost" -> {
+                byHost.addAndGet(((MemorySegment) arguments[2]).byteSize());
+                yield invoke(called, arguments);
+            }
+            case "fromHost" -> {
+                byHost.addAndGet(((MemorySegment) arguments[0]).byteSize());
+                yield invoke(called, arguments);
+            }
+            default -> invoke(called, arguments);
+        });
+    }
+
+    /** The reference engine, but something is done before each call of one of its methods. */
+    static Engine before(String method, Runnable action) {
         return around((called, arguments) -> {
             if (called.getName().equals(method)) {
                 action.run();
