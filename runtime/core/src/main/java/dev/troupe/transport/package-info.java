@@ -3,6 +3,6 @@
  * counters and faults, and the addresses of nodes. Plain types, no Aeron; the implementation is in
  * {@code dev.troupe.transport.aeron}.
  *
- * <p>Imports the JDK, {@code dev.troupe.engine} and {@code dev.troupe.protocol}.
+ * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.protocol} and {@code org.slf4j}.
  */
 package dev.troupe.transport;

@@ -32,6 +32,16 @@ public record Edge(int fromRank, int toRank, int stage, MessageKind kind) {
         }
     }
 
+    /** Returns a number of its own: 16 bits each of sender, receiver and stage, 8 of kind. */
+    public long key() {
+        return key(fromRank, toRank, stage, kind);
+    }
+
+    /** The {@link #key()} of an edge that need not be made. */
+    public static long key(int fromRank, int toRank, int stage, MessageKind kind) {
+        return (long) fromRank << 40 | (long) toRank << 24 | (long) stage << 8 | kind.code();
+    }
+
     /** Such as {@code rank 0 -> rank 1, stage 1, ACTIVATION}. */
     @Override
     public String toString() {

@@ -1,5 +1,6 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.transport.Counters;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

@@ -281,7 +281,7 @@ final class Frame {
     }
 
     long edgeKey() {
-        return EdgeKey.of(fromRank, toRank, stage, kind);
+        return Edge.key(fromRank, toRank, stage, kind);
     }
 
     Edge edge() {

@@ -1,5 +1,6 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.transport.Counters;
 import java.util.concurrent.TimeUnit;
 
 import dev.troupe.protocol.Edge;

@@ -368,7 +368,7 @@ final class PostedReceives {
     }
 
     private IncomingEdge edgeOf(Edge edge) {
-        long key = EdgeKey.of(edge);
+        long key = edge.key();
         IncomingEdge known = edges.get(key);
         if (known == null) {
             known = new IncomingEdge(edge);

@@ -228,7 +228,7 @@ final class SendQueue {
     }
 
     private OutgoingEdge edgeOf(Edge edge) {
-        long key = EdgeKey.of(edge);
+        long key = edge.key();
         OutgoingEdge known = edges.get(key);
         if (known == null) {
             known = new OutgoingEdge(edge);

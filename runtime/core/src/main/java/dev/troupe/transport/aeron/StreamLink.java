@@ -1,5 +1,6 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.transport.Counters;
 import java.util.Optional;
 
 import org.agrona.MutableDirectBuffer;

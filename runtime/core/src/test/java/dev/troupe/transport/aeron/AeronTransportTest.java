@@ -185,7 +185,7 @@ class AeronTransportTest {
     }
 
     private static long seed(Edge edge, int microbatch) {
-        return EdgeKey.of(edge) * 31 + microbatch;
+        return edge.key() * 31 + microbatch;
     }
 
     @Test

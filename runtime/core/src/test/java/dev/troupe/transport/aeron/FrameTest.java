@@ -58,7 +58,7 @@ class FrameTest {
         assertNull(read(sample()));
         assertFalse(frame.isCredit());
         assertEquals(id, frame.id());
-        assertEquals(EdgeKey.of(edge), frame.edgeKey());
+        assertEquals(edge.key(), frame.edgeKey());
         assertEquals(11, frame.number(), "that of the microbatch, in these tests");
         assertEquals(120, frame.byteCount());
         assertEquals(64, frame.fragmentOffset());

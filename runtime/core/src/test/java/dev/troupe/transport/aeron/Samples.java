@@ -148,7 +148,7 @@ final class Samples {
         });
     }
 
-    /** The reference engine on a device: it takes from an engine of the same device, and counts bytes that go by the host. */
+    /** The reference engine on a device: it takes from an engine of that device, and counts bytes that go by the host. */
     static Engine on(int device, Map<Tensor, Integer> devices, AtomicLong byHost) {
         return around((called, arguments) -> switch (called.getName()) {
             case "computesLate" -> true;

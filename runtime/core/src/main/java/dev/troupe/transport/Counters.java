@@ -1,4 +1,4 @@
-package dev.troupe.transport.aeron;
+package dev.troupe.transport;
 
 import java.util.EnumMap;
 import java.util.Map;
@@ -8,11 +8,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.troupe.transport.DropReason;
-import dev.troupe.transport.TransportCounters;
-
 /** The counts of the transport thread; that thread writes, any thread reads. */
-final class Counters {
+public final class Counters {
     private static final Logger LOG = LoggerFactory.getLogger(Counters.class);
     /** One line a second for each reason, so that a flood of bad frames is no flood of lines. */
     private static final long LOG_INTERVAL_NANOS = 1_000_000_000L;
@@ -26,28 +23,33 @@ final class Counters {
     private final long[] loggedAtNanos = new long[DropReason.values().length];
     private final long[] loggedCount = new long[DropReason.values().length];
 
-    void sentBytes(int bytes) {
+    /** Payload bytes have left. */
+    public void sentBytes(int bytes) {
         add(bytesSent, bytes);
     }
 
-    void sentMessage() {
+    /** A message has left whole. */
+    public void sentMessage() {
         add(messagesSent, 1);
     }
 
-    void receivedBytes(int bytes) {
+    /** Payload bytes are in a granted buffer. */
+    public void receivedBytes(int bytes) {
         add(bytesReceived, bytes);
     }
 
-    void receivedMessage() {
+    /** A message has landed whole. */
+    public void receivedMessage() {
         add(messagesReceived, 1);
     }
 
-    void wasBackPressured() {
+    /** A window to another node was full. */
+    public void wasBackPressured() {
         add(backPressured, 1);
     }
 
     /** Counts a dropped frame, and logs it unless it has just logged the same reason. */
-    void drop(DropReason reason, int fromNode, int frameBytes, long nowNanos) {
+    public void drop(DropReason reason, int fromNode, int frameBytes, long nowNanos) {
         int index = reason.ordinal();
         long count = dropped.get(index) + 1;
         dropped.setRelease(index, count);
@@ -59,7 +61,8 @@ final class Counters {
         }
     }
 
-    TransportCounters counters() {
+    /** Returns the counts so far; any thread. */
+    public TransportCounters counters() {
         Map<DropReason, Long> drops = new EnumMap<>(DropReason.class);
         for (DropReason reason : DropReason.values()) {
             drops.put(reason, dropped.getAcquire(reason.ordinal()));
