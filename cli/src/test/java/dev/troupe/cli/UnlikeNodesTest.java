@@ -75,6 +75,18 @@ class UnlikeNodesTest {
         assertArrayEquals(expected, RunFiles.metrics(directory.resolve("both"), "loss"), 1e-4);
     }
 
+    /** The reference engine keeps the probabilities of attention, and the other one a number for each row of them. */
+    @Tag("long")
+    @Test
+    void shouldRefuseNodesThatReplayUnequalNumbersOfBlocksInTheSameMemory() throws IOException {
+        Path config = write(", engine = cpu, threads = 1", ", engine = reference");
+        Execution launched = run("launch", config, "unequal",
+                small("model.sequence-length=64", "model.layers=8", "training.steps=1", "training.recompute=full",
+                        "training.recompute-ahead=230KiB"));
+        assertTrue(launched.errors().contains("node b was refused: it has blocks within training.recompute-ahead = "),
+                launched::errors);
+    }
+
     /** The emulated nodes keep time, so that a stage's is known. */
     @Tag("long")
     @Test

@@ -42,6 +42,9 @@ final class CompatibilityKeys {
         keys.put("first weights", run.firstWeights());
         keys.put("the run's directory", run.request().output().toAbsolutePath().normalize().toString());
         keys.put(Roster.STEPS_BEHIND, "" + run.stepsDone());
+        if (run.spec().training().replay().aheadBytes() < Long.MAX_VALUE) {
+            keys.put(Roster.BLOCKS_AHEAD, "" + run.plan().stageSettings().replay().ahead());
+        }
         run.engine().productsWithVersions().ifPresent(products -> keys.put(Roster.PRODUCTS, products));
         run.tokenizer().ifPresent(tokenizer -> keys.put("data.tokenizer", tokenizer.identity()));
         Config config = ConfigFactory.parseString(run.spec().toHocon()).getConfig("troupe");

@@ -53,8 +53,10 @@ public final class JoinBarrier {
             boolean isOfOtherEngine = key.equals(Roster.PRODUCTS) && (ours == null || its == null);
             if (!isOfOtherEngine && !Objects.equals(ours, its)) {
                 return Optional.of("node " + name + " was refused: it has " + key + " = " + its
-                        + ", but the cluster has " + ours
-                        + "; start every node with the same version and the same configuration");
+                        + ", but the cluster has " + ours + (key.equals(Roster.BLOCKS_AHEAD)
+                                ? "; engines keep blocks in different sizes: set training.recompute-ahead to a number of"
+                                        + " blocks in place of an amount of memory"
+                                : "; start every node with the same version and the same configuration"));
             }
         }
         missing.remove(name);

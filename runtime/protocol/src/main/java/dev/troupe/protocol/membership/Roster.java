@@ -29,6 +29,12 @@ public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys,
     /** The key of the libraries of matrix products. A node has none where its engine has no choice, and joins any other. */
     public static final String PRODUCTS = "engine.products";
 
+    /**
+     * The key of the number of blocks that a stage replays ahead of their gradients, which a node finds from a budget of
+     * memory with the sizes of its own engine.
+     */
+    public static final String BLOCKS_AHEAD = "blocks within training.recompute-ahead";
+
     public Roster {
         ranks = Map.copyOf(ranks);
         keys = new TreeMap<>(keys);

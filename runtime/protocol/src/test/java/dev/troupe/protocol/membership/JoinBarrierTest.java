@@ -43,6 +43,19 @@ class JoinBarrierTest {
                 + " cluster has onednn (oneDNN 3.11.0)"), refusal);
     }
 
+    /** The configuration is the same, and so another one is no remedy. */
+    @Test
+    void shouldSayHowUnlikeEnginesReplayTheSameBlocks() {
+        Map<String, String> own = Map.of(Roster.BLOCKS_AHEAD, "3");
+        JoinBarrier barrier = new JoinBarrier(new Roster(Map.of("a", List.of(0), "b", List.of(1)), own,
+                Duration.ofSeconds(60), ReplicaTable.Buddies.NONE), 0);
+        assertEquals(
+                Optional.of("node b was refused: it has blocks within training.recompute-ahead = 2, but the cluster"
+                        + " has 3; engines keep blocks in different sizes: set training.recompute-ahead to a number of blocks in"
+                        + " place of an amount of memory"),
+                barrier.join("b", Map.of(Roster.BLOCKS_AHEAD, "2")));
+    }
+
     @Test
     void shouldNameTheDifference() {
         String refusal = joinBarrier.join("b", Map.of("version", "1", "parallel.schedule", "gpipe")).orElseThrow();
