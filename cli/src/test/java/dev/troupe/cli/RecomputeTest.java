@@ -70,6 +70,24 @@ class RecomputeTest {
                 "training.zero=" + zero, "parallel.sequence=" + (tensor > 1), "training.dropout=0.1");
     }
 
+    /** Steps of one microbatch, whose replays read the weights of several updates before. */
+    @Test
+    void shouldChangeNoBitAheadOfTheGradientOnStashedWeights() throws IOException {
+        assertSameBitsAhead("reference", "pipedream", 1, Golden.UNTIED, "training.global-batch-size=1",
+                "training.gradient-clip=0", "training.steps=6", "training.dropout=0.1");
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"cpu, pipedream, 3, float32", "cpu, pipedream-vertical-sync, 3, bfloat16",
+            "reference, pipedream-vertical-sync, 2, float32"})
+    void shouldChangeNoBitAheadOfTheGradientOfStagesThatUpdateAlone(String engine, String schedule, int pipeline,
+            String precision) throws IOException {
+        assertSameBitsAhead(engine, schedule, 1, Golden.UNTIED, "parallel.pipeline=" + pipeline,
+                "training.global-batch-size=1", "training.gradient-clip=0", "training.steps=6",
+                "training.precision=" + precision);
+    }
+
     private void assertSameBitsAhead(String engine, String schedule, int virtualStages, String golden, String... more)
             throws IOException {
         Path kept = train(golden, engine, schedule, virtualStages, "none", more);

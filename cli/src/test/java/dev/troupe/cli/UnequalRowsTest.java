@@ -106,6 +106,35 @@ class UnequalRowsTest {
                 .forEach((name, values) -> assertArrayEquals(values, weights.get(name), 1e-6, name));
     }
 
+    /** Of a row of several documents each sees itself alone when it is computed again, too. */
+    @ParameterizedTest
+    @CsvSource({"1f1b, reference, 1, 1"})
+    void shouldReplayRowsOfDocumentsAheadOfTheirGradients(String schedule, String engine, int virtualStages, int tensor)
+            throws IOException {
+        List<String> settings = settings("parallel.pipeline=2", "training.microbatch-size=1",
+                "training.precision=float32", "training.dropout=0.1", "parallel.layout=parameters",
+                "engine.kind=" + engine, "parallel.schedule=" + schedule, "parallel.virtual-stages=" + virtualStages,
+                "parallel.tensor=" + tensor);
+        Path kept = train("kept", settings);
+        settings.add("training.recompute=full");
+        Path inside = train("inside", settings);
+        settings.add("training.recompute-ahead=all");
+        Path ahead = train("ahead", settings);
+        assertTrue(Files.readString(ahead.resolve("run.json")).contains("0RECOMPUTE0"), "no replay in the plan");
+        for (Path again : List.of(inside, ahead)) {
+            assertEquals(RunFiles.results(kept), RunFiles.results(again));
+            assertArrayEquals(RunFiles.exportedBytes(kept), RunFiles.exportedBytes(again));
+        }
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"zbv, cpu, 2, 1", "1f1b, cpu, 1, 2", "zb-h1, cpu, 1, 1", "pipedream-2bw, reference, 1, 1"})
+    void shouldReplayRowsOfDocumentsAheadUnderOtherPlans(String schedule, String engine, int virtualStages, int tensor)
+            throws IOException {
+        shouldReplayRowsOfDocumentsAheadOfTheirGradients(schedule, engine, virtualStages, tensor);
+    }
+
     /** Messages have the lengths of their microbatches: fewer bytes than padded rows would take. */
     @Test
     void shouldSendNoPadding() {

@@ -3,11 +3,13 @@ package dev.troupe.stage;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.DropoutSettings;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.partition.Partition;
 import dev.troupe.protocol.run.GlobalNorm;
 import dev.troupe.protocol.run.LayerSquaredSum;
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.certificate.WeightVersions;
 import dev.troupe.shard.Overlap;
@@ -59,8 +61,11 @@ final class OverlappingPipeline implements AutoCloseable {
         this.updates = new int[plan.stageCount()];
         this.backwards = new int[plan.stageCount()];
         this.losses = new double[plan.microbatchCount()];
+        boolean replays = plan.rows().stream().flatMap(List::stream)
+                .anyMatch(action -> action.kind() == Kind.RECOMPUTE);
         StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, plan.microbatchesPerStep(),
-                optimizing.optimizer);
+                optimizing.optimizer, replays ? Recompute.FULL : Recompute.NONE, DropoutSettings.NONE)
+                .with(new Replay(1, replays ? Replay.ALL : 0));
         for (int stage = 0; stage < plan.stageCount(); stage++) {
             engines.add(engine.get());
             stages.add(Stage.create(engines.getLast(), partition, stage,
@@ -100,6 +105,7 @@ final class OverlappingPipeline implements AutoCloseable {
     private boolean perform(Action action) {
         return switch (action.kind()) {
             case FORWARD -> forward(action);
+            case RECOMPUTE -> recompute(action);
             case FULL_BACKWARD -> backward(action);
             case UPDATE -> update(action.stage(), action.microbatch());
             default -> throw new IllegalArgumentException(action + " is in no plan that only computes");
@@ -133,6 +139,12 @@ final class OverlappingPipeline implements AutoCloseable {
         } else {
             cross(action, stage + 1, output);
         }
+        return true;
+    }
+
+    private boolean recompute(Action action) {
+        use(action);
+        stages.get(action.stage()).recompute(action.microbatch());
         return true;
     }
 

@@ -18,6 +18,8 @@ import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.schedule.family.PipeDream;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.lowering.AddRecompute;
 import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.NaivePipeline.StepResult;
@@ -61,6 +63,14 @@ class WeightStashingTest {
         assertSameBits(UNTIED, stageCount, new PipeDream(hasVerticalSync), optimizer, engine);
     }
 
+    /** A replay ahead of the gradient reads the weights that its forward read, which later updates have not changed. */
+    @ParameterizedTest
+    @CsvSource({"false, adamw, cpu", "true, sgd, reference"})
+    void shouldReplayForwardsAheadOnTheWeightsThatTheyRead(boolean hasVerticalSync, String optimizer, String engine) {
+        PipeDream schedule = new PipeDream(hasVerticalSync);
+        assertSameBits(UNTIED, 3, schedule, new AddRecompute().apply(schedule.plan(3, 1, STEPS)), optimizer, engine);
+    }
+
     /** On one rank nothing is delayed, and both ends of a tied table are there. */
     @ParameterizedTest
     @CsvSource({"false, cpu", "true, reference"})
@@ -70,6 +80,11 @@ class WeightStashingTest {
 
     private static void assertSameBits(String name, int stageCount, PipeDream schedule, String optimizer,
             String engineName) {
+        assertSameBits(name, stageCount, schedule, schedule.plan(stageCount, 1, STEPS), optimizer, engineName);
+    }
+
+    private static void assertSameBits(String name, int stageCount, PipeDream schedule, Plan plan, String optimizer,
+            String engineName) {
         Supplier<Engine> engine = () -> switch (engineName) {
             case "cpu" -> new CpuEngineProvider().open(new EngineSettings(DataType.FLOAT32, 1));
             case "bfloat16" ->
@@ -77,7 +92,8 @@ class WeightStashingTest {
             default -> new ReferenceEngine(DataType.FLOAT64);
         };
         try (Golden golden = new Golden(name);
-                OverlappingPipeline pipeline = pipeline(golden, stageCount, schedule, optimizing(optimizer), engine)) {
+                OverlappingPipeline pipeline = pipeline(golden, stageCount, schedule, plan, optimizing(optimizer),
+                        engine)) {
             Delayed expected = delayed(golden, pipeline, certificate(stageCount, schedule).weights().staleness(),
                     optimizing(optimizer), engine);
             List<StepResult> results = pipeline.train();
@@ -101,8 +117,13 @@ class WeightStashingTest {
 
     private static OverlappingPipeline pipeline(Golden golden, int stageCount, PipeDream schedule,
             Optimizing optimizing, Supplier<Engine> engine) {
-        return new OverlappingPipeline(golden, Partition.uniform(golden.model(), stageCount),
-                schedule.plan(stageCount, 1, STEPS), 1, certificate(stageCount, schedule).weights(), optimizing, engine,
+        return pipeline(golden, stageCount, schedule, schedule.plan(stageCount, 1, STEPS), optimizing, engine);
+    }
+
+    private static OverlappingPipeline pipeline(Golden golden, int stageCount, PipeDream schedule, Plan plan,
+            Optimizing optimizing, Supplier<Engine> engine) {
+        return new OverlappingPipeline(golden, Partition.uniform(golden.model(), stageCount), plan, 1,
+                certificate(stageCount, schedule).weights(), optimizing, engine,
                 golden.initial);
     }
 
