@@ -74,6 +74,15 @@ class OverlappingRunTest extends OverlappingRuns {
         assertRecovers(rank, kernel, call);
     }
 
+    /** The velocity of the last flush, which updates have changed since. */
+    @ParameterizedTest
+    @CsvSource("1, sgdMomentum, 13")
+    void shouldGoOnWithTheVelocityOfMomentum(int rank, String kernel, int call) {
+        assertRecovers(settings(2, "engine.kind=" + FaultyEngineProvider.KIND, "parallel.flush-every=4",
+                "training.optimizer.kind=sgd", "training.optimizer.momentum=0.9", "training.optimizer.nesterov=true"),
+                rank, kernel, call);
+    }
+
     @Tag("long")
     @ParameterizedTest
     @CsvSource({"1, adamW, 3", "0, causalAttention, 3", "0, causalAttention, 24", "1, causalAttention, 40",

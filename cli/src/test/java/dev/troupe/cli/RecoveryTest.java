@@ -66,6 +66,27 @@ class RecoveryTest {
         assertRecovers(rank, kernel, call, "parallel.tensor=2", "parallel.data=2", "training.zero=" + zero);
     }
 
+    /** Behind the first step, where a stage that began with no velocity would come to other weights. */
+    @ParameterizedTest
+    @CsvSource({"1f1b, 1, 0, causalAttentionBackward, 13", "gpipe, 1, 1, sgdMomentum, 4", "1f1b, 2, 1, squaredSum, 90"})
+    void shouldRestoreTheVelocityOfMomentum(String schedule, int data, int rank, String kernel, int call) {
+        assertRecoversWithMomentum(schedule, data, 0, rank, kernel, call);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"1, 3, sgdMomentum, 5", "2, 2, causalAttentionBackward, 9", "3, 0, causalAttentionBackward, 9",
+            "3, 3, sgdMomentum, 6"})
+    void shouldRestoreAShareOfTheVelocity(int zero, int rank, String kernel, int call) {
+        assertRecoversWithMomentum("1f1b", 2, zero, rank, kernel, call);
+    }
+
+    private void assertRecoversWithMomentum(String schedule, int data, int zero, int rank, String kernel, int call) {
+        assertRecovers(rank, kernel, call, "parallel.schedule=" + schedule, "parallel.data=" + data,
+                "training.zero=" + zero, "training.optimizer.kind=sgd", "training.optimizer.momentum=0.9",
+                "training.optimizer.nesterov=true");
+    }
+
     @Test
     void shouldRecoverWhereHeldOutDataIsLookedAtAndCheckpointsAreWritten() {
         for (int call = 5; call < 40; call += 7) {

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.UnaryOperator;
 
 /** One training run of PyTorch in float64: where it began, what it read, and what it came to. */
 public final class Golden implements AutoCloseable {
@@ -36,6 +37,11 @@ public final class Golden implements AutoCloseable {
     private final ByteBuffer tokens;
 
     Golden(String name) {
+        this(name, own -> own);
+    }
+
+    /** The model and the data of a golden run, trained by another optimizer. */
+    Golden(String name, UnaryOperator<Optimizer> other) {
         try {
             Path directory = Path.of(Golden.class.getResource("/goldens/" + name).toURI());
             initial = HuggingFaceModel.open(directory.resolve("model"));
@@ -53,10 +59,10 @@ public final class Golden implements AutoCloseable {
             learningRate = given.get("learning_rate").asDouble();
             gradientClip = given.get("gradient_clip").asDouble();
             double decay = given.get("weight_decay").asDouble();
-            optimizer = given.get("kind").asText().equals("sgd")
+            optimizer = other.apply(given.get("kind").asText().equals("sgd")
                     ? new Optimizer.Sgd(decay)
                     : new Optimizer.AdamW(given.get("betas").get(0).asDouble(), given.get("betas").get(1).asDouble(),
-                            given.get("epsilon").asDouble(), decay);
+                            given.get("epsilon").asDouble(), decay));
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         } catch (URISyntaxException failed) {

@@ -35,6 +35,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,11 +87,24 @@ class OverlapTest {
         assertSameBits(name, type, List.of(1, 2, 3, 4), List.of(Updates.values()));
     }
 
+    /** An update adds to the velocity that the one before has left, though both gradients are of older weights. */
+    @ParameterizedTest
+    @CsvSource({"false, LAZY", "true, EAGER"})
+    void shouldHaveTheBitsOfOneDeviceOnDelayedWeightsWithMomentum(boolean nesterov, Updates updates) {
+        assertSameBits(Golden.DELAYED, _ -> new Optimizer.Sgd(0.1, 0.9, nesterov), "float32", List.of(3),
+                List.of(updates));
+    }
+
     private static void assertSameBits(String name, String type, List<Integer> stageCounts, List<Updates> places) {
+        assertSameBits(name, own -> own, type, stageCounts, places);
+    }
+
+    private static void assertSameBits(String name, UnaryOperator<Optimizer> optimizer, String type,
+            List<Integer> stageCounts, List<Updates> places) {
         Supplier<Engine> engine = () -> new CpuEngineProvider().open(type.equals("float32")
                 ? new EngineSettings(DataType.FLOAT32, 1)
                 : new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1));
-        try (Golden golden = new Golden(name)) {
+        try (Golden golden = new Golden(name, optimizer)) {
             Optimizing clipped = new Optimizing(golden.optimizer, golden.learningRate, 0.5);
             Delayed expected = delayed(golden, clipped, engine);
             for (int stageCount : stageCounts) {

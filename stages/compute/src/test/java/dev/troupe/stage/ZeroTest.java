@@ -10,6 +10,7 @@ import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.partition.Partition;
 import dev.troupe.shard.BufferLayout;
@@ -60,6 +61,18 @@ class ZeroTest {
                     DropoutSettings.NONE);
             assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, holders, zero, order,
                     TOLERANCE);
+        }
+    }
+
+    /** The velocity of momentum is shared out as the moments of AdamW are. */
+    @ParameterizedTest(name = "{0} of {1}, {2} tensor-parallel ranks, {3} stages")
+    @CsvSource({"OPTIMIZER, 2, 1, 2, 0", "OPTIMIZER, 4, 2, 1, 0", "GRADIENTS, 2, 2, 1, 1e-9", "WEIGHTS, 4, 1, 2, 1e-9"})
+    void shouldComeToTheSameVelocity(Zero zero, int holders, int size, int stageCount, double tolerance) {
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
+        try (Golden golden = new Golden(Golden.TIED, _ -> new Optimizer.Sgd(0.1, 0.9, true))) {
+            Setup setup = Setup.of(golden, new InitialWeights(model, 7), 1);
+            assertSameTraining(setup, Partition.uniform(model, stageCount), size, false, holders, zero,
+                    Order.WHOLE_BACKWARDS, tolerance);
         }
     }
 
