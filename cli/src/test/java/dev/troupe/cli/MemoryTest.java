@@ -38,7 +38,7 @@ class MemoryTest {
     @ParameterizedTest
     @CsvSource({"1f1b, 2, 2, 1, false, none, 0", "1f1b, 2, 2, 2, true, selective, 0.1", "gpipe, 1, 4, 1, true, full, 0",
             "zb-h1, 2, 1, 2, false, none, 0.1", "gpipe, 1, 1, 4, false, selective, 0",
-            "1f1b, 2, 4, 2, true, none, 0.1"})
+            "1f1b, 2, 4, 2, true, none, 0.1", "pipedream-2bw, 2, 2, 2, true, none, 0"})
     void shouldTakeWhatItAnnouncesOnAGrid(String schedule, int pipeline, int tensor, int data, boolean sequence,
             String recompute, double dropout) {
         assertTakesWhatItAnnounces(schedule, pipeline, 1, recompute, "parallel.tensor=" + tensor,
@@ -84,7 +84,7 @@ class MemoryTest {
 
     @ParameterizedTest
     @CsvSource({"0, 1f1b, 1, none", "1, 1f1b, 1, none", "2, zb-h1, 1, selective", "2, gpipe, 1, none",
-            "3, interleaved-1f1b, 2, full", "3, zb-h1, 1, selective"})
+            "3, interleaved-1f1b, 2, full", "3, zb-h1, 1, selective", "1, pipedream-2bw, 1, none"})
     void shouldTakeWhatItAnnouncesWhereRanksShareOutWhatTheyHold(int zero, String schedule, int virtualStages,
             String recompute) {
         assertTakesWhatItAnnounces(schedule, 2, virtualStages, recompute, "parallel.data=2", "training.zero=" + zero);

@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.nio.file.Path;
@@ -44,6 +45,75 @@ class OverlappingRunTest extends OverlappingRuns {
             assertEquals(DELAYED.losses()[step], losses[step], FLOAT32 * losses[step], "loss of step " + step);
             assertEquals(DELAYED.norms()[step], norms[step], FLOAT32 * norms[step], "norm of step " + step);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, 2, 1, false", "2, 1, 2, false"})
+    void shouldTrainAsPyTorchDoesOnAGrid(int pipeline, int tensor, int data, boolean sequence) {
+        new GoldenRun(DELAYED, grid(pipeline, tensor, data, sequence), directory).requireFloat64("reference");
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"1, 1, 2, false", "1, 2, 1, true", "3, 2, 1, true", "2, 2, 2, true"})
+    void shouldTrainAsPyTorchDoesOnOtherGrids(int pipeline, int tensor, int data, boolean sequence) {
+        new GoldenRun(DELAYED, grid(pipeline, tensor, data, sequence, "parallel.updates=eager"), directory)
+                .requireFloat64("reference");
+    }
+
+    /** On one rank both ends of the table are added before the sum over pipelines, and on several behind it. */
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"2, 1, 1, 3", "1, 2, 2, 4", "2, 2, 2, 3"})
+    void shouldHaveTheSameBitsOnAnyNumberOfRanksOfAGrid(int tensor, int data, int pipeline, int other) {
+        RunFiles.assertSameBits(train("one", grid(pipeline, tensor, data, tensor > 1, "engine.kind=cpu")),
+                train("other", grid(other, tensor, data, tensor > 1, "engine.kind=cpu", "parallel.flush-every=2")));
+    }
+
+    /** Two ranks that each update a share of the weights, and gather what the other one has updated. */
+    @ParameterizedTest
+    @CsvSource("2, 1, false, lazy")
+    void shouldHaveTheSameBitsWhereTheOptimizerIsSharedOut(int pipeline, int tensor, boolean sequence, String updates) {
+        String[] more = {"parallel.updates=" + updates, "training.checkpoint-every=4"};
+        Path each = train("each", grid(pipeline, tensor, 2, sequence, more));
+        List<String> settings = grid(pipeline, tensor, 2, sequence, more);
+        settings.add("training.zero=1");
+        RunFiles.assertSameBits(each, train("shared", settings));
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"3, 1, false, lazy", "2, 2, true, eager", "1, 1, false, lazy"})
+    void shouldHaveTheSameBitsOnOtherGridsWhereTheOptimizerIsSharedOut(int pipeline, int tensor, boolean sequence,
+            String updates) {
+        shouldHaveTheSameBitsWhereTheOptimizerIsSharedOut(pipeline, tensor, sequence, updates);
+    }
+
+    @Test
+    @Tag("long")
+    void shouldResumeOnAnotherGrid() {
+        Path whole = train("whole", settings(1));
+        Path run = train("run", grid(2, 2, 2, true, "training.steps=4", "training.zero=1"));
+        Execution.resume(run, "-s", "training.steps=8", "-s", "parallel.pipeline=1", "-s", "parallel.tensor=1", "-s",
+                "parallel.data=1", "-s", "parallel.sequence=false", "-s", "training.zero=0").requireDone();
+        double[] expected = RunFiles.metrics(whole, "loss");
+        assertArrayEquals(expected, RunFiles.metrics(run, "loss"), FLOAT32);
+    }
+
+    /** A place of two pipelines starts again as one. */
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"1, 2, 1, adamW, 2", "2, 1, 0, causalAttentionBackward, 9", "1, 2, 3, squaredSum, 20",
+            "2, 2, 5, causalAttention, 11"})
+    void shouldGoOnWhereARankOfAGridFails(int tensor, int data, int rank, String kernel, int call) {
+        assertRecovers(grid(2, tensor, data, tensor > 1, "engine.kind=" + FaultyEngineProvider.KIND,
+                "parallel.flush-every=4", "training.zero=" + (data - 1)), rank, kernel, call);
+    }
+
+    private static List<String> grid(int pipeline, int tensor, int data, boolean sequence, String... more) {
+        List<String> settings = settings(pipeline, more);
+        settings.addAll(List.of("parallel.tensor=" + tensor, "parallel.data=" + data, "parallel.sequence=" + sequence));
+        return settings;
     }
 
     @Test
@@ -121,14 +191,13 @@ class OverlappingRunTest extends OverlappingRuns {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-            "parallel.data=2 | parallel.data = 2, but steps overlap on one pipeline of single ranks alone",
-            "parallel.tensor=2 | parallel.tensor = 2, but steps overlap on one pipeline of single ranks alone",
+            "parallel.data=2 training.zero=2 | training.zero = 2, but under pipedream-2bw a rank holds whole versions of its weights and whole sums",
             "parallel.split-cool-down=true | parallel.split-cool-down = true, but pipedream-2bw has no cool-down",
             "parallel.flush-every=3 | parallel.flush-every = 3 must divide training.steps = 8",
             "parallel.virtual-stages=2 | pipedream-2bw",
             "training.microbatch-size=8 | pipedream-2bw on 3 ranks needs 2 microbatches or more in a step"})
     void shouldRefuseWhatItCannotOverlap(String setting, String sentence) {
-        Execution.train(directory.resolve("refused"), settings(3, setting)).requireRefused(sentence);
+        Execution.train(directory.resolve("refused"), settings(3, setting.split(" "))).requireRefused(sentence);
     }
 
     private static List<String> settings(int pipeline, String... more) {

@@ -39,6 +39,21 @@ class StashingRunTest extends OverlappingRuns {
                 train("flushed", settings(Golden.UNTIED, "pipedream", 2, "parallel.flush-every=1")));
     }
 
+    /** However often the pipeline is flushed, behind each step too, where the run is the loop with delayed weights. */
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"pipedream, 2, 1, true", "pipedream, 1, 2, false", "pipedream-vertical-sync, 2, 2, false"})
+    void shouldHaveTheSameBitsOnAGrid(String schedule, int tensor, int data, boolean sequence) {
+        List<String> settings = settings(Golden.UNTIED, schedule, 2, "parallel.tensor=" + tensor,
+                "parallel.data=" + data, "parallel.sequence=" + sequence, "training.global-batch-size=" + data,
+                "parallel.flush-every=12");
+        Path stashing = train("stashing", settings);
+        settings.add("parallel.flush-every=1");
+        RunFiles.assertSameBits(stashing, train("flushed", settings));
+        settings.add("training.zero=" + (data - 1));
+        RunFiles.assertSameBits(stashing, train("shared", settings));
+    }
+
     /** The uniform delay of two ranks is the update of 2BW. */
     @Tag("long")
     @Test
@@ -103,8 +118,6 @@ class StashingRunTest extends OverlappingRuns {
             "model.from= | the first and the last stage share the table of tied embeddings, but under pipedream",
             "training.global-batch-size=2 | pipedream updates the weights behind each microbatch, so that a step has 1, but was"
                     + " asked for 2 in a step",
-            "parallel.data=2 training.global-batch-size=2 | parallel.data = 2, but steps overlap on one pipeline of single ranks alone",
-            "parallel.tensor=2 | parallel.tensor = 2, but steps overlap on one pipeline of single ranks alone",
             "parallel.split-cool-down=true | parallel.split-cool-down = true, but pipedream has no cool-down",
             "parallel.flush-every=5 | parallel.flush-every = 5 must divide training.steps = 12",
             "parallel.virtual-stages=2 | pipedream holds one stage on each rank"})

@@ -246,7 +246,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Behavior<Command> onActionEnded(ActionEnded ended) {
         steps.measured(ended.action(), ended.result());
-        if (ended.action().kind() == Kind.UPDATE && rank.plan().training().plan().continues()) {
+        if (ended.action().kind() == rank.plan().endOfUpdate() && rank.plan().training().plan().continues()) {
             int step = rank.plan().stepInRow(pass.kind(), ended.action());
             tellBits(pass.step() + step, rank.bits().takeWeights(step));
         }

@@ -50,8 +50,11 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
             Schedule named = Schedules.named(parallel.schedule());
             return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
         }
-        refuse("parallel.data", parallel.data());
-        refuse("parallel.tensor", parallel.tensor());
+        if (training.zero() > 1 && parallel.data() > 1) {
+            throw new UsageException("training.zero = " + training.zero() + ", but under " + parallel.schedule()
+                    + " a rank holds whole versions of its weights and whole sums of its gradients: set training.zero to 1 or 0,"
+                    + " or take a schedule that does one step after the other, such as 1f1b");
+        }
         if (parallel.splitCoolDown()) {
             throw new UsageException("parallel.split-cool-down = true, but " + parallel.schedule()
                     + " has no cool-down between its steps: leave it out");
@@ -91,14 +94,6 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
                     + "the table's gradient is the sum of both, so that it would be delayed by more updates than the weights"
                     + " around it: take a model without tied embeddings (model.tie-embeddings = false), parallel.pipeline = 1"
                     + instead);
-        }
-    }
-
-    private static void refuse(String key, int ranks) {
-        if (ranks > 1) {
-            throw new UsageException(
-                    key + " = " + ranks + ", but steps overlap on one pipeline of single ranks alone: set "
-                            + key + " to 1, or take a schedule that does one step after the other, such as 1f1b");
         }
     }
 

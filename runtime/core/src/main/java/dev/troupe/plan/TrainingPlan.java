@@ -87,6 +87,11 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
                 validation);
     }
 
+    /** Returns the kind of action with which a stage has the weights after an update, of which its rank may do a share. */
+    public Kind endOfUpdate() {
+        return ranks.data() > 1 && zero.includes(Zero.OPTIMIZER) ? Kind.UNSHARD : Kind.UPDATE;
+    }
+
     /** Returns the settings of a stage with the copies that it holds so that steps overlap. */
     public StageSettings stageSettings(int stage) {
         if (!training.plan().continues()) {

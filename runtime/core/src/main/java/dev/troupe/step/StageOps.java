@@ -240,7 +240,16 @@ public final class StageOps implements StepOps {
 
     @Override
     public void unshard(Action action) {
+        use(action, Pass.Kind.TRAINING);
         stage.unshard();
+        tellUpdated(action);
+    }
+
+    /** Tells of the weights after an update where the step's snapshot, which does so otherwise, may be far. */
+    private void tellUpdated(Action action) {
+        if (plan.training().plan().continues() && action.kind() == plan.endOfUpdate()) {
+            rank.updated(stage);
+        }
     }
 
     @Override
@@ -250,6 +259,7 @@ public final class StageOps implements StepOps {
 
     @Override
     public void reduceGradients(Action action) {
+        use(action, Pass.Kind.TRAINING);
         stage.addUpGradients();
     }
 
@@ -302,9 +312,7 @@ public final class StageOps implements StepOps {
             stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
         }
         clock.ends();
-        if (plan.training().plan().continues()) {
-            rank.updated(stage);
-        }
+        tellUpdated(action);
     }
 
     @Override

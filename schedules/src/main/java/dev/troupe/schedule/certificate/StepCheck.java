@@ -23,12 +23,17 @@ final class StepCheck {
     private static final List<List<Kind>> ORDER = List.of(List.of(Kind.FULL_BACKWARD, Kind.BACKWARD_WEIGHT),
             List.of(Kind.SEND_SHARED), List.of(Kind.RECV_SHARED), List.of(Kind.REDUCE_GRAD), List.of(Kind.NORM),
             List.of(Kind.UPDATE), List.of(Kind.SNAPSHOT));
+    /** The same where steps overlap: each end of a shared parameter is summed over ranks before the other one gets it. */
+    private static final List<List<Kind>> ORDER_OF_OVERLAPPING = List.of(
+            List.of(Kind.FULL_BACKWARD, Kind.BACKWARD_WEIGHT), List.of(Kind.REDUCE_GRAD), List.of(Kind.SEND_SHARED),
+            List.of(Kind.RECV_SHARED), List.of(Kind.NORM), List.of(Kind.UPDATE), List.of(Kind.SNAPSHOT));
 
     private final PlanIndex index;
     private final Plan plan;
     private final Purpose purpose;
     /** The kinds that every stage has in each step, where one has; a plan that places its updates may leave norms out. */
     private final List<Kind> needed;
+    private final List<List<Kind>> order;
 
     StepCheck(PlanIndex index, Purpose purpose) {
         this.index = index;
@@ -36,6 +41,7 @@ final class StepCheck {
         this.purpose = purpose;
         boolean measures = !index.overlapsSteps()
                 || plan.rows().stream().flatMap(List::stream).anyMatch(action -> action.kind() == Kind.NORM);
+        this.order = index.overlapsSteps() && plan.stageCount() > 1 ? ORDER_OF_OVERLAPPING : ORDER;
         this.needed = measures ? List.of(Kind.NORM, Kind.UPDATE) : List.of(Kind.UPDATE);
     }
 
@@ -120,9 +126,9 @@ final class StepCheck {
         return index.overlapsSteps() && action.kind() == Kind.RECV_SHARED && plan.peerStage(action) < action.stage();
     }
 
-    private static int placeOf(Kind kind) {
-        for (int place = 0; place < ORDER.size(); place++) {
-            if (ORDER.get(place).contains(kind)) {
+    private int placeOf(Kind kind) {
+        for (int place = 0; place < order.size(); place++) {
+            if (order.get(place).contains(kind)) {
                 return place;
             }
         }

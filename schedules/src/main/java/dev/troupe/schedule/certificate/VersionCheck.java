@@ -44,8 +44,17 @@ final class VersionCheck {
     private void check(Place place, Action action) {
         switch (action.kind()) {
             case UPDATE -> checkUpdate(place, action);
-            case UNSHARD, RESHARD -> throw index.refusal(place, "of which version?", action
-                    + " gathers weights, but the steps of the plan overlap and weights have several versions: take it out.");
+            case UNSHARD -> {
+                Action update = new Action(action.stage(), Kind.UPDATE, action.microbatch());
+                if (place.position() == 0
+                        || !plan.at(new Place(place.rank(), place.position() - 1)).equals(update)) {
+                    throw index.refusal(place, "of which version?", action + " does not follow " + update
+                            + ": where the steps of a plan overlap, weights have several versions, and those of an update"
+                            + " are gathered right behind it.");
+                }
+            }
+            case RESHARD -> throw index.refusal(place, "of which version?", action
+                    + " frees weights, but the steps of the plan overlap and weights have several versions: take it out.");
             default -> {
                 if (action.kind().isCompute()) {
                     checkReader(place, action);

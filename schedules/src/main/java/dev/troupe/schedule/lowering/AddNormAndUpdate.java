@@ -25,7 +25,10 @@ public record AddNormAndUpdate(boolean gathers) implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
         if (plan.overlapsSteps()) {
-            return Rows.behindGradients(plan, (stage, step) -> List.of(new Action(stage, Kind.NORM, step)));
+            Plan measured = Rows.behindGradients(plan, (stage, step) -> List.of(new Action(stage, Kind.NORM, step)));
+            return gathers
+                    ? Rows.behindUpdates(measured, (stage, step) -> List.of(new Action(stage, Kind.UNSHARD, step)))
+                    : measured;
         }
         return Rows.append(plan, rank -> {
             List<Action> tail = new ArrayList<>();

@@ -1,5 +1,7 @@
 package dev.troupe.schedule.lowering;
 
+import java.util.List;
+
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
@@ -12,10 +14,15 @@ import dev.troupe.schedule.Plan;
  * </pre>
  *
  * <p>A stage may begin with a layer's sums as soon as its last backward has passed the layer; the action waits for all.
+ * Where steps overlap, it is right behind the last backward of its step, and the sums of a step are complete before a
+ * backward of the next one begins.
  */
 public record AddReduceGradients() implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
+        if (plan.overlapsSteps()) {
+            return Rows.behindGradients(plan, (stage, step) -> List.of(new Action(stage, Kind.REDUCE_GRAD, step)));
+        }
         return Rows.append(plan, rank -> plan.stagesOf(rank).stream()
                 .map(stage -> new Action(stage, Kind.REDUCE_GRAD)).toList());
     }

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
@@ -69,11 +70,21 @@ final class Rows {
 
     /** Returns the plan, whose steps overlap, with these actions in front of each update. */
     static Plan beforeUpdates(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
-        return plan.withRows(plan.rows().stream().map(row -> row.stream()
-                .flatMap(action -> action.kind() == Kind.UPDATE
-                        ? Stream.concat(ofStageAndStep.apply(action.stage(), plan.stepOf(action)).stream(),
-                                Stream.of(action))
-                        : Stream.of(action))
-                .toList()).toList());
+        return aroundUpdates(plan, update -> Stream.concat(
+                ofStageAndStep.apply(update.stage(), plan.stepOf(update)).stream(), Stream.of(update)));
+    }
+
+    /** Returns the plan, whose steps overlap, with these actions behind each update. */
+    static Plan behindUpdates(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
+        return aroundUpdates(plan, update -> Stream.concat(Stream.of(update),
+                ofStageAndStep.apply(update.stage(), plan.stepOf(update)).stream()));
+    }
+
+    private static Plan aroundUpdates(Plan plan, Function<Action, Stream<Action>> ofUpdate) {
+        return plan.withRows(plan.rows().stream()
+                .map(row -> row.stream()
+                        .flatMap(action -> action.kind() == Kind.UPDATE ? ofUpdate.apply(action) : Stream.of(action))
+                        .toList())
+                .toList());
     }
 }

@@ -23,12 +23,14 @@ public record WholeStep(boolean replaysAhead, boolean sharesParameter, boolean g
             passes.add(new AddRecompute());
         }
         passes.addAll(weights());
-        if (sharesParameter) {
-            passes.add(new AddSharedGradients(AddSharedGradients.between(0, compute.stageCount() - 1)));
-        }
-        if (sumsGradients) {
-            passes.add(new AddReduceGradients());
-        }
+        List<LoweringPass> shared = sharesParameter
+                ? List.of(new AddSharedGradients(AddSharedGradients.between(0, compute.stageCount() - 1)))
+                : List.of();
+        List<LoweringPass> sums = sumsGradients ? List.of(new AddReduceGradients()) : List.of();
+        // Where steps overlap, the last stage adds the first one's gradient long behind its own norm: so both are sums then.
+        boolean sumsEnds = compute.overlapsSteps() && compute.stageCount() > 1;
+        passes.addAll(sumsEnds ? sums : shared);
+        passes.addAll(sumsEnds ? shared : sums);
         passes.add(new AddNormAndUpdate(gathersUpdates));
         passes.add(new AddSnapshot());
         return LoweringPass.lower(compute, passes);

@@ -58,8 +58,8 @@ class VersionRefusalTest {
     void shouldRefuseToGatherWeightsOfSeveralVersions() {
         Plan plan = edited(row -> row.add(new Action(row.getLast().stage(), Kind.UNSHARD, 2)));
         assertEquals(
-                "Plan \"pipedream-2bw\", rank 0, position 52: 0UNSHARD2 gathers weights, but the steps of the plan overlap"
-                        + " and weights have several versions: take it out.",
+                "Plan \"pipedream-2bw\", rank 0, position 52: 0UNSHARD2 does not follow 0UPDATE2: where the steps of a plan"
+                        + " overlap, weights have several versions, and those of an update are gathered right behind it.",
                 refusal(plan).sentence());
     }
 

@@ -205,6 +205,20 @@ class PipeDream2BwTest {
                 + "0SEND_SHARED0,0RECV_SHARED0,0NORM0,0F3@1,"), plan.toCsv());
     }
 
+    /** Of two data-parallel ranks that each update a share of the weights. */
+    @Test
+    void shouldSumBothEndsOfASharedParameterBeforeTheyAreExchanged() {
+        Plan plan = new WholeStep(false, true, false, true, true).training(LAZY.continuing(2, 1, 3));
+        assertEquals("1RECV_F0,1F0@0,1B0@0,1SEND_B0,1REDUCE_GRAD0,1SEND_SHARED0,1NORM0,1RECV_F1,1F1@1,1B1@1,1SEND_B1,"
+                + "1REDUCE_GRAD1,1SEND_SHARED1,1NORM1,1RECV_SHARED0,1UPDATE0,1UNSHARD0,1RECV_F2,1F2@2,1B2@2,1SEND_B2,"
+                + "1REDUCE_GRAD2,1SEND_SHARED2,1NORM2,1RECV_SHARED1,1UPDATE1,1UNSHARD1,1RECV_SHARED2,1UPDATE2,1UNSHARD2,"
+                + "1SNAPSHOT2", plan.toCsv().lines().toList().get(1));
+        PlanValidator.certify(plan, Purpose.TRAINING, 1);
+        Plan alone = new WholeStep(false, true, false, true, false).training(LAZY.continuing(1, 1, 2));
+        assertTrue(alone.toCsv().startsWith("0F0@0,0B0@0,0RECV_SHARED0,0REDUCE_GRAD0,0NORM0,"), alone.toCsv());
+        PlanValidator.certify(alone, Purpose.TRAINING, 1);
+    }
+
     /** Lowered to the whole step a plan is certified for every size, and takes no longer. */
     @Test
     void shouldTakeNoLongerWithTheWholeStep() {
@@ -213,7 +227,7 @@ class PipeDream2BwTest {
                 int microbatches = Math.max(1, 2 * (pipeline - 1));
                 Plan compute = schedule.continuing(pipeline, microbatches, 4);
                 for (boolean isTied : new boolean[]{false, true}) {
-                    Plan whole = new WholeStep(false, isTied, false, false, false).training(compute);
+                    Plan whole = new WholeStep(false, isTied, false, isTied, isTied).training(compute);
                     PlanValidator.certify(whole, Purpose.TRAINING, 1);
                     assertEquals(Simulator.run(compute, Costs.units(pipeline)).makespanNanos(),
                             Simulator.run(whole, Costs.units(pipeline)).makespanNanos(), whole.toString());

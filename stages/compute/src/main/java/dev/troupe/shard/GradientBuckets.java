@@ -7,6 +7,7 @@ import dev.troupe.shard.BufferLayout.Bucket;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.IntSupplier;
 
 /**
  * The whole gradients of a stage on their way to their sums over the ranks that hold the same weights. A layer's are final
@@ -20,14 +21,15 @@ final class GradientBuckets {
     private final DataShare data;
     private final OwnShareGradients ownShares;
     private final SideWork aside;
+    private final IntSupplier sumInUse;
     private final List<Layer> layers;
-    /** The buckets that are final after all layers: a tied table's. */
-    private final List<Exchange> last;
+    /** The buckets that are final after all layers, a tied table's, of each sum. */
+    private final List<List<Exchange>> last;
     private final BitSet begun = new BitSet();
     private boolean isLastBackward;
 
-    /** A layer's parameters that are final with it, and their buckets. */
-    private record Layer(List<Parameter> parameters, List<Exchange> buckets) {
+    /** A layer's parameters that are final with it, and their buckets of each sum. */
+    private record Layer(List<Parameter> parameters, List<List<Exchange>> buckets) {
     }
 
     /** A bucket, and what of it is this rank's; null where every rank keeps all of the sum. */
@@ -35,14 +37,19 @@ final class GradientBuckets {
     }
 
     /**
-     * Cuts a buffer of gradients into the buckets that are exchanged.
+     * Cuts the buffers of gradients into the buckets that are exchanged.
      *
+     * @param sums
+     *            the buffer of each sum of gradients
+     * @param sumInUse
+     *            the index of the sum that backwards add to, from a step's first to {@link #addUpRest}
      * @param finalWithLayers
      *            for each layer the parameters whose gradients are final when its last backward is done
      */
-    GradientBuckets(BufferLayout layout, DataShare data, FlatBuffer gradients, List<List<Parameter>> finalWithLayers,
-            OwnShareGradients ownShares) {
+    GradientBuckets(BufferLayout layout, DataShare data, List<FlatBuffer> sums, IntSupplier sumInUse,
+            List<List<Parameter>> finalWithLayers, OwnShareGradients ownShares) {
         this.data = data;
+        this.sumInUse = sumInUse;
         this.ownShares = ownShares;
         this.aside = new SideWork(data.aside());
         List<Bucket> left = new ArrayList<>(layout.buckets());
@@ -50,11 +57,15 @@ final class GradientBuckets {
         for (List<Parameter> parameters : finalWithLayers) {
             List<Bucket> ofLayer = parameters.stream().map(layout::bucketOf).distinct().toList();
             left.removeAll(ofLayer);
-            cut.add(new Layer(parameters,
-                    ofLayer.stream().map(bucket -> exchange(layout, gradients, bucket)).toList()));
+            cut.add(new Layer(parameters, exchanges(layout, sums, ofLayer)));
         }
         this.layers = List.copyOf(cut);
-        this.last = left.stream().map(bucket -> exchange(layout, gradients, bucket)).toList();
+        this.last = exchanges(layout, sums, left);
+    }
+
+    private List<List<Exchange>> exchanges(BufferLayout layout, List<FlatBuffer> sums, List<Bucket> buckets) {
+        return sums.stream()
+                .map(sum -> buckets.stream().map(bucket -> exchange(layout, sum, bucket)).toList()).toList();
     }
 
     private Exchange exchange(BufferLayout layout, FlatBuffer gradients, Bucket bucket) {
@@ -75,7 +86,7 @@ final class GradientBuckets {
         if (isLastBackward) {
             ownShares.addUp(layers.get(layer).parameters());
             begun.set(layer);
-            begin(layers.get(layer).buckets());
+            begin(layers.get(layer).buckets().get(sumInUse.getAsInt()));
         }
     }
 
@@ -84,10 +95,10 @@ final class GradientBuckets {
         List<Exchange> rest = new ArrayList<>();
         for (int layer = layers.size() - 1; layer >= 0; layer--) {
             if (!begun.get(layer)) {
-                rest.addAll(layers.get(layer).buckets());
+                rest.addAll(layers.get(layer).buckets().get(sumInUse.getAsInt()));
             }
         }
-        rest.addAll(last);
+        rest.addAll(last.get(sumInUse.getAsInt()));
         // Aside too, where nothing is left as well: other stages of the rank may have begun theirs there.
         begin(rest);
         aside.settle();

@@ -66,14 +66,14 @@ public final class StageBuffers implements AutoCloseable {
      * @param overlap
      *            how many copies there are
      * @throws IllegalArgumentException
-     *             where several ranks hold the same weights and steps overlap
+     *             where ranks share out gradients and steps overlap
      */
     public StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,
             TensorPool pool, Overlap overlap) {
-        if (data.group().size() > 1 && !overlap.equals(Overlap.NONE)) {
+        if (data.shares(Zero.GRADIENTS) && !overlap.equals(Overlap.NONE)) {
             throw new IllegalArgumentException(
-                    "steps of " + data.group().size() + " data-parallel ranks cannot overlap yet:"
-                            + " take one, or a schedule of one step after the other");
+                    "a rank has a share of each gradient, or of each weight, but steps overlap:"
+                            + " their ranks keep whole sums of gradients and whole versions of the weights");
         }
         this.engine = engine;
         this.data = data;
@@ -100,7 +100,7 @@ public final class StageBuffers implements AutoCloseable {
         this.ownShares = new OwnShareGradients(engine, group, pool, parameters,
                 parameter -> sharesGradients ? gradientShare(parameter) : Optional.of(parameter.gradient()));
         this.buckets = trained && !sharesGradients && data.group().size() > 1
-                ? new GradientBuckets(layout, data, gradients(), layers.finalWithLayers(), ownShares)
+                ? new GradientBuckets(layout, data, gradientSums(), this::sumIndex, layers.finalWithLayers(), ownShares)
                 : null;
         this.layerShares = layerShares(layers);
     }

@@ -178,13 +178,13 @@ class OverlapTest {
     }
 
     @Test
-    void shouldRefuseToOverlapOnSeveralRanksWithTheSameWeights() {
+    void shouldRefuseToOverlapWhereRanksShareOutGradients() {
         StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.Sgd(0)).with(new Overlap(2, 2));
         try (Golden golden = new Golden(Golden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
-            DataShare two = new DataShare(new InMemoryGroup(2).member(0, engine), Zero.NONE, Runnable::run);
+            DataShare two = new DataShare(new InMemoryGroup(2).member(0, engine), Zero.GRADIENTS, Runnable::run);
             assertEquals(
-                    "steps of 2 data-parallel ranks cannot overlap yet: take one, or a schedule of one step after the"
-                            + " other",
+                    "a rank has a share of each gradient, or of each weight, but steps overlap: their ranks keep whole sums of"
+                            + " gradients and whole versions of the weights",
                     assertThrows(IllegalArgumentException.class,
                             () -> Stage.create(engine, Partition.uniform(golden.model(), 1), 0, settings,
                                     TensorShare.ALL, two,

@@ -53,6 +53,11 @@ class FaultSweepTest {
                 7);
         sweep("overlapping steps on one machine, out of order", RunShape.overlappingUpTo(3, 2, 2), OUT_OF_ORDER,
                 Copies.SHARED, FaultSweep.STEPS, 61);
+        sweep("overlapping steps of tensor groups", RunShape.overlappingUpTo(2, 1, 1, new Grid(1, 2)), OUT_OF_ORDER,
+                Copies.SENT, FaultSweep.STEPS, 211);
+        sweep("overlapping steps of pipelines side by side", RunShape.overlappingUpTo(2, 1, 1, new Grid(2, 1)),
+                IN_ORDER,
+                Copies.SHARED, FaultSweep.STEPS, 157);
         sweep("overlapping steps in parted networks", RunShape.overlappingUpTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT,
                 STANDBYS, FaultSweep.STEPS, 211);
     }
@@ -110,6 +115,11 @@ class FaultSweepTest {
                 FaultSweep.STEPS, SHARE);
         sweep("all overlapping steps on one machine, out of order", RunShape.overlappingUpTo(3, 3, 2), OUT_OF_ORDER,
                 Copies.SHARED, FaultSweep.STEPS, 7 * SHARE);
+        sweep("all overlapping steps of pipelines side by side", RunShape.overlappingUpTo(2, 2, 1, new Grid(2, 1)),
+                OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS, 5 * SHARE);
+        sweep("overlapping steps of both", RunShape.overlappingUpTo(2, 1, 1, new Grid(2, 2)), OUT_OF_ORDER,
+                Copies.SHARED,
+                FaultSweep.STEPS, 31 * SHARE);
     }
 
     @Test

@@ -200,6 +200,7 @@ final class HashOps implements StepOps {
     @Override
     public void reduceGradients(Action action) {
         SimulatedStage stage = stages.get(action.stage());
+        stage.use(0, plan.gradientSum(Pass.Kind.TRAINING, action));
         meet(dataGroup, action.toString(), stage.gradient(), sum -> {
             stage.takeGradient(sum);
             return ActionResult.NOTHING;

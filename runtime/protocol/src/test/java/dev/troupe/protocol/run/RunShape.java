@@ -61,13 +61,18 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
      * with vertical sync, tied on one rank.
      */
     static List<RunShape> overlappingUpTo(int pipeline, int microbatches, int credits) {
+        return overlappingUpTo(pipeline, microbatches, credits, Grid.ONE);
+    }
+
+    /** The same with the ranks of a grid at each place. */
+    static List<RunShape> overlappingUpTo(int pipeline, int microbatches, int credits, Grid grid) {
         List<RunShape> shapes = new ArrayList<>();
         for (int p = 1; p <= pipeline; p++) {
-            shapes.add(new RunShape(PipeDream.STASHING, p, 1, 1, p == 1, credits));
-            shapes.add(new RunShape(PipeDream.VERTICAL_SYNC, p, 1, 1, p == 1, credits));
+            shapes.add(new RunShape(PipeDream.STASHING, p, 1, 1, p == 1, credits, grid));
+            shapes.add(new RunShape(PipeDream.VERTICAL_SYNC, p, 1, 1, p == 1, credits, grid));
             for (int m = Math.max(1, p - 1); m <= microbatches; m++) {
-                shapes.add(new RunShape(PipeDream2Bw.NAME, p, 1, m, true, credits));
-                shapes.add(new RunShape(PipeDream2Bw.NAME, p, 1, m, false, credits));
+                shapes.add(new RunShape(PipeDream2Bw.NAME, p, 1, m, true, credits, grid));
+                shapes.add(new RunShape(PipeDream2Bw.NAME, p, 1, m, false, credits, grid));
             }
         }
         return shapes;

@@ -96,6 +96,10 @@ final class Truth {
                 }
             }
         }
+        boolean sumsEnds = plan.training().plan().overlapsSteps() && plan.stageCount() > 1;
+        if (sumsEnds) {
+            addUpOverPipelines();
+        }
         List<Runnable> behindTheNorm = new ArrayList<>();
         if (plan.tied() && plan.stageCount() > 1) {
             for (List<SimulatedStage> own : stages) {
@@ -108,9 +112,11 @@ final class Truth {
             behindTheNorm.forEach(Runnable::run);
             behindTheNorm.clear();
         }
+        if (!sumsEnds) {
+            addUpOverPipelines();
+        }
         List<LayerSquaredSum> sums = new ArrayList<>();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
-            addUpOverPipelines(stage);
             List<SimulatedStage> shares = shares(0, stage);
             sums.addAll(shares.getFirst().squaredSums(pass, sum(shares, SimulatedStage::gradient)));
         }
@@ -149,6 +155,10 @@ final class Truth {
             long outputGradient = gradient;
             gradient = sum(shares(data, stage), share -> share.backwardInput(microbatch, outputGradient));
         }
+    }
+
+    private void addUpOverPipelines() {
+        IntStream.range(0, plan.stageCount()).forEach(this::addUpOverPipelines);
     }
 
     private void addUpOverPipelines(int stage) {
