@@ -33,6 +33,8 @@ final class KeysCommandTest {
                     Of the velocity of sgd and muon. 0: of sgd no velocity, of muon 0.95.
                 training.optimizer.nesterov = false
                     Of sgd with momentum: whether an update looks a step ahead (Nesterov).
+                training.optimizer.error-feedback = false
+                    Under pipedream-2bw: an update also corrects the error of its delay.
                 """, door.output());
         assertEquals(ExitCode.DONE, door.exitCode());
     }

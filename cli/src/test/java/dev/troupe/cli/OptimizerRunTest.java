@@ -17,20 +17,26 @@ import org.junit.jupiter.params.provider.CsvSource;
 class OptimizerRunTest extends OverlappingRuns {
     /** A rank fails in its sixth update of eight, with four matrices in each of its two blocks. */
     @ParameterizedTest
-    @CsvSource("pipedream-2bw, muon, sgdMomentum, 44")
-    void shouldGoOnWithWhatTheOptimizerRemembers(String schedule, String kind, String kernel, int call) {
-        String optimizer = "training.optimizer.kind=" + kind;
-        assertRecovers(settings(schedule, 2, optimizer, "engine.kind=" + FaultyEngineProvider.KIND), 1, kernel, call);
-        Path cut = train("cut", settings(schedule, 3, optimizer, "training.steps=4"));
-        Execution.resume(cut, "-s", "training.steps=8", "-s", "parallel.pipeline=1").requireDone();
-        RunFiles.assertSameBits(directory.resolve("whole"), cut);
+    @CsvSource("pipedream-2bw, muon, true, sgdMomentum, 44")
+    void shouldGoOnWithWhatTheOptimizerRemembers(String schedule, String kind, boolean feedback, String kernel,
+            int call) {
+        String[] more = {"training.optimizer.kind=" + kind, "training.optimizer.error-feedback=" + feedback};
+        List<String> breaking = settings(schedule, 2, more);
+        breaking.add("engine.kind=" + FaultyEngineProvider.KIND);
+        assertRecovers(breaking, 1, kernel, call);
+        List<String> cut = settings(schedule, 3, more);
+        cut.add("training.steps=4");
+        Path run = train("cut", cut);
+        Execution.resume(run, "-s", "training.steps=8", "-s", "parallel.pipeline=1").requireDone();
+        RunFiles.assertSameBits(directory.resolve("whole"), run);
     }
 
     @Tag("long")
     @ParameterizedTest
-    @CsvSource("1f1b, muon, sgdMomentum, 44")
-    void shouldGoOnWithItUnderOtherSchedules(String schedule, String kind, String kernel, int call) {
-        shouldGoOnWithWhatTheOptimizerRemembers(schedule, kind, kernel, call);
+    @CsvSource({"1f1b, muon, false, sgdMomentum, 44", "pipedream-2bw, adamw, true, adamW, 6",
+            "pipedream-2bw, sgd, true, sgd, 6"})
+    void shouldGoOnWithItUnderOtherSchedules(String schedule, String kind, boolean feedback, String kernel, int call) {
+        shouldGoOnWithWhatTheOptimizerRemembers(schedule, kind, feedback, kernel, call);
     }
 
     private static List<String> settings(String schedule, int pipeline, String... more) {

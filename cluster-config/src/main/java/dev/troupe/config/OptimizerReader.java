@@ -34,6 +34,7 @@ final class OptimizerReader {
         return new OptimizerSpec(kind, values.betas("training.optimizer.betas"),
                 values.decimal("training.optimizer.epsilon", Range.POSITIVE),
                 values.decimal("training.optimizer.weight-decay", Range.NOT_NEGATIVE),
-                isMuon && momentum == 0 ? MOMENTUM_OF_MUON : momentum, nesterov);
+                isMuon && momentum == 0 ? MOMENTUM_OF_MUON : momentum, nesterov,
+                values.flag("training.optimizer.error-feedback"));
     }
 }

@@ -130,6 +130,7 @@ final class RunSpecWriter {
             plain("weight-decay", optimizer.weightDecay());
             plain("momentum", optimizer.momentum());
             plain("nesterov", optimizer.nesterov());
+            plain("error-feedback", optimizer.errorFeedback());
         });
         section("learning-rate", () -> {
             LearningRateSpec rate = training.learningRate();

@@ -19,9 +19,11 @@ import java.util.Objects;
  *            what the velocity keeps of itself, at least 0 and below 1; 0 for no velocity; SGD and Muon
  * @param nesterov
  *            whether an update looks one step of the velocity ahead; SGD with momentum only
+ * @param errorFeedback
+ *            whether an update also corrects the error that its delay of one step has made
  */
 public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weightDecay, double momentum,
-        boolean nesterov) {
+        boolean nesterov, boolean errorFeedback) {
 
     /** Refuses a missing part. */
     public OptimizerSpec {

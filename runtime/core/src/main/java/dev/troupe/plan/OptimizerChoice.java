@@ -4,6 +4,8 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.optimizer.Optimizer;
+import dev.troupe.schedule.family.PipeDream2Bw;
+import dev.troupe.schedule.family.Schedules;
 
 /** The optimizer that a run asks for. */
 public final class OptimizerChoice {
@@ -22,7 +24,7 @@ public final class OptimizerChoice {
         OptimizerSpec spec = run.training().optimizer();
         Optimizer.AdamW adamW = new Optimizer.AdamW(spec.betas().first(), spec.betas().second(), spec.epsilon(),
                 spec.weightDecay());
-        return switch (spec.kind()) {
+        Optimizer rule = switch (spec.kind()) {
             case ADAMW -> adamW;
             case SGD -> new Optimizer.Sgd(spec.weightDecay(), spec.momentum(), spec.nesterov());
             case MUON -> {
@@ -30,6 +32,22 @@ public final class OptimizerChoice {
                 yield new Optimizer.Muon(spec.momentum(), adamW);
             }
         };
+        if (!spec.errorFeedback()) {
+            return rule;
+        }
+        requireDelayOfOne(run.parallel().schedule());
+        return new Optimizer.ErrorFeedback(rule);
+    }
+
+    private static void requireDelayOfOne(String schedule) {
+        if (!schedule.equals(PipeDream2Bw.NAME)) {
+            throw new UsageException(
+                    "training.optimizer.error-feedback = true corrects a delay of one update, but under "
+                            + schedule + (Schedules.overlapsSteps(schedule)
+                                    ? " the gradients of a stage are as many updates old as its place says"
+                                    : " no gradient is delayed")
+                            + ": leave it out, or take " + PipeDream2Bw.NAME);
+        }
     }
 
     private static void requireWholeMatrices(RunSpec run, ModelSpec model) {

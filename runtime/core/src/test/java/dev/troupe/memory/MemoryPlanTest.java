@@ -23,6 +23,8 @@ import dev.troupe.prepare.MachineMemory;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.family.OverlappingSteps;
+import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -115,6 +117,27 @@ class MemoryPlanTest {
                 new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2), reference(), false, 0, List.of()).ranks()
                 .getFirst();
         assertEquals(4 * hidden + 8 * others + 3 * 4 * Double.BYTES, rank.optimizer());
+    }
+
+    /** The last update is one number of each weight, beside the two of AdamW. */
+    @Test
+    void shouldCountTheUpdateThatErrorFeedbackRemembers() {
+        Optimizer.AdamW plain = new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1);
+        List<RankMemory> expected = overlapping(plain);
+        List<RankMemory> found = overlapping(new Optimizer.ErrorFeedback(plain));
+        for (int rank = 0; rank < 2; rank++) {
+            assertEquals(expected.get(rank).optimizer() * 3 / 2, found.get(rank).optimizer());
+            assertEquals(expected.get(rank).weights(), found.get(rank).weights());
+            assertEquals(expected.get(rank).gradients(), found.get(rank).gradients());
+        }
+    }
+
+    private static List<RankMemory> overlapping(Optimizer optimizer) {
+        ModelSpec model = new Gpt2(3, 64, 2, 16, 100, false, Gpt2.NORM_EPSILON).spec();
+        return MemoryPlan.of(TrainingPlan.of(model, new StageSettings(1, 6, 2, optimizer), "uniform",
+                new OverlappingSteps(new PipeDream2Bw(PipeDream2Bw.Updates.LAZY, 1), 2), new ParallelLayout(2, 1, 1),
+                false,
+                Zero.NONE, 1, 1, 2), reference(), false, 0, List.of()).ranks();
     }
 
     private static long padded(long elements, int data) {

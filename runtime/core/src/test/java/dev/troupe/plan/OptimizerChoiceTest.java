@@ -41,6 +41,18 @@ class OptimizerChoiceTest {
                 refusal(("training.optimizer.kind=muon " + settings).split(" ")));
     }
 
+    @Test
+    void shouldFeedBackTheErrorOfADelayOfOneUpdate() {
+        String feedback = "training.optimizer.error-feedback=true";
+        assertEquals(new Optimizer.ErrorFeedback(ADAM_W), chosen(feedback, "parallel.schedule=pipedream-2bw"));
+        String asked = "training.optimizer.error-feedback = true corrects a delay of one update, but under ";
+        assertEquals(asked + "1f1b no gradient is delayed: leave it out, or take pipedream-2bw", refusal(feedback));
+        assertEquals(
+                asked + "pipedream the gradients of a stage are as many updates old as its place says: leave it out, or"
+                        + " take pipedream-2bw",
+                refusal(feedback, "parallel.schedule=pipedream"));
+    }
+
     private static String refusal(String... settings) {
         return assertThrows(UsageException.class, () -> chosen(settings)).getMessage();
     }

@@ -2,11 +2,14 @@ package dev.troupe.optimizer;
 
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** How gradients change weights. Weight decay acts on tensors of two or more dimensions only. */
 public sealed interface Optimizer {
     /** The name of what an optimizer with momentum remembers. */
     String MOMENTUM = "momentum_buffer";
+    /** The name of the last update of each weight, as the rule made it, before error feedback. */
+    String PREVIOUS_UPDATE = "previous_update";
 
     /** What it remembers of each weight of a parameter, a number of each name. */
     List<String> moments(ParameterSpec parameter);
@@ -109,6 +112,32 @@ public sealed interface Optimizer {
         @Override
         public List<String> moments(ParameterSpec parameter) {
             return parameter.isHiddenMatrix() ? List.of(MOMENTUM) : others.moments(parameter);
+        }
+    }
+
+    /**
+     * Any rule, with feedback of the error that a delay of one update makes. An update u, whose gradient is that of the
+     * weights before the last update, comes one step late: the step before took its own update p in the place of u. So the
+     * weights change by {@code u + (u - p)}, which makes good what that step did not have. The sum of all changes is then
+     * that of updates that come in time, where the newest stands for the one that is not there yet.
+     *
+     * <p>Error feedback is known of gradients that are rounded (Seide et al. 2014), and Zmushko et al. 2026 correct updates
+     * of gradients one step old by it. The form is Troupe's own, made from that idea: it acts on the change of the weights,
+     * decay and learning rate too.
+     *
+     * @param rule
+     *            what updates are made by
+     */
+    record ErrorFeedback(Optimizer rule) implements Optimizer {
+        public ErrorFeedback {
+            if (rule instanceof ErrorFeedback) {
+                throw new IllegalArgumentException("an update's error is fed back once");
+            }
+        }
+
+        @Override
+        public List<String> moments(ParameterSpec parameter) {
+            return Stream.concat(rule.moments(parameter).stream(), Stream.of(PREVIOUS_UPDATE)).toList();
         }
     }
 }

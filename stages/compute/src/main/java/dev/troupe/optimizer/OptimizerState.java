@@ -16,6 +16,7 @@ public final class OptimizerState {
     private final StageBuffers buffers;
     private final ElementUpdates elements;
     private final Optional<MatrixUpdates> matrices;
+    private final Optional<DelayFeedback> feedback;
 
     /**
      * Allocates what the optimizer remembers.
@@ -23,20 +24,26 @@ public final class OptimizerState {
      * @param pool
      *            for what an update takes and gives back
      * @throws IllegalArgumentException
-     *             where the optimizer takes whole matrices, and the stage has parts of them
+     *             where the optimizer takes whole matrices, and the stage has parts of them, or feeds back the error of a
+     *             delay that the stage does not have
      */
     public OptimizerState(Engine engine, StageBuffers buffers, Optimizer optimizer, TensorPool pool) {
         this.buffers = buffers;
-        switch (optimizer) {
-            case Optimizer.OfElements rule -> {
-                elements = new ElementUpdates(engine, buffers, rule, buffers.runs(false));
+        Optimizer rule = optimizer instanceof Optimizer.ErrorFeedback delayed ? delayed.rule() : optimizer;
+        switch (rule) {
+            case Optimizer.OfElements each -> {
+                elements = new ElementUpdates(engine, buffers, each, buffers.runs(false));
                 matrices = Optional.empty();
             }
             case Optimizer.Muon muon -> {
                 elements = new ElementUpdates(engine, buffers, muon.others(), buffers.runs(true));
                 matrices = Optional.of(new MatrixUpdates(engine, buffers, muon, pool));
             }
+            case Optimizer.ErrorFeedback _ -> throw new IllegalStateException("an update's error is fed back once");
         }
+        feedback = optimizer instanceof Optimizer.ErrorFeedback
+                ? Optional.of(new DelayFeedback(engine, buffers))
+                : Optional.empty();
     }
 
     /** Updates the weights that are this rank's to update by the gradients in use, which are zero afterwards. */
@@ -44,11 +51,13 @@ public final class OptimizerState {
         buffers.beginUpdate();
         elements.step(learningRate, gradientScale, updateNumber);
         matrices.ifPresent(some -> some.step(learningRate, gradientScale));
+        feedback.ifPresent(some -> some.correct(updateNumber));
     }
 
     /** Appends what this rank has of the moments of a parameter under their names. */
     public void addTo(List<StateTensor> state, Parameter parameter, boolean copy) {
         elements.addTo(state, parameter, copy);
         matrices.ifPresent(some -> some.addTo(state, parameter, copy));
+        feedback.ifPresent(some -> some.addTo(state, parameter, copy));
     }
 }

@@ -27,11 +27,13 @@ import dev.troupe.schedule.family.PipeDream2Bw.Updates;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.shard.Overlap;
+import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.NaivePipeline.StepResult;
 import dev.troupe.stage.OverlappingPipeline.Optimizing;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -80,6 +82,50 @@ class OverlapTest {
         assertSameBits(Golden.DELAYED, "float32", List.of(1, 3), List.of(Updates.LAZY));
     }
 
+    /** The oracle takes what one update changed, and corrects it on the host. */
+    @ParameterizedTest
+    @CsvSource({"1, LAZY", "3, LAZY", "2, EAGER"})
+    void shouldFeedBackTheErrorOfTheDelay(int stageCount, Updates updates) {
+        Supplier<Engine> engine = () -> new ReferenceEngine(DataType.FLOAT64);
+        try (Golden golden = new Golden(Golden.DELAYED)) {
+            Optimizing plain = new Optimizing(golden.optimizer, golden.learningRate, 0.5);
+            Optimizing corrected = new Optimizing(new Optimizer.ErrorFeedback(golden.optimizer), golden.learningRate,
+                    0.5);
+            Delayed expected = delayed(golden, plain, engine, OverlapTest::corrected);
+            try (OverlappingPipeline pipeline = pipeline(golden, stageCount, new PipeDream2Bw(updates, 1), 4, 4,
+                    corrected,
+                    engine)) {
+                assertEquals(expected.results, pipeline.train());
+                assertSameBits(expected.weights, weights(pipeline));
+            }
+        }
+    }
+
+    /** {@code W + u + (u - p)} of the update {@code u}, which p is afterwards; only {@code W + u} of the first. */
+    private static double[] corrected(double[] before, double[] after, double[] previous, boolean isFirst) {
+        double[] result = new double[before.length];
+        for (int i = 0; i < before.length; i++) {
+            double update = after[i] - before[i];
+            result[i] = isFirst ? after[i] : after[i] + (update - previous[i]);
+            previous[i] = update;
+        }
+        return result;
+    }
+
+    @Test
+    void shouldRefuseFeedbackOfAnErrorThatIsNotThere() {
+        StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.ErrorFeedback(new Optimizer.Sgd(0)));
+        try (Golden golden = new Golden(Golden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
+            assertEquals(
+                    "error feedback corrects a delay of one update, but gradients of this stage are 0 updates old: leave it"
+                            + " out, or take another schedule",
+                    assertThrows(IllegalArgumentException.class,
+                            () -> Stage.create(engine, Partition.uniform(golden.model(), 1), 0, settings,
+                                    golden.initial))
+                            .getMessage());
+        }
+    }
+
     @ParameterizedTest
     @Tag("long")
     @CsvSource({"gpt2-2bw, float32", "gpt2-2bw, bfloat16", "gpt2-untied-sgd, float32", "gpt2-untied-sgd, bfloat16"})
@@ -106,7 +152,7 @@ class OverlapTest {
                 : new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1));
         try (Golden golden = new Golden(name, optimizer)) {
             Optimizing clipped = new Optimizing(golden.optimizer, golden.learningRate, 0.5);
-            Delayed expected = delayed(golden, clipped, engine);
+            Delayed expected = delayed(golden, clipped, engine, (_, after, _, _) -> after);
             for (int stageCount : stageCounts) {
                 for (Updates updates : places) {
                     try (OverlappingPipeline pipeline = pipeline(golden, stageCount, new PipeDream2Bw(updates, 1), 4, 4,
@@ -211,16 +257,23 @@ class OverlapTest {
     private record Delayed(List<StepResult> results, Map<String, double[]> weights) {
     }
 
+    /** What becomes of the weights of a tensor behind an update. */
+    private interface Correction {
+        double[] of(double[] before, double[] after, double[] previous, boolean isFirst);
+    }
+
     /**
      * The loop {@code g = grad(batch t, W[max(t-1, 0)]); W[t+1] = U(W[t], g)} with one version a stage: one stage has the
      * older weights and computes the gradients, another one has the newest and updates them.
      */
-    private static Delayed delayed(Golden golden, Optimizing optimizing, Supplier<Engine> engines) {
+    private static Delayed delayed(Golden golden, Optimizing optimizing, Supplier<Engine> engines,
+            Correction correction) {
         int microbatches = 4;
         int size = golden.batchSize / microbatches;
         StageSettings settings = new StageSettings(size, golden.sequenceLength, microbatches, optimizing.optimizer());
         Partition whole = Partition.uniform(golden.model(), 1);
         List<StepResult> results = new ArrayList<>();
+        Map<String, double[]> previous = new HashMap<>();
         try (Engine olderEngine = engines.get();
                 Engine newestEngine = engines.get();
                 Stage older = Stage.create(olderEngine, whole, 0, settings, golden.initial);
@@ -244,6 +297,13 @@ class OverlapTest {
                 older.load((tensor, shape, type, target) -> write(now.get(tensor), type, target));
                 newest.optimizerStep(optimizing.learningRate(),
                         GlobalNorm.clipCoefficient(results.getLast().norm(), optimizing.clip()), step + 1);
+                Map<String, double[]> then = HostCopies.values(List.of(newestEngine), List.of(newest.state()));
+                for (StateTensor weight : newest.weights()) {
+                    double[] before = now.get(weight.name());
+                    then.put(weight.name(), correction.of(before, then.get(weight.name()),
+                            previous.computeIfAbsent(weight.name(), _ -> new double[before.length]), step == 0));
+                }
+                newest.load((tensor, shape, type, target) -> write(then.get(tensor), type, target));
             }
             return new Delayed(results, HostCopies.values(List.of(newestEngine), List.of(newest.weights())));
         }
