@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +38,17 @@ class OptimizerRunTest extends OverlappingRuns {
             "pipedream-2bw, sgd, true, sgd, 6"})
     void shouldGoOnWithItUnderOtherSchedules(String schedule, String kind, boolean feedback, String kernel, int call) {
         shouldGoOnWithWhatTheOptimizerRemembers(schedule, kind, feedback, kernel, call);
+    }
+
+    /** With ZeRO 1 a rank corrects its share of an update. */
+    @Tag("long")
+    @Test
+    void shouldFeedBackTheErrorOnSharesToo() {
+        String[] more = {"training.optimizer.error-feedback=true", "parallel.data=2"};
+        List<String> shared = settings("pipedream-2bw", 2, more);
+        Path whole = train("whole", shared);
+        shared.add("training.zero=1");
+        RunFiles.assertSameBits(whole, train("shared", shared));
     }
 
     private static List<String> settings(String schedule, int pipeline, String... more) {
