@@ -30,7 +30,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 final class Checkpoints {
     private final CoordinatorSetup setup;
     private final Map<String, ActorRef<NodeActor.Command>> nodes;
-    private final BiConsumer<List<Integer>, ScheduleActor.Command> ranks;
+    private final BiConsumer<List<Integer>, ScheduleActor.Order> ranks;
     private final IntSupplier epoch;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final CheckpointMachine machine;
@@ -48,7 +48,7 @@ final class Checkpoints {
      *            hears whether files were written, committed or deleted
      */
     Checkpoints(CoordinatorSetup setup, Map<String, ActorRef<NodeActor.Command>> nodes,
-            BiConsumer<List<Integer>, ScheduleActor.Command> ranks, IntSupplier epoch,
+            BiConsumer<List<Integer>, ScheduleActor.Order> ranks, IntSupplier epoch,
             ActorRef<TrainingCoordinator.Command> coordinator) {
         this.setup = setup;
         this.nodes = nodes;
@@ -90,7 +90,8 @@ final class Checkpoints {
             List<Integer> here = IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(name)).boxed()
                     .toList();
             if (!here.isEmpty()) {
-                node.tell(new NodeActor.Told(new NodeEvent.WriteParts(attempt, here)));
+                node.tell(new NodeActor.Told(
+                        new NodeEvent.Ordered(setup.term(), new NodeEvent.WriteParts(attempt, here))));
             }
         });
     }
@@ -104,7 +105,7 @@ final class Checkpoints {
                 return take(new CheckpointEvent.Refused(attempt, full.getMessage()));
             }
         }
-        ranks.accept(told, new ScheduleActor.WriteCheckpoint(attempt.stepsDone()));
+        ranks.accept(told, new ScheduleActor.WriteCheckpoint(setup.term(), attempt.stepsDone()));
         return Optional.empty();
     }
 

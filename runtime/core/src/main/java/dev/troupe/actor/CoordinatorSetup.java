@@ -32,6 +32,8 @@ import java.util.function.Supplier;
  *            how it is done
  * @param roster
  *            the nodes of the run
+ * @param term
+ *            the term of the coordinator, above 0: of two coordinators of a run the later one has the higher term
  * @param present
  *            tells the nodes that there are, whether they have joined or not
  * @param directory
@@ -58,7 +60,8 @@ import java.util.function.Supplier;
  * @param outcome
  *            completed when the run is over
  */
-public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, Supplier<Set<String>> present,
+public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, int term,
+        Supplier<Set<String>> present,
         Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout,
         Duration hangTimeout,
         Duration checkpointInterval, LongSupplier clock, StragglerWatch.Expectation expectation,

@@ -5,13 +5,18 @@ import dev.troupe.rank.NodeContext;
 import dev.troupe.rank.RankResources;
 import java.util.stream.Collectors;
 
-/** One incarnation of a rank on a node, with the thread of its stages. */
-record HostedRank(RankResources resources, StageThread thread) {
+/**
+ * One incarnation of a rank on a node, with the thread of its stages.
+ *
+ * @param term
+ *            the term of the coordinator that it obeys
+ */
+record HostedRank(RankResources resources, StageThread thread, int term) {
     private static final int STACK_SHOWN = 12;
 
     /** Opens the engine of a rank that starts with the weights after so many steps. */
-    static HostedRank open(Incarnation incarnation, long stepsDone, NodeContext node) {
-        return new HostedRank(new RankResources(incarnation, stepsDone, node), new StageThread(incarnation));
+    static HostedRank open(Incarnation incarnation, int term, long stepsDone, NodeContext node) {
+        return new HostedRank(new RankResources(incarnation, stepsDone, node), new StageThread(incarnation), term);
     }
 
     int rank() {

@@ -140,9 +140,10 @@ final class LedRun implements CoordinatedRun {
         switch (command) {
             case RunCommand.StartPass(Pass pass, var updates, var told) -> {
                 reports.passStarts(pass, told.size() == setup.settings().rankCount(), machine.epoch());
-                tellRanks(told, new ScheduleActor.StartPass(pass, updates));
+                tellRanks(told, new ScheduleActor.StartPass(setup.term(), pass, updates));
             }
-            case RunCommand.Update(var update, var told) -> tellRanks(told, new ScheduleActor.ApplyUpdate(update));
+            case RunCommand.Update(var update, var told) -> tellRanks(told,
+                    new ScheduleActor.ApplyUpdate(setup.term(), update));
             case RunCommand.CommitStep(var results, Commit commit) -> {
                 reports.committed(results, replicas.hosts());
                 coordinator.tellNodes(new NodeEvent.Committed(commit));
@@ -160,8 +161,8 @@ final class LedRun implements CoordinatedRun {
                 coordinator.tellNodes(new NodeEvent.KeepCopies(stepsDone, buddies, membership.doors()));
             case RunCommand.Resume resume -> {
                 reports.resumed(resume.epoch(), machine.stepsDone());
-                ranks.forEach((rank, schedule) -> schedule
-                        .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
+                ranks.forEach((rank, schedule) -> schedule.tell(new ScheduleActor.Resume(setup.term(), resume.epoch(),
+                        resume.pass(), resume.from(rank))));
             }
             case RunCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
             case RunCommand.TellCheckpoint(CheckpointEvent event) -> {
@@ -175,8 +176,8 @@ final class LedRun implements CoordinatedRun {
         }
     }
 
-    private void tellRanks(List<Integer> told, ScheduleActor.Command command) {
-        told.forEach(rank -> ranks.get(rank).tell(command));
+    private void tellRanks(List<Integer> told, ScheduleActor.Order order) {
+        told.forEach(rank -> ranks.get(rank).tell(order));
     }
 
     @Override

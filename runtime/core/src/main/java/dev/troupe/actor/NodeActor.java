@@ -21,17 +21,20 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     public sealed interface Command {
     }
 
-    /** An order of the coordinator, or an event on the node. */
+    /** An order of a coordinator, or an event on the node. */
     public record Told(NodeEvent event) implements Command {
     }
 
     /**
      * Host the ranks that live on this node.
      *
+     * @param term
+     *            the term of the coordinator
      * @param coordinator
      *            the coordinator that gives the order, and whose end the node has to hear of
      */
-    record HostRanks(NodeEvent.HostRanks order, ActorRef<TrainingCoordinator.Command> coordinator) implements Command {
+    record HostRanks(int term, NodeEvent.HostRanks order,
+            ActorRef<TrainingCoordinator.Command> coordinator) implements Command {
     }
 
     private final NodeSetup setup;
@@ -67,8 +70,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     private Behavior<Command> onHostRanks(HostRanks host) {
-        link.watch(host.coordinator());
-        return take(host.order());
+        link.watch(host.term(), host.coordinator());
+        return take(new NodeEvent.Ordered(host.term(), host.order()));
     }
 
     private Behavior<Command> take(NodeEvent event) {

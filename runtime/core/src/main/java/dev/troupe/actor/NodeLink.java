@@ -51,10 +51,10 @@ final class NodeLink {
         return setup.position();
     }
 
-    /** The node hears of the end of this coordinator. */
-    void watch(ActorRef<TrainingCoordinator.Command> leader) {
+    /** The node hears of the end of the coordinator of this term. */
+    void watch(int term, ActorRef<TrainingCoordinator.Command> leader) {
         context.watchWith(leader,
-                new NodeActor.Told(new NodeEvent.CoordinatorLost(leader.path().address().hasLocalScope())));
+                new NodeActor.Told(new NodeEvent.CoordinatorLost(term, leader.path().address().hasLocalScope())));
     }
 
     void perform(NodeCommand.OfLink command) {
@@ -70,9 +70,9 @@ final class NodeLink {
             }
             case NodeCommand.LookLater() -> startTimer(new NodeEvent.LookDue(), LOOK_AGAIN);
             case NodeCommand.AwaitEnds() -> startTimer(new NodeEvent.EndOverdue(), HostedRun.THREAD_END);
-            case NodeCommand.Ask(var report, boolean runsKernels) ->
+            case NodeCommand.Ask(int term, var report, boolean runsKernels) ->
                 coordinator.tell(new TrainingCoordinator.NodeJoined(context.getSelf(), setup.name(), setup.keys(),
-                        setup.neighbours().door(), report,
+                        setup.neighbours().door(), term, report,
                         runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
             case NodeCommand.Report(var event) -> coordinator.tell(new TrainingCoordinator.Happened(event));
             case NodeCommand.Abandon(String why) -> setup.lost().ifPresentOrElse(end -> end.accept(why),

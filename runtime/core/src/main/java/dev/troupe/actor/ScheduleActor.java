@@ -47,24 +47,30 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     sealed interface Command {
     }
 
+    /** An order of a coordinator. */
+    sealed interface Order extends Command {
+        /** The term of the coordinator. */
+        int term();
+    }
+
     /**
      * Walk the row.
      *
      * @param updates
      *            of the first steps, where they are decided
      */
-    record StartPass(Pass pass, List<WeightUpdate> updates) implements Command {
-        StartPass(Pass pass) {
-            this(pass, List.of());
+    record StartPass(int term, Pass pass, List<WeightUpdate> updates) implements Order {
+        StartPass(int term, Pass pass) {
+            this(term, pass, List.of());
         }
     }
 
     /** Step the optimizer. */
-    record ApplyUpdate(WeightUpdate update) implements Command {
+    record ApplyUpdate(int term, WeightUpdate update) implements Order {
     }
 
     /** Write this rank's part of a checkpoint. */
-    record WriteCheckpoint(long stepsDone) implements Command {
+    record WriteCheckpoint(int term, long stepsDone) implements Order {
     }
 
     /** Say what the rank does, and repeat what the clock of the coordinator shows. */
@@ -104,7 +110,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
      * All ranks stand in the epoch: send again what of the pass of this number is not among what others have from this
      * rank.
      */
-    record Resume(int epoch, long pass, MessageKeys received) implements Command {
+    record Resume(int term, int epoch, long pass, MessageKeys received) implements Order {
     }
 
     /** The transport says that a message may never come. */
@@ -142,7 +148,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         super(context);
         this.rank = hosted.resources();
         this.thread = hosted.thread();
-        this.machine = rank.machine();
+        this.machine = rank.machine(hosted.term());
         this.steps = new StepsUnderWay(rank.plan());
         this.coordinator = coordinator;
         this.group = group;
@@ -155,8 +161,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, hosted, context.getSelf()),
                     "stage-" + stage, stageThread);
             stages.put(stage, actor);
-            times.put(stage, new ComputeTimes(stage,
-                    (ofPass, action) -> rank.tensors().share(ofPass, action)));
+            times.put(stage, new ComputeTimes(stage, (ofPass, action) -> rank.tensors().share(ofPass, action)));
             context.watch(actor);
         }
         this.phase = new RankPhase.Loading(new HashSet<>(rank.stages()));
@@ -193,19 +198,29 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     @Override
     public Receive<Command> createReceive() {
-        return newReceiveBuilder().onMessage(StartPass.class, this::onStartPass)
-                .onMessage(ApplyUpdate.class, this::onApplyUpdate)
-                .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint)
+        return newReceiveBuilder().onMessage(Order.class, this::onOrder)
                 .onMessage(TellStatus.class, this::onTellStatus).onMessage(StageReady.class, this::onStageReady)
                 .onMessage(ActionEnded.class, this::onActionEnded)
                 .onMessage(CheckpointAnswered.class, this::onCheckpointAnswered)
-                .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, this::onMoved)
-                .onMessage(EpochBegun.class, this::onEpochBegun).onMessage(Resume.class, this::onResume)
+                .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, moved -> take(moved.event()))
+                .onMessage(EpochBegun.class, this::onEpochBegun)
                 .onMessage(TransportFailed.class, this::onTransportFailed)
                 .onMessage(BreakDown.class, ScheduleActor::onBreakDown)
                 .onSignal(ChildFailed.class, this::onChildFailed)
                 .onSignal(Terminated.class, _ -> this) // a stage that failed has said why
                 .build();
+    }
+
+    private Behavior<Command> onOrder(Order order) {
+        return !machine.obeys(order.term()) ? this : switch (order) {
+            case StartPass start -> startPass(start);
+            case ApplyUpdate(int _, var update) -> take(new RankEvent.UpdateRequested(steps.decided(update)));
+            case WriteCheckpoint(int _, long stepsDone) -> writeCheckpoint(stepsDone);
+            case Resume(int _, int begun, long number, var received) -> {
+                rank.outbox().resume(begun, number, received);
+                yield this;
+            }
+        };
     }
 
     private Behavior<Command> onStageReady(StageReady ready) {
@@ -225,12 +240,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return phase instanceof RankPhase.Loading ? this : take(new RankEvent.EpochEntered(epoch));
     }
 
-    private Behavior<Command> onResume(Resume resume) {
-        rank.outbox().resume(resume.epoch(), resume.pass(), resume.received());
-        return this;
-    }
-
-    private Behavior<Command> onStartPass(StartPass start) {
+    private Behavior<Command> startPass(StartPass start) {
         pass = start.pass();
         steps.begin(pass, start.updates());
         rank.outbox().begin(pass.number());
@@ -238,10 +248,6 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             rank.trace().stepBegins(pass.step());
         }
         return take(new RankEvent.PassStarted(pass, start.updates().size()));
-    }
-
-    private Behavior<Command> onApplyUpdate(ApplyUpdate apply) {
-        return take(new RankEvent.UpdateRequested(steps.decided(apply.update())));
     }
 
     private Behavior<Command> onActionEnded(ActionEnded ended) {
@@ -252,10 +258,6 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         }
         times.get(ended.action().stage()).add(pass, ended.action(), ended.nanos());
         return take(new RankEvent.ActionDone(ended.action()));
-    }
-
-    private Behavior<Command> onMoved(Moved moved) {
-        return take(moved.event());
     }
 
     private Behavior<Command> take(RankEvent event) {
@@ -274,10 +276,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                     orders++, new ActionRequest(action, sends, steps.passOf(action), steps.updateOf(action))));
             case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
             case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
-            case RankCommand.ReportEpochReady(int stood, long number, var received) ->
-                tellCoordinator(
-                        new RunEvent.EpochReady(rank.incarnation(), stood, number,
-                                rank.tensors().keys(received)));
+            case RankCommand.ReportEpochReady(int stood, long number, var received) -> tellCoordinator(
+                    new RunEvent.EpochReady(rank.incarnation(), stood, number, rank.tensors().keys(received)));
             case RankCommand.ReportPassDone(Pass done, long step) -> {
                 if (done.kind() == Pass.Kind.TRAINING) {
                     int inRow = (int) (step - done.step());
@@ -314,10 +314,10 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         }
     }
 
-    private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
+    private Behavior<Command> writeCheckpoint(long stepsDone) {
         phase = new RankPhase.WritingCheckpoint();
         List<ActorRef<StageActor.Command>> inOrder = List.copyOf(stages.values());
-        inOrder.getFirst().tell(new StageActor.WriteCheckpoint(write.stepsDone(), List.of(),
+        inOrder.getFirst().tell(new StageActor.WriteCheckpoint(stepsDone, List.of(),
                 inOrder.subList(1, inOrder.size())));
         return this;
     }

@@ -45,12 +45,14 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
      *
      * @param door
      *            the number of where its process takes copies in; 0 where it takes none
+     * @param term
+     *            the term of the latest coordinator that it has heard; 0 for none
      * @param report
      *            what it knows of the run where the coordinator before was lost; it says so until it is heard
      * @param warmUp
      *            how far it is with running its kernels once
      */
-    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int door,
+    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int door, int term,
             Optional<NodeReport> report, WarmUpReport warmUp) implements Command {
     }
 
@@ -122,7 +124,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         this.setup = setup;
         this.timers = timers;
         this.reports = setup.reports();
-        this.membership = new MembershipMachine<>(setup.roster(), setup.settings(), REPORT_TIMEOUT.toNanos(),
+        this.membership = new MembershipMachine<>(setup.roster(), setup.settings(), setup.term(),
+                REPORT_TIMEOUT.toNanos(),
                 setup.surroundings());
         this.run = new CoordinatedRun.NotBegun(setup.settings().firstStep(), new ReplicaTable(setup.roster().hosts(),
                 setup.roster().buddies(), setup.settings().firstStep()));
@@ -139,8 +142,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public Receive<Command> createReceive() {
         return newReceiveBuilder()
                 .onMessage(NodeJoined.class, joined -> after(() -> take(new MembershipEvent.Joined<>(joined.node(),
-                        joined.name(), isLocal(joined.node()), joined.door(), joined.keys(), joined.report(),
-                        joined.warmUp()))))
+                        joined.name(), isLocal(joined.node()), joined.door(), joined.keys(), joined.term(),
+                        joined.report(), joined.warmUp()))))
                 .onMessage(OfRun.class, message -> after(() -> run.on(message)))
                 .onMessage(Stop.class, stop -> after(() -> take(new MembershipEvent.StopAsked<>(stop.atOnce()))))
                 .onMessage(NodeEnded.class, ended -> after(() -> take(
@@ -189,7 +192,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             case MembershipCommand.WatchAgain(var node, String name) ->
                 timers.startSingleTimer(new LookAgain(new NodeEnded(name, node, true)), LOOK_AGAIN);
             case MembershipCommand.ReportMissing(var names) -> setup.listener().onWaiting(names);
-            case MembershipCommand.RunKernels(var node) -> node.tell(new NodeActor.Told(new NodeEvent.RunKernels()));
+            case MembershipCommand.RunKernels(var node) -> tell(node, new NodeEvent.RunKernels());
+            case MembershipCommand.Follow(var node) -> tell(node, new NodeEvent.Follow());
             case MembershipCommand.Begin(double warmUpSeconds) -> reports.begin(warmUpSeconds).ifPresentOrElse(
                     refusal -> take(new MembershipEvent.CannotBegin<>(refusal)),
                     () -> lead(run.replicas(), new RunMachine(setup.settings(), run.replicas())));
@@ -198,7 +202,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                         settings.firstStep());
                 lead(replicas, new RunMachine(settings, replicas, failover));
             }
-            case MembershipCommand.Host(var node) -> node.tell(new NodeActor.HostRanks(
+            case MembershipCommand.Host(var node) -> node.tell(new NodeActor.HostRanks(setup.term(),
                     new NodeEvent.HostRanks(run.epoch(), run.replicas().hosts(), run.replicas().since(),
                             setup.directory().toString()),
                     getContext().getSelf()));
@@ -228,11 +232,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     void tellNodes(NodeEvent.Order order) {
-        membership.nodes().values().forEach(node -> node.tell(new NodeActor.Told(order)));
+        membership.nodes().values().forEach(node -> tell(node, order));
     }
 
     void tellNode(String name, NodeEvent.Order order) {
-        membership.nodes().get(name).tell(new NodeActor.Told(order));
+        tell(membership.nodes().get(name), order);
+    }
+
+    private void tell(ActorRef<NodeActor.Command> node, NodeEvent.Order order) {
+        node.tell(new NodeActor.Told(new NodeEvent.Ordered(setup.term(), order)));
     }
 
     boolean isOver() {
@@ -241,12 +249,13 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     void end(Optional<String> failure) {
         reports.ended(run.stepsDone(), "the run ends" + failure.map(why -> ": " + why).orElse(""));
-        end(new NodeEvent.RunEnded(run.stepsDone(), failure), new RunOutcome(run.stepsDone(), failure));
+        end(new NodeEvent.Ordered(setup.term(), new NodeEvent.RunEnded(run.stepsDone(), failure)),
+                new RunOutcome(run.stepsDone(), failure));
     }
 
-    private void end(NodeEvent.Order order, RunOutcome outcome) {
+    private void end(NodeEvent last, RunOutcome outcome) {
         isOver = true;
-        tellNodes(order);
+        membership.nodes().values().forEach(node -> node.tell(new NodeActor.Told(last)));
         setup.outcome().complete(outcome);
     }
 }

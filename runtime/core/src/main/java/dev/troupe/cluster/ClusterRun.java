@@ -207,8 +207,10 @@ public final class ClusterRun {
             damage.lead();
             StatusBoard board = StatusBoard.of(context.getSystem().classicSystem());
             // The first coordinator is on the node that formed the cluster; on any other node a coordinator takes over
-            // from a lost one.
-            boolean isFirst = Cluster.get(context.getSystem()).selfMember().upNumber() == 1;
+            // from a lost one. The coordinator is always on the oldest member, so each is on a younger member than those
+            // before it: the age of its member is its term.
+            int term = Cluster.get(context.getSystem()).selfMember().upNumber();
+            boolean isFirst = term == 1;
             Map<String, String> alike = new TreeMap<>(keys);
             if (!isFirst) {
                 alike.remove(Roster.STEPS_BEHIND);
@@ -226,7 +228,7 @@ public final class ClusterRun {
             return TrainingCoordinator.create(new CoordinatorSetup(run.settings(), run.plan(),
                     new Roster(ranks, alike, cluster.joinTimeout(),
                             run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : ReplicaTable.Buddies.NONE),
-                    () -> LostNodes.present(context.getSystem()),
+                    term, () -> LostNodes.present(context.getSystem()),
                     directory, run.checkpointsFound(),
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
                     TrainingRun.hangTimeout(run), run.checkpointInterval(), faults.clock(System::nanoTime),

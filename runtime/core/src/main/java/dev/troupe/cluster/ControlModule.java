@@ -18,7 +18,8 @@ public final class ControlModule extends SimpleModule {
     /** Pekko's serialization finds this class through its configuration. */
     public ControlModule() {
         super("troupe-control");
-        for (Class<?> family : List.of(RunEvent.class, CheckpointEvent.class, NodeEvent.class)) {
+        for (Class<?> family : List.of(RunEvent.class, CheckpointEvent.class, NodeEvent.class,
+                NodeEvent.Order.class)) {
             setMixInAnnotation(family, Named.class);
             registerAll(family);
         }

@@ -65,7 +65,7 @@ final class WarmUpRun implements AutoCloseable {
         this.plan = node.plan();
         this.rank = new RankResources(new Incarnation(number, stepsDone), stepsDone,
                 node.forWarmUp(transport, new WarmUpGroups(plan.ranks()), kept));
-        this.machine = rank.machine();
+        this.machine = rank.machine(0);
         this.pass = new Pass(stepsDone, Pass.Kind.TRAINING);
         this.update = new WeightUpdate(stepsDone, LEARNING_RATE, 1, stepsDone + 1, false);
         this.pace = pace;

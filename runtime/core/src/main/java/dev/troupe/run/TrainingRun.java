@@ -67,6 +67,8 @@ public final class TrainingRun {
     private static final int GROUP_PATIENCE = 10;
 
     private static final String ONLY_NODE = "node-0";
+    /** The term of the coordinator of a run in one process, which never has a successor. */
+    private static final int ONLY_TERM = 1;
 
     /** Pekko's configuration of thousands of lines is read once, for JVMs with many runs. */
     private static final Config ACTORS = ConfigFactory.load("troupe-actors");
@@ -161,7 +163,7 @@ public final class TrainingRun {
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         CoordinatorSetup setup = new CoordinatorSetup(run.settings(), run.plan(),
                 new Roster(Map.of(ONLY_NODE, ranks), Map.of(), timeout, ReplicaTable.Buddies.NONE),
-                () -> Set.of(ONLY_NODE),
+                ONLY_TERM, () -> Set.of(ONLY_NODE),
                 directory.path(), run.checkpointsFound(),
                 checkpoints(run, directory.path()), timeout, hangTimeout(run),
                 run.checkpointInterval(), faults.clock(System::nanoTime), run.expectation(), lengths(run), listener,

@@ -60,6 +60,7 @@ class CheckpointsTest {
     private static final ModelSpec MODEL = new Gpt2(1, 4, 1, 4, 8, true, 1e-5).spec();
     private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
             "uniform", Schedules.named("1f1b"), new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2);
+    private static final int TERM = 1;
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final Duration TICK = Duration.ofSeconds(1);
 
@@ -79,11 +80,11 @@ class CheckpointsTest {
         store = new CheckpointStore(home, MODEL, "", 0, 0);
         coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
                 new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true, List.of(List.of(0)), 1),
-                PLAN, new Roster(Map.of("only", List.of(0)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE),
+                PLAN, new Roster(Map.of("only", List.of(0)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE), TERM,
                 () -> Set.of("only"),
                 home, Set.of(), store, TIMEOUT, Duration.ofSeconds(5), Duration.ZERO,
                 new AtomicLong()::get, (_, _) -> 0, StepTimes.Lengths.EQUAL, new Told(), outcome)));
-        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, TERM, Optional.empty(),
                 WarmUpReport.NOTHING_TO_RUN));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));
         rank.expectMessageClass(ScheduleActor.TellStatus.class); // its clock is asked for
@@ -159,7 +160,7 @@ class CheckpointsTest {
         rank.expectNoMessage();
         writePart(4);
         expectSaid("checkpoint 4");
-        rank.expectMessage(new ScheduleActor.WriteCheckpoint(5));
+        rank.expectMessage(new ScheduleActor.WriteCheckpoint(TERM, 5));
         happens(new RunEvent.CheckpointPartWritten(from(), store.writePart(5, 0, List.of())));
         expectSaid("checkpoint 5");
         assertEquals(new RunOutcome(5, Optional.empty()), outcome.get(10, TimeUnit.SECONDS));
@@ -225,7 +226,8 @@ class CheckpointsTest {
 
     private NodeEvent.WriteParts nextWriteParts() {
         while (true) {
-            if (node.receiveMessage(Duration.ofSeconds(10)) instanceof NodeActor.Told(NodeEvent.WriteParts order)) {
+            if (node.receiveMessage(Duration
+                    .ofSeconds(10)) instanceof NodeActor.Told(NodeEvent.Ordered(int _, NodeEvent.WriteParts order))) {
                 return order;
             }
         }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import dev.troupe.bits.RankBits;
@@ -16,22 +18,27 @@ import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.run.LayerSquaredSum;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKind;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.serialization.Serialization;
 import org.apache.pekko.serialization.SerializationExtension;
 import org.apache.pekko.serialization.Serializer;
 import org.apache.pekko.serialization.Serializers;
+import org.apache.pekko.serialization.jackson.JacksonObjectMapperProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -41,6 +48,7 @@ import org.junit.jupiter.api.Test;
 class ControlFrameTest {
     private static final int MICROBATCHES = 8192;
     private static final int VIRTUAL_STAGES = 2;
+    private static final int TERM = Integer.MAX_VALUE;
     private static final long SEED = 20_240_607;
 
     private final Config config = ConfigFactory.parseString("pekko.actor.provider = local")
@@ -66,13 +74,14 @@ class ControlFrameTest {
         List<MessageKey> scattered = new ArrayList<>(keys(2));
         keys(1).stream().filter(_ -> random.nextInt(3) == 0).forEach(scattered::add);
         requireRoom(ready(MessageKeys.of(scattered)));
-        requireRoom(new ScheduleActor.Resume(Integer.MAX_VALUE, Long.MAX_VALUE, MessageKeys.of(scattered)));
+        requireRoom(new ScheduleActor.Resume(TERM, Integer.MAX_VALUE, Long.MAX_VALUE, MessageKeys.of(scattered)));
     }
 
     /** As many as parallel.flush-every may ask for. */
     @Test
     void shouldHaveRoomForTheUpdatesOfAPass() {
-        requireRoom(new ScheduleActor.StartPass(new Pass(Long.MAX_VALUE, Pass.Kind.TRAINING), LongStream.range(0, 1024)
+        requireRoom(new ScheduleActor.StartPass(TERM, new Pass(Long.MAX_VALUE, Pass.Kind.TRAINING), LongStream
+                .range(0, 1024)
                 .mapToObj(step -> new WeightUpdate(Long.MAX_VALUE - step, Math.PI * step, 1, Long.MAX_VALUE, false,
                         Math.E))
                 .toList()));
@@ -94,9 +103,7 @@ class ControlFrameTest {
         TrainingCoordinator.StepDigested told = new TrainingCoordinator.StepDigested(new Incarnation(65_535, 7),
                 Integer.MAX_VALUE, new RankBits(65_535, 0, digests));
         byte[] bytes = serialization.serialize(told).get();
-        Serializer serializer = serialization.findSerializerFor(told);
-        TrainingCoordinator.StepDigested read = (TrainingCoordinator.StepDigested) serialization
-                .deserialize(bytes, serializer.identifier(), Serializers.manifestFor(serializer, told)).get();
+        TrainingCoordinator.StepDigested read = (TrainingCoordinator.StepDigested) read(told, bytes);
         assertArrayEquals(digests, read.bits().values());
         assertTrue(bytes.length < frameBytes - 8192, bytes.length + " bytes, and a frame has " + frameBytes);
     }
@@ -105,10 +112,35 @@ class ControlFrameTest {
     void shouldReadTheOrdersOfANodeAsTheyWereGiven() {
         List<String> hosts = IntStream.range(0, 1000).mapToObj(rank -> "node-" + rank / 8).toList();
         Map<String, Integer> since = Map.of("node-3", 7, "node-4", 7);
-        requireRoom(new NodeActor.Told(new NodeEvent.EnterEpoch(7, List.of(24, 25), 12, hosts, since)));
-        requireRoom(new NodeActor.Told(new NodeEvent.Committed(new Commit(12, LossScale.none(12)))));
-        requireRoom(new NodeActor.HostRanks(new NodeEvent.HostRanks(7, hosts, since, "/runs/one"),
+        requireRoom(new NodeActor.Told(
+                new NodeEvent.Ordered(TERM, new NodeEvent.EnterEpoch(7, List.of(24, 25), 12, hosts, since))));
+        requireRoom(new NodeActor.Told(
+                new NodeEvent.Ordered(TERM, new NodeEvent.Committed(new Commit(12, LossScale.none(12))))));
+        requireRoom(new NodeActor.HostRanks(TERM, new NodeEvent.HostRanks(7, hosts, since, "/runs/one"),
                 kit.<TrainingCoordinator.Command>createTestProbe().ref()));
+    }
+
+    /** The versions before terms: such a node is refused, so the coordinator reads its question and it reads the refusal. */
+    @Test
+    void shouldSpeakOfARefusalWithANodeThatKnowsNoTerms() throws IOException {
+        ObjectMapper mapper = JacksonObjectMapperProvider.get(kit.system()).getOrCreate("jackson-cbor",
+                Optional.empty());
+        ActorRef<NodeActor.Command> node = kit.<NodeActor.Command>createTestProbe().ref();
+        TrainingCoordinator.NodeJoined joined = new TrainingCoordinator.NodeJoined(node, "old",
+                Map.of("version", "0.1"), 3, 0, Optional.empty(), WarmUpReport.NOTHING_TO_RUN);
+        ObjectNode asked = (ObjectNode) mapper.readTree(serialization.serialize(joined).get());
+        assertEquals(0, asked.remove("term").intValue());
+        assertEquals(joined, read(joined, mapper.writeValueAsBytes(asked)));
+        NodeActor.Told refused = new NodeActor.Told(new NodeEvent.Refused("another version"));
+        assertEquals(mapper.readTree(mapper.writeValueAsBytes(
+                Map.of("event", Map.of("event", "Refused", "why", "another version")))),
+                mapper.readTree(serialization.serialize(refused).get()));
+    }
+
+    private Object read(Object message, byte[] bytes) {
+        Serializer serializer = serialization.findSerializerFor(message);
+        return serialization.deserialize(bytes, serializer.identifier(), Serializers.manifestFor(serializer, message))
+                .get();
     }
 
     private static TrainingCoordinator.Happened ready(MessageKeys keys) {
@@ -131,9 +163,7 @@ class ControlFrameTest {
 
     private void requireRoom(Object message) {
         byte[] bytes = serialization.serialize(message).get();
-        Object read = serialization.deserialize(bytes, serialization.findSerializerFor(message).identifier(),
-                Serializers.manifestFor(serialization.findSerializerFor(message), message)).get();
-        assertEquals(message, read);
+        assertEquals(message, read(message, bytes));
         assertTrue(bytes.length < frameBytes - 8192, bytes.length + " bytes, and a frame has " + frameBytes);
     }
 }

@@ -23,11 +23,11 @@ class HangingStageTest extends NodeTests {
         CountDownLatch mayGoOn = new CountDownLatch(1);
         List<ActorRef<ScheduleActor.Command>> ranks = host(() -> hangingOnce(hanging, mayGoOn),
                 new InitialWeights(SmallRun.MODEL, 1));
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
         await(hanging);
         order(new NodeEvent.EnterEpoch(1, List.of(0, 1), 0, List.of("only", "only"), Map.of()));
         List<ActorRef<ScheduleActor.Command>> successors = awaitReady();
-        successors.forEach(rank -> rank.tell(new ScheduleActor.Resume(1, -1, MessageKeys.NONE)));
+        successors.forEach(rank -> rank.tell(new ScheduleActor.Resume(TERM, 1, -1, MessageKeys.NONE)));
         assertEquals(2, trainStep(successors, 0).stream().mapToInt(pass -> pass.losses().size()).sum());
         mayGoOn.countDown();
         kit.stop(node, PATIENCE);
@@ -40,7 +40,7 @@ class HangingStageTest extends NodeTests {
         CountDownLatch hanging = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
         host(() -> hangingOnce(hanging, mayGoOn), new InitialWeights(SmallRun.MODEL, 1))
-                .forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+                .forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
         await(hanging);
         node.tell(new NodeActor.Told(new NodeEvent.Halt()));
         await(released);

@@ -47,6 +47,7 @@ class LateNodesTest {
     private static final ModelSpec MODEL = new Gpt2(2, 4, 1, 4, 8, true, 1e-5).spec();
     private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
             "uniform", Schedules.named("1f1b"), new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2);
+    private static final int TERM = 1;
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final NodeReport KNOWS_NOTHING = new NodeReport(0, List.of("first"), Map.of(), List.of(), Map.of());
 
@@ -102,6 +103,31 @@ class LateNodesTest {
     }
 
     @Test
+    void shouldTakeANodeInOnceItHasHeardTheCoordinator() {
+        beginWithAStandby();
+        present = Set.of("first");
+        late.stop();
+        again.awaitAssert(() -> {
+            time.timePasses(Duration.ofSeconds(1));
+            ask(again, "late", Map.of(), TERM - 1, Optional.empty());
+            again.expectMessage(new NodeActor.Told(new NodeEvent.Ordered(TERM, new NodeEvent.Follow())));
+            return null;
+        });
+        join(again, "late", Optional.empty());
+        again.expectMessageClass(NodeActor.HostRanks.class);
+    }
+
+    /** A node of another version can read a refusal, and perhaps no order. */
+    @Test
+    void shouldRefuseANodeBeforeItHasHeardTheCoordinator() {
+        begin(Set.of("first", "late"), Set.of());
+        ask(late, "late", Map.of("version", "another"), 0, Optional.empty());
+        String refusal = assertInstanceOf(NodeEvent.Refused.class,
+                late.expectMessageClass(NodeActor.Told.class).event()).why();
+        assertTrue(refusal.contains("it has version = another"), refusal);
+    }
+
+    @Test
     void shouldForgetANodeThatEndsAndIsNoMember() {
         beginWithAStandby();
         present = Set.of("first");
@@ -147,7 +173,7 @@ class LateNodesTest {
         Roster roster = new Roster(Map.of("first", List.of(0), "late", List.of()), Map.of(), TIMEOUT,
                 ReplicaTable.Buddies.NONE);
         coordinator = kit.spawn(
-                TrainingCoordinator.create(new CoordinatorSetup(settings, PLAN, roster, () -> present, home,
+                TrainingCoordinator.create(new CoordinatorSetup(settings, PLAN, roster, TERM, () -> present, home,
                         found, new CheckpointStore(home, MODEL, "", 0, 0), TIMEOUT, Duration.ZERO, Duration.ZERO,
                         () -> 0, (_, _) -> 0, StepTimes.Lengths.EQUAL,
                         new RunListener() {
@@ -156,7 +182,12 @@ class LateNodesTest {
     }
 
     private void join(TestProbe<NodeActor.Command> node, String name, Optional<NodeReport> report) {
-        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), name, Map.of(), 0, report,
+        ask(node, name, Map.of(), TERM, report);
+    }
+
+    private void ask(TestProbe<NodeActor.Command> node, String name, Map<String, String> keys, int term,
+            Optional<NodeReport> report) {
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), name, keys, 0, term, report,
                 WarmUpReport.NOTHING_TO_RUN));
     }
 

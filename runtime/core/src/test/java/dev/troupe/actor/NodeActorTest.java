@@ -50,7 +50,7 @@ class NodeActorTest extends NodeTests {
         assertEquals(2, done.stream().mapToInt(pass -> pass.losses().size()).sum(), "a loss for each microbatch");
         assertEquals(SmallRun.MODEL.blockCount() + 2, done.stream().mapToInt(pass -> pass.squaredSums().size()).sum());
 
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(TERM, 1)));
         for (int answer = 0; answer < 2; answer++) {
             String file = next(RunEvent.CheckpointPartWritten.class).part().file();
             assertTrue(Files.exists(home.resolve("checkpoints/step-000001.partial").resolve(file)), file);
@@ -58,10 +58,17 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
+    void shouldObeyNoCoordinatorButThatOfItsRanks() {
+        List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM + 1, FIRST)));
+        assertEquals(2, trainStep(ranks, 0).stream().mapToInt(pass -> pass.losses().size()).sum());
+    }
+
+    @Test
     void shouldWriteBesideTrainingWhatItsRanksWouldWrite() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         trainStep(ranks, 0);
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(TERM, 1)));
         Set<String> byRanks = Set.of(next(RunEvent.CheckpointPartWritten.class).part().sha256(),
                 next(RunEvent.CheckpointPartWritten.class).part().sha256());
         CheckpointAttempt attempt = new CheckpointAttempt(1, 0, CheckpointWay.BESIDE);
@@ -128,7 +135,7 @@ class NodeActorTest extends NodeTests {
         List<ActorRef<ScheduleActor.Command>> ranks = host(
                 () -> SmallRun.with("crossEntropy", () -> fail(new IllegalStateException("device lost"))),
                 new InitialWeights(SmallRun.MODEL, 1));
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(new Pass(6, Pass.Kind.TRAINING))));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, new Pass(6, Pass.Kind.TRAINING))));
         assertEquals(new RunEvent.RankFailed(new Incarnation(1, 0),
                 "rank 1: stage 1 failed in 1F0 in step 6: IllegalStateException: device lost",
                 Optional.of(new Strike("stage 1 in 1F0 in step 6", "IllegalStateException: device lost"))), failure());
@@ -139,7 +146,7 @@ class NodeActorTest extends NodeTests {
         for (Error error : List.of(new OutOfMemoryError("no room"), new StackOverflowError())) {
             List<ActorRef<ScheduleActor.Command>> ranks = host(() -> SmallRun.with("crossEntropy", () -> fail(error)),
                     new InitialWeights(SmallRun.MODEL, 1));
-            ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+            ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
             assertTrue(failure().reason().startsWith(
                     "rank 1: stage 1 failed in 1F0 in step 0: " + error.getClass().getSimpleName()));
             kit.stop(node, PATIENCE);
@@ -175,7 +182,7 @@ class NodeActorTest extends NodeTests {
         List<ActorRef<ScheduleActor.Command>> ranks = host(
                 () -> SmallRun.with("crossEntropy", () -> fail(new LostDeviceException("the GPU fell off the bus"))),
                 new InitialWeights(SmallRun.MODEL, 1));
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
         assertEquals(new RunEvent.NodeLost("only", LOST), failureOrLoss());
         kit.stop(node, PATIENCE);
         assertEquals(0, run.allocatedBytes());
@@ -188,7 +195,7 @@ class NodeActorTest extends NodeTests {
         List<ActorRef<ScheduleActor.Command>> ranks = host(() -> SmallRun.with("crossEntropy", () -> {
             throw new IllegalStateException("a copy failed", new LostDeviceException("the GPU fell off the bus"));
         }), new InitialWeights(SmallRun.MODEL, 1));
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
         assertEquals(
                 "rank 1: stage 1 failed in 1F0 in step 0: IllegalStateException: a copy failed (LostDeviceException: the"
                         + " GPU fell off the bus)",
@@ -240,7 +247,7 @@ class NodeActorTest extends NodeTests {
             computing.countDown();
             await(mayGoOn);
         }), new InitialWeights(SmallRun.MODEL, 1));
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
         assertTrue(computing.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
 
         ranks.getFirst().tell(new ScheduleActor.TellStatus(coordinator.ref(), 0));
@@ -265,7 +272,7 @@ class NodeActorTest extends NodeTests {
     void shouldFailInWordsWhereARankIsToldWhatItsPhaseDoesNotAllow() {
         ActorRef<ScheduleActor.Command> rank = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1))
                 .getFirst();
-        rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
+        rank.tell(new ScheduleActor.ApplyUpdate(TERM, new WeightUpdate(0, 0.1, 1, 1, false)));
         assertEquals("rank 0: IllegalStateException: rank 0 cannot take a weight update"
                 + " while it is waiting for the coordinator to start a step", failure().reason());
     }

@@ -45,6 +45,7 @@ import java.util.stream.LongStream;
 
 /** A node of two ranks beside a coordinator that the test plays. */
 abstract class NodeTests {
+    static final int TERM = 1;
     static final Duration PATIENCE = Duration.ofSeconds(30);
     static final ParallelLayout RANKS = new ParallelLayout(2, 1, 1);
     static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
@@ -70,11 +71,12 @@ abstract class NodeTests {
     }
 
     List<RunEvent.PassDone> trainStep(List<ActorRef<ScheduleActor.Command>> ranks, long step) {
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(new Pass(step, Pass.Kind.TRAINING))));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, new Pass(step, Pass.Kind.TRAINING))));
         List<RunEvent.PassDone> done = List.of(next(RunEvent.PassDone.class),
                 next(RunEvent.PassDone.class));
         ranks.forEach(
-                rank -> rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(step, 0.1, 1, step + 1, false))));
+                rank -> rank
+                        .tell(new ScheduleActor.ApplyUpdate(TERM, new WeightUpdate(step, 0.1, 1, step + 1, false))));
         next(RunEvent.Updated.class);
         next(RunEvent.Updated.class);
         return done;
@@ -121,14 +123,14 @@ abstract class NodeTests {
                 () -> WarmUpReport.NOTHING_TO_RUN, context, transport,
                 release, new RunPosition(), outcomes::add, lost);
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
-        coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, Optional.empty(),
+        coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, 0, Optional.empty(),
                 WarmUpReport.UNDER_WAY));
-        node.tell(new NodeActor.HostRanks(
+        node.tell(new NodeActor.HostRanks(TERM,
                 new NodeEvent.HostRanks(0, List.of(host, host), Map.of(), home.toString()), coordinator.ref()));
     }
 
     void order(NodeEvent.Order order) {
-        node.tell(new NodeActor.Told(order));
+        node.tell(new NodeActor.Told(new NodeEvent.Ordered(TERM, order)));
     }
 
     <T extends RunEvent> T next(Class<T> kind) {

@@ -62,6 +62,7 @@ class TrainingCoordinatorTest {
     private static final ModelSpec MODEL = new Gpt2(2, 4, 1, 4, 8, true, 1e-5).spec();
     private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
             "uniform", Schedules.named("1f1b"), new ParallelLayout(2, 1, 1), false, Zero.NONE, 1, 1, 2);
+    private static final int TERM = 1;
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
@@ -86,21 +87,21 @@ class TrainingCoordinatorTest {
                 new RunSettings(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true,
                         List.of(List.of(0), List.of(1)),
                         0),
-                PLAN, new Roster(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE),
+                PLAN, new Roster(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE), TERM,
                 () -> Set.of("only"),
                 home, Set.of(), checkpoints,
                 TIMEOUT, Duration.ZERO, Duration.ZERO,
                 nanos::get, (_, _) -> 0, StepTimes.Lengths.EQUAL,
                 diary, outcome)));
         coordinator.tell(join());
-        node.expectMessage(new NodeActor.HostRanks(
+        node.expectMessage(new NodeActor.HostRanks(TERM,
                 new NodeEvent.HostRanks(0, List.of("only", "only"), Map.of(), home.toString()), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0), ranks.get(rank).ref()));
             ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class); // its clock is asked for
             happens(new RunEvent.EpochReady(from(rank), 0, -1, List.of()));
         }
-        expectAll(new ScheduleActor.StartPass(FIRST));
+        expectAll(new ScheduleActor.StartPass(TERM, FIRST));
     }
 
     @AfterEach
@@ -111,10 +112,10 @@ class TrainingCoordinatorTest {
     @Test
     void shouldLeadEveryRankThroughAStep() {
         trainPass(0);
-        expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
+        expectAll(new ScheduleActor.ApplyUpdate(TERM, new WeightUpdate(0, 0.1, 1, 1, false)));
         nanos.set(Duration.ofMillis(1500).toNanos());
         updated(0);
-        expectAll(new ScheduleActor.StartPass(new Pass(1, Pass.Kind.TRAINING)));
+        expectAll(new ScheduleActor.StartPass(TERM, new Pass(1, Pass.Kind.TRAINING)));
         assertEquals(List.of("started", "step 0 in 1.5 s"), diary.lines);
     }
 
@@ -122,9 +123,9 @@ class TrainingCoordinatorTest {
     void shouldStopAfterTheStepUnderWayWithACheckpoint() throws Exception {
         coordinator.tell(new TrainingCoordinator.Stop(false));
         trainPass(0);
-        expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
+        expectAll(new ScheduleActor.ApplyUpdate(TERM, new WeightUpdate(0, 0.1, 1, 1, false)));
         updated(0);
-        expectAll(new ScheduleActor.WriteCheckpoint(1));
+        expectAll(new ScheduleActor.WriteCheckpoint(TERM, 1));
         for (int rank = 0; rank < 2; rank++) {
             happens(new RunEvent.CheckpointPartWritten(from(rank), checkpoints.writePart(1, rank, List.of())));
         }
@@ -143,7 +144,8 @@ class TrainingCoordinatorTest {
         RunOutcome why = new RunOutcome(0, Optional.of("node only: the run's directory is not there"));
         happens(new RunEvent.NodeLost("only", why.failure().get()));
         assertEquals(why, ended());
-        node.expectMessage(new NodeActor.Told(new NodeEvent.RunEnded(why.stepsDone(), why.failure())));
+        node.expectMessage(new NodeActor.Told(
+                new NodeEvent.Ordered(TERM, new NodeEvent.RunEnded(why.stepsDone(), why.failure()))));
     }
 
     @Test
@@ -180,7 +182,7 @@ class TrainingCoordinatorTest {
         trainTwoSteps();
         happens(new RunEvent.CheckpointPartFailed(from(1), "no room"));
         happens(new RunEvent.CheckpointPartWritten(from(0), checkpoints.writePart(2, 0, List.of())));
-        expectAll(new ScheduleActor.StartPass(new Pass(2, Pass.Kind.TRAINING)));
+        expectAll(new ScheduleActor.StartPass(TERM, new Pass(2, Pass.Kind.TRAINING)));
         assertEquals("no checkpoint after 2 steps: no room", diary.lines.getLast());
         assertEquals(0, home.resolve("checkpoints").toFile().list().length, "what was begun is deleted");
     }
@@ -192,7 +194,7 @@ class TrainingCoordinatorTest {
             happens(new RunEvent.CheckpointPartWritten(from(rank),
                     new CheckpointPart("rank-00" + rank, 1, "00")));
         }
-        expectAll(new ScheduleActor.StartPass(new Pass(2, Pass.Kind.TRAINING)));
+        expectAll(new ScheduleActor.StartPass(TERM, new Pass(2, Pass.Kind.TRAINING)));
         String last = diary.lines.getLast();
         assertTrue(last.startsWith("no checkpoint after 2 steps: cannot write the checkpoint " + home), last);
     }
@@ -200,11 +202,11 @@ class TrainingCoordinatorTest {
     private void trainTwoSteps() {
         for (long step = 0; step < 2; step++) {
             trainPass(step);
-            expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(step, 0.1, 1, step + 1, false)));
+            expectAll(new ScheduleActor.ApplyUpdate(TERM, new WeightUpdate(step, 0.1, 1, step + 1, false)));
             updated(step);
             expectAll(step == 0
-                    ? new ScheduleActor.StartPass(new Pass(1, Pass.Kind.TRAINING))
-                    : new ScheduleActor.WriteCheckpoint(2));
+                    ? new ScheduleActor.StartPass(TERM, new Pass(1, Pass.Kind.TRAINING))
+                    : new ScheduleActor.WriteCheckpoint(TERM, 2));
         }
     }
 
@@ -241,13 +243,13 @@ class TrainingCoordinatorTest {
                 new RankStatus(rank, 3, isWorking, situation, Optional.empty(), List.of()), 0, 0));
         TestProbe<NodeActor.Command> stranger = kit.createTestProbe();
         coordinator.tell(
-                new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, Optional.empty(),
+                new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, TERM, Optional.empty(),
                         WarmUpReport.NOTHING_TO_RUN));
         assertInstanceOf(NodeEvent.Refused.class, stranger.expectMessageClass(NodeActor.Told.class).event());
     }
 
     private TrainingCoordinator.NodeJoined join() {
-        return new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
+        return new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, TERM, Optional.empty(),
                 WarmUpReport.NOTHING_TO_RUN);
     }
 

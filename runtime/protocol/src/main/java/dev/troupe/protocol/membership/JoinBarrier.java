@@ -32,11 +32,21 @@ public final class JoinBarrier {
         });
     }
 
-    /**
-     * Admits a node, or returns why not, in a sentence. A node that joins after all others starts no rank from the
-     * beginning, so its number of steps done may differ.
-     */
+    /** Admits a node, or returns its refusal. */
     public Optional<String> join(String name, Map<String, String> keys) {
+        Optional<String> refusal = refusal(name, keys);
+        if (refusal.isEmpty()) {
+            missing.remove(name);
+            joined.add(name);
+        }
+        return refusal;
+    }
+
+    /**
+     * Returns why a node may not join, in a sentence. A node that joins after all others starts no rank from the beginning,
+     * so its number of steps done may differ.
+     */
+    public Optional<String> refusal(String name, Map<String, String> keys) {
         if (!roster.ranks().containsKey(name)) {
             return Optional.of("node " + name + " was refused: the cluster's nodes are "
                     + String.join(", ", new TreeSet<>(roster.ranks().keySet()))
@@ -59,11 +69,10 @@ public final class JoinBarrier {
                                 : "; start every node with the same version and the same configuration"));
             }
         }
-        missing.remove(name);
-        return joined.add(name)
-                ? Optional.empty()
-                : Optional.of("node " + name + " was refused: a node of that name has joined already;"
-                        + " two may not have one name");
+        return joined.contains(name)
+                ? Optional.of("node " + name + " was refused: a node of that name has joined already;"
+                        + " two may not have one name")
+                : Optional.empty();
     }
 
     /** Takes a node's progress with its kernels; the last report counts. */

@@ -30,6 +30,10 @@ public sealed interface MembershipCommand<N> {
     record ReportMissing<N>(List<String> names) implements MembershipCommand<N> {
     }
 
+    /** Tell a node to obey no earlier coordinator, and to ask again. */
+    record Follow<N>(N node) implements MembershipCommand<N> {
+    }
+
     /** Tell a node to run its kernels once. */
     record RunKernels<N>(N node) implements MembershipCommand<N> {
     }

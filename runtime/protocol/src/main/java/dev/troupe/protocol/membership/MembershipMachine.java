@@ -24,7 +24,8 @@ import java.util.TreeMap;
  *
  * <p>A coordinator begins every run in JOINING, also one that takes over: whether the run has begun is known from the
  * first {@link dev.troupe.protocol.NodeReport}. Where the records of the run have steps that no node knows, the run
- * ends: it does not begin again from its first step.
+ * ends: it does not begin again from its first step. A node takes part from when it obeys no earlier coordinator: before
+ * that, a late order of one could still change what the node has reported.
  *
  * <p>Thread rule: none; one caller at a time.
  *
@@ -58,6 +59,7 @@ public final class MembershipMachine<N> {
 
     private final Roster roster;
     private final RunSettings settings;
+    private final int term;
     private final Surroundings surroundings;
     private final Rules rules;
     private final JoinBarrier barrier;
@@ -70,15 +72,20 @@ public final class MembershipMachine<N> {
     private long unknownSinceNanos = -1;
 
     /**
+     * @param term
+     *            the term of this coordinator, above 0 and above those of all earlier coordinators of the run
      * @param reportNanos
      *            longest wait of a coordinator that takes over for more reports after the first
      */
-    public MembershipMachine(Roster roster, RunSettings settings, long reportNanos, Surroundings surroundings) {
-        this(roster, settings, reportNanos, surroundings, Rules.STANDARD);
+    public MembershipMachine(Roster roster, RunSettings settings, int term, long reportNanos,
+            Surroundings surroundings) {
+        this(roster, settings, term, reportNanos, surroundings, Rules.STANDARD);
     }
 
     /** Creates a machine with other rules, for tests that show the effect of each rule. */
-    MembershipMachine(Roster roster, RunSettings settings, long reportNanos, Surroundings surroundings, Rules rules) {
+    MembershipMachine(Roster roster, RunSettings settings, int term, long reportNanos, Surroundings surroundings,
+            Rules rules) {
+        this.term = term;
         this.rules = rules;
         this.reportNanos = reportNanos;
         this.roster = roster;
@@ -126,22 +133,25 @@ public final class MembershipMachine<N> {
         if (!joined.isLocal() && !surroundings.present().contains(name)) {
             return; // the node asks again once it is a member
         }
-        if (joined.node().equals(nodes.get(name))) {
-            barrier.warmUp(name, joined.warmUp());
-            switch (phase) {
-                case RUNNING -> commands.add(new MembershipCommand.Host<>(joined.node())); // the first answer may be lost
-                case JOINING -> beginIfReady(joined.node(), commands);
-                case TAKING_OVER, OVER -> {
-                }
-            }
+        if (phase == Phase.OVER) {
             return;
         }
-        Optional<String> refusal = barrier.join(name, joined.keys());
+        boolean isKnown = joined.node().equals(nodes.get(name));
+        Optional<String> refusal = isKnown ? Optional.empty() : barrier.refusal(name, joined.keys());
         if (refusal.isPresent()) {
             commands.add(new MembershipCommand.Refuse<>(joined.node(), refusal.get()));
             return;
         }
+        if (joined.term() != term) {
+            commands.add(new MembershipCommand.Follow<>(joined.node()));
+            return;
+        }
         barrier.warmUp(name, joined.warmUp());
+        if (isKnown) {
+            askedAgain(joined.node(), commands);
+            return;
+        }
+        barrier.join(name, joined.keys());
         nodes.put(name, joined.node());
         doors.put(name, joined.door());
         commands.add(new MembershipCommand.Watch<>(joined.node(), name));
@@ -161,6 +171,15 @@ public final class MembershipMachine<N> {
             commands.add(new MembershipCommand.ReportMissing<>(barrier.missing()));
         }
         beginIfReady(joined.node(), commands);
+    }
+
+    private void askedAgain(N node, List<MembershipCommand<N>> commands) {
+        switch (phase) {
+            case RUNNING -> commands.add(new MembershipCommand.Host<>(node)); // the first answer may be lost
+            case JOINING -> beginIfReady(node, commands);
+            case TAKING_OVER, OVER -> {
+            }
+        }
     }
 
     /** Begins the run once all nodes have joined and run their kernels. No file is written before that. */

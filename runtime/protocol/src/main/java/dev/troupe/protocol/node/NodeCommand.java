@@ -34,12 +34,15 @@ public sealed interface NodeCommand {
     /**
      * Ask the coordinator for ranks.
      *
+     * @param term
+     *            the term of the latest coordinator that the node has heard; 0 for none. The node obeys no earlier one, so
+     *            the report is final for a coordinator of this term.
      * @param report
      *            the node's report on the run, where it takes part already
      * @param runsKernels
      *            whether the progress of the node's kernels belongs to the question
      */
-    record Ask(Optional<NodeReport> report, boolean runsKernels) implements OfLink {
+    record Ask(int term, Optional<NodeReport> report, boolean runsKernels) implements OfLink {
     }
 
     /** Tell the coordinator of an event of the run. */
@@ -85,8 +88,13 @@ public sealed interface NodeCommand {
     record EndWarmUp() implements OfRun {
     }
 
-    /** Start a group with the weights after {@code stepsDone} steps, and report its end. */
-    record Start(RankGroup group, long stepsDone) implements OfRun {
+    /**
+     * Start a group with the weights after {@code stepsDone} steps, and report its end.
+     *
+     * @param term
+     *            the term of the coordinator that its ranks obey
+     */
+    record Start(RankGroup group, long stepsDone, int term) implements OfRun {
     }
 
     /** Give a group up: it has no effect on other ranks from now on, and its end is reported. */

@@ -9,8 +9,21 @@ import java.util.Optional;
 
 /** An event of a node. */
 public sealed interface NodeEvent {
-    /** An order of the coordinator. */
-    sealed interface Order extends NodeEvent {
+    /** An order of a coordinator; it reaches the machine as {@link Ordered}. */
+    sealed interface Order {
+    }
+
+    /**
+     * A coordinator gives an order.
+     *
+     * @param term
+     *            the term of the coordinator: of two coordinators of a run the later one has the higher term
+     */
+    record Ordered(int term, Order order) implements NodeEvent {
+    }
+
+    /** Obey no earlier coordinator from now on, and ask this one again. */
+    record Follow() implements Order {
     }
 
     /** The run has not begun: run each kernel of the node's ranks once, and wait on for ranks. */
@@ -87,8 +100,11 @@ public sealed interface NodeEvent {
     record RunEnded(long stepsDone, Optional<String> failure) implements Order {
     }
 
-    /** The run refuses this node, for the reason in this sentence. */
-    record Refused(String why) implements Order {
+    /**
+     * A coordinator refuses this node, for the reason in this sentence. The message has no term: a node of another version
+     * has to read it.
+     */
+    record Refused(String why) implements NodeEvent {
     }
 
     /** The node has started. */
@@ -132,12 +148,14 @@ public sealed interface NodeEvent {
     }
 
     /**
-     * The coordinator has ended.
+     * A coordinator has ended.
      *
+     * @param term
+     *            its term
      * @param wasHere
      *            whether it was of this process
      */
-    record CoordinatorLost(boolean wasHere) implements NodeEvent {
+    record CoordinatorLost(int term, boolean wasHere) implements NodeEvent {
     }
 
     /** A group has ended, or could not start; no thread of it uses its memory any more. */

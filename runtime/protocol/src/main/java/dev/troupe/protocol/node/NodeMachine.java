@@ -1,5 +1,6 @@
 package dev.troupe.protocol.node;
 
+import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.run.RunEvent;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,8 +23,11 @@ import java.util.Optional;
  * </pre>
  *
  * <p>A group of ranks that is given up has no effect on others at once; its successor starts in the same epoch. Its memory
- * is freed when it has ended, and never before. Orders of an epoch that is not newer have no effect: they are repeated,
- * or of a coordinator that has a successor.
+ * is freed when it has ended, and never before. Orders of an epoch that is not newer have no effect: they are repeated.
+ *
+ * <p>Of two coordinators the node obeys the one with the higher term, from the first order of that one on. A coordinator
+ * takes a node in, and believes its report, only where the node has heard an order of it before: no late order of an earlier
+ * coordinator can change what the node has reported.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -42,6 +46,10 @@ public final class NodeMachine {
     private Phase phase = Phase.JOINING;
     private HostedGroups groups = new HostedGroups(List.of());
     private Optional<KeptSnapshots> kept = Optional.empty();
+    // The highest term of any coordinator that the node has heard.
+    private int term;
+    // That of the coordinator whose ranks it hosts.
+    private int hostTerm;
     private boolean runsKernels;
     private boolean isWarmingUp;
     private boolean isOver;
@@ -64,7 +72,17 @@ public final class NodeMachine {
     public List<NodeCommand> on(NodeEvent event) {
         List<NodeCommand> commands = new ArrayList<>();
         switch (event) {
-            case NodeEvent.Order order -> obey(order, commands);
+            case NodeEvent.Ordered(int from, NodeEvent.Order order) -> {
+                if (from >= term) {
+                    term = from;
+                    obey(order, commands);
+                }
+            }
+            case NodeEvent.Refused(String why) -> {
+                if (phase == Phase.JOINING || phase == Phase.OPENING) {
+                    commands.add(new NodeCommand.Refuse(why));
+                }
+            }
             case NodeEvent.Begin() -> seek(patience, commands);
             case NodeEvent.AskDue() -> ask(commands);
             case NodeEvent.PatienceOver() -> giveUpSeeking(commands);
@@ -77,7 +95,7 @@ public final class NodeMachine {
             case NodeEvent.CannotOpen(String why) -> commands.add( // the run does without it, or moves its ranks
                     new NodeCommand.Report(new RunEvent.NodeLost(name, "node " + name + ": " + why)));
             case NodeEvent.CopyArrived(int rank, long stepsDone) -> reportCopy(rank, stepsDone, commands);
-            case NodeEvent.CoordinatorLost(boolean wasHere) -> loseCoordinator(wasHere, commands);
+            case NodeEvent.CoordinatorLost(int lost, boolean wasHere) -> loseCoordinator(lost, wasHere, commands);
             case NodeEvent.GroupEnded(RankGroup group) -> groupEnded(group, commands);
             case NodeEvent.GroupFailed(RankGroup group, RunEvent.RankFailed failure) -> {
                 if (groups.isAtWork(group)) {
@@ -106,6 +124,7 @@ public final class NodeMachine {
     private void obey(NodeEvent.Order order, List<NodeCommand> commands) {
         switch (order) {
             case NodeEvent.RunKernels() -> runKernels(commands);
+            case NodeEvent.Follow() -> ask(commands);
             case NodeEvent.HostRanks host -> host(host, commands);
             case NodeEvent.EnterEpoch enter -> enterEpoch(enter, commands);
             case NodeEvent.KeepCopies keep -> keepCopies(keep, commands);
@@ -116,11 +135,6 @@ public final class NodeMachine {
                 }
             }
             case NodeEvent.RunEnded(long stepsDone, Optional<String> failure) -> end(stepsDone, failure, commands);
-            case NodeEvent.Refused(String why) -> {
-                if (phase == Phase.JOINING || phase == Phase.OPENING) {
-                    commands.add(new NodeCommand.Refuse(why));
-                }
-            }
         }
     }
 
@@ -134,11 +148,14 @@ public final class NodeMachine {
     }
 
     private void ask(List<NodeCommand> commands) {
-        if (phase == Phase.JOINING) {
-            commands.add(new NodeCommand.Ask(Optional.empty(), runsKernels));
-        } else if (phase == Phase.SEEKING) {
-            commands.add(new NodeCommand.Ask(kept.map(view::report), runsKernels));
+        if (phase == Phase.JOINING || phase == Phase.SEEKING) {
+            commands.add(new NodeCommand.Ask(term, report(), runsKernels));
         }
+    }
+
+    /** Returns the node's report on the run; empty where it takes no part, or keeps no snapshots. */
+    public Optional<NodeReport> report() {
+        return kept.map(view::report);
     }
 
     /** The wait begins anew: kernels take their time. */
@@ -177,6 +194,7 @@ public final class NodeMachine {
 
     /** A node that has the run open keeps its ranks: the order is of a coordinator that takes over, or repeated. */
     private void host(NodeEvent.HostRanks host, List<NodeCommand> commands) {
+        hostTerm = term;
         commands.add(new NodeCommand.StopAsking());
         switch (phase) {
             case JOINING, OPENING -> {
@@ -225,7 +243,7 @@ public final class NodeMachine {
             isWarmingUp = false;
             commands.add(new NodeCommand.EndWarmUp()); // the ranks need its memory
         }
-        groups.start(ranks, view.epoch()).forEach(group -> commands.add(new NodeCommand.Start(group, stepsDone)));
+        groups.start(ranks, view.epoch()).forEach(group -> commands.add(new NodeCommand.Start(group, stepsDone, term)));
     }
 
     private void freeGivenUp(List<NodeCommand> commands) {
@@ -271,11 +289,11 @@ public final class NodeMachine {
      * A coordinator of this process ends without a word where all its actors do: whoever started them knows why. Where its
      * node is lost, the run continues under another coordinator, which needs the reports of the nodes.
      */
-    private void loseCoordinator(boolean wasHere, List<NodeCommand> commands) {
+    private void loseCoordinator(int lost, boolean wasHere, List<NodeCommand> commands) {
         if (wasHere) {
             halt(commands);
-        } else if (phase == Phase.HALTING || phase == Phase.RELEASED || isOver) {
-            return; // the node needs no coordinator any more
+        } else if (lost < hostTerm || phase == Phase.HALTING || phase == Phase.RELEASED || isOver) {
+            return; // another leads already, or the node needs no coordinator any more
         } else if (isHosting() && kept.isPresent()) {
             phase = Phase.SEEKING;
             commands.add(new NodeCommand.Log("the node of the coordinator is gone; another is to take over"));

@@ -17,6 +17,8 @@ import java.util.Set;
  * new weights are there. Where steps overlap, a row has several: the rank reports each behind its norms and goes on, and its
  * walk waits at an update for the decision of that step.
  *
+ * <p>A rank obeys the coordinator under which its node started it, and no other: its shell asks {@link #obeys}.
+ *
  * <p>Thread rule: none; one caller at a time. An event that the state does not allow is an
  * {@link IllegalStateException}: the plan was certified, so it is a defect of the caller.
  */
@@ -28,6 +30,7 @@ public final class RankMachine {
     private static final RankRow NO_ROW = new RankRow(List.of(), 0);
 
     private final int rank;
+    private final int term;
     private final Map<Pass.Kind, RankRow> rows;
     private final Set<Early> early = new LinkedHashSet<>();
 
@@ -41,14 +44,22 @@ public final class RankMachine {
     /**
      * @param rank
      *            this rank, for messages
+     * @param term
+     *            the term of the coordinator under which the rank was started
      * @param trainingRow
      *            its row of the lowered training plan
      * @param validationRow
      *            its row of the lowered forward-only plan
      */
-    public RankMachine(int rank, RankRow trainingRow, RankRow validationRow) {
+    public RankMachine(int rank, int term, RankRow trainingRow, RankRow validationRow) {
         this.rank = rank;
+        this.term = term;
         this.rows = new EnumMap<>(Map.of(Pass.Kind.TRAINING, trainingRow, Pass.Kind.VALIDATION, validationRow));
+    }
+
+    /** Whether the rank obeys an order of the coordinator of this term. */
+    public boolean obeys(int from) {
+        return from == term;
     }
 
     /** Takes in one event and returns what is to be done, in order. */

@@ -48,6 +48,7 @@ final class MembershipWorld implements Surroundings {
         boolean isAlive = true;
         /** The coordinator that told it what to host. */
         Optional<Coordinator> hostedBy = Optional.empty();
+        private int term;
         private int epoch;
         private List<String> hosts = List.of();
         private final List<Commit> commits = new ArrayList<>();
@@ -73,6 +74,7 @@ final class MembershipWorld implements Surroundings {
     /** One coordinator, with the run as it knows it. */
     final class Coordinator {
         final Process host;
+        private final int term = ++terms;
         final MembershipMachine<Process> membership;
         private int epoch;
         private String[] hosts = HOSTS.toArray(String[]::new);
@@ -82,7 +84,7 @@ final class MembershipWorld implements Surroundings {
             this.host = host;
             this.membership = new MembershipMachine<>(new Roster(Map.of("a", List.of(0), "b", List.of(1), "c",
                     List.of(), "d", List.of()), Map.of(), Duration.ofSeconds(60), ReplicaTable.Buddies.NONE), SETTINGS,
-                    10 * TICK_NANOS, MembershipWorld.this, rules);
+                    term, 10 * TICK_NANOS, MembershipWorld.this, rules);
         }
 
         private void take(MembershipEvent<Process> event) {
@@ -111,11 +113,16 @@ final class MembershipWorld implements Surroundings {
                 case MembershipCommand.Host<Process>(Process node) -> {
                     if (node.isAlive) {
                         node.hostedBy = Optional.of(this);
+                        node.term = term;
                         node.epoch = epoch;
                         node.hosts = List.of(hosts);
                     }
                 }
                 case MembershipCommand.LoseNode<Process>(String name, String _) -> lose(name);
+                case MembershipCommand.Follow<Process>(Process node) -> {
+                    node.term = term;
+                    ask(node.name);
+                }
                 case MembershipCommand.RunKernels<Process> _ -> {
                 }
                 case MembershipCommand.ReportMissing<Process> _ -> {
@@ -176,6 +183,7 @@ final class MembershipWorld implements Surroundings {
     private OptionalLong checkpoint = OptionalLong.empty();
     private long committed;
     private long nowNanos;
+    private int terms;
 
     MembershipWorld(MembershipMachine.Rules rules) {
         this.rules = rules;
@@ -271,7 +279,7 @@ final class MembershipWorld implements Surroundings {
         Process process = process(name).get();
         if (!process.hostedBy.equals(coordinator)) {
             coordinator.get().take(new MembershipEvent.Joined<>(process, name, process == coordinator.get().host, 0,
-                    Map.of(), process.hostedBy.map(_ -> process.report()), WarmUpReport.NOTHING_TO_RUN));
+                    Map.of(), process.term, process.hostedBy.map(_ -> process.report()), WarmUpReport.NOTHING_TO_RUN));
         }
     }
 

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** Node b of a run of nodes a and b with two ranks each, which are a tensor-parallel group. */
 class NodeMachineTest {
+    private static final int TERM = 1;
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final RankGroup FIRST = new RankGroup(2, 0, List.of(2, 3));
     private static final RankGroup SECOND = new RankGroup(2, 1, List.of(2, 3));
@@ -32,12 +33,12 @@ class NodeMachineTest {
     @Test
     void shouldAskUntilItIsToldWhatToHost() {
         assertCommands(new NodeEvent.Begin(), new NodeCommand.Await(PATIENCE), new NodeCommand.StartAsking());
-        assertCommands(new NodeEvent.AskDue(), new NodeCommand.Ask(Optional.empty(), false));
+        assertCommands(new NodeEvent.AskDue(), new NodeCommand.Ask(0, Optional.empty(), false));
         assertCommands(new NodeEvent.RunKernels(), new NodeCommand.Await(PATIENCE),
-                new NodeCommand.Ask(Optional.empty(), true));
+                new NodeCommand.Ask(TERM, Optional.empty(), true));
         assertCommands(new NodeEvent.RunKernels(), new NodeCommand.Await(PATIENCE));
         assertCommands(host("a", "b"), new NodeCommand.StopAsking(), new NodeCommand.Open("runs/one"));
-        assertCommands(opened(), new NodeCommand.Reach(0, 4), new NodeCommand.Start(FIRST, 4));
+        assertCommands(opened(), new NodeCommand.Reach(0, 4), new NodeCommand.Start(FIRST, 4, TERM));
         assertCommands(new NodeEvent.AskDue());
     }
 
@@ -56,11 +57,11 @@ class NodeMachineTest {
 
     @Test
     void shouldSayThatItCannotHost() {
-        machine.on(host("a", "b"));
+        tell(host("a", "b"));
         assertCommands(new NodeEvent.CannotOpen("it is not there"),
                 new NodeCommand.Report(new RunEvent.NodeLost("b", "node b: it is not there")));
         assertCommands(enter(1, List.of(2, 3), "a", "b"));
-        assertCommands(new NodeEvent.CoordinatorLost(false), new NodeCommand.End(0, Optional.of(LOST)));
+        assertCommands(new NodeEvent.CoordinatorLost(TERM, false), new NodeCommand.End(0, Optional.of(LOST)));
     }
 
     @Test
@@ -70,12 +71,12 @@ class NodeMachineTest {
 
     @Test
     void shouldWarmUpUntilItGetsRanks() {
-        machine.on(host("a", "a"));
+        tell(host("a", "a"));
         assertCommands(
                 new NodeEvent.Opened(4, List.of(List.of(0, 1), List.of(2, 3)), Optional.of(this::versions), true),
                 new NodeCommand.Reach(0, 4), new NodeCommand.WarmUp());
-        assertEquals(List.of(new NodeCommand.EndWarmUp(), new NodeCommand.Start(SECOND, 5)),
-                machine.on(enter(1, List.of(2, 3), "a", "b")).stream()
+        assertEquals(List.of(new NodeCommand.EndWarmUp(), new NodeCommand.Start(SECOND, 5, TERM)),
+                tell(enter(1, List.of(2, 3), "a", "b")).stream()
                         .filter(command -> !(command instanceof NodeCommand.OfLink)
                                 && !(command instanceof NodeCommand.BeginEpoch)
                                 && !(command instanceof NodeCommand.BreakOffCopies))
@@ -87,7 +88,7 @@ class NodeMachineTest {
         hosting();
         assertCommands(enter(1, List.of(2, 3), "a", "b"), new NodeCommand.Reach(1, 5), new NodeCommand.GiveUp(FIRST, 5),
                 new NodeCommand.LookLater(), new NodeCommand.BeginEpoch(1, List.of("a", "a", "b", "b"), Map.of()),
-                new NodeCommand.Start(SECOND, 5));
+                new NodeCommand.Start(SECOND, 5, TERM));
     }
 
     @Test
@@ -96,13 +97,14 @@ class NodeMachineTest {
         RankGroup moved = new RankGroup(0, 1, List.of(0, 1));
         assertCommands(enter(1, List.of(0, 1), "b", "b"), new NodeCommand.Reach(1, 5),
                 new NodeCommand.BreakOffCopies("a"),
-                new NodeCommand.BeginEpoch(1, List.of("b", "b", "b", "b"), Map.of()), new NodeCommand.Start(moved, 5));
+                new NodeCommand.BeginEpoch(1, List.of("b", "b", "b", "b"), Map.of()),
+                new NodeCommand.Start(moved, 5, TERM));
     }
 
     @Test
     void shouldDropOrdersOfAnEpochThatIsNotNewer() {
         hosting();
-        machine.on(enter(3, List.of(0, 1), "a", "b"));
+        tell(enter(3, List.of(0, 1), "a", "b"));
         for (int old = 0; old <= 3; old++) {
             assertCommands(enter(old, List.of(0, 1, 2, 3), "b", "a"));
         }
@@ -120,7 +122,7 @@ class NodeMachineTest {
     @Test
     void shouldFreeMemoryOnceItsGroupHasEnded() {
         hosting();
-        machine.on(enter(1, List.of(2, 3), "a", "b"));
+        tell(enter(1, List.of(2, 3), "a", "b"));
         assertCommands(new NodeEvent.LookDue(), new NodeCommand.LookLater());
         assertCommands(new NodeEvent.GroupEnded(FIRST));
         assertCommands(new NodeEvent.LookDue(), new NodeCommand.Free(FIRST), new NodeCommand.LookLater());
@@ -133,7 +135,7 @@ class NodeMachineTest {
         hosting();
         RunEvent.RankFailed failure = new RunEvent.RankFailed(new Incarnation(2, 0), "rank 2: it broke");
         assertCommands(new NodeEvent.GroupFailed(FIRST, failure), new NodeCommand.Report(failure));
-        machine.on(enter(1, List.of(2, 3), "a", "b"));
+        tell(enter(1, List.of(2, 3), "a", "b"));
         assertCommands(new NodeEvent.GroupFailed(FIRST, failure));
     }
 
@@ -168,7 +170,7 @@ class NodeMachineTest {
     void shouldForgetSnapshotsThatOtherNodesKeep() {
         hosting();
         assertCommands(commit(6), new NodeCommand.Reach(0, 6));
-        machine.on(new NodeEvent.KeepCopies(6, List.of("", "b", "a", "a"), Map.of()));
+        tell(new NodeEvent.KeepCopies(6, List.of("", "b", "a", "a"), Map.of()));
         assertCommands(commit(7), new NodeCommand.Reach(0, 7), new NodeCommand.ForgetSnapshots(List.of(0), 6));
     }
 
@@ -176,13 +178,13 @@ class NodeMachineTest {
     void shouldReportToACoordinatorThatTakesOver() {
         hosting();
         for (long steps = 5; steps < 9; steps++) {
-            machine.on(commit(steps));
+            tell(commit(steps));
         }
         kept.put(2, List.of(7L, 8L));
-        assertCommands(new NodeEvent.CoordinatorLost(false),
+        assertCommands(new NodeEvent.CoordinatorLost(TERM, false),
                 new NodeCommand.Log("the node of the coordinator is gone; another is to take over"),
                 new NodeCommand.Await(Duration.ofSeconds(60)), new NodeCommand.StartAsking());
-        assertCommands(new NodeEvent.AskDue(), new NodeCommand.Ask(Optional.of(
+        assertCommands(new NodeEvent.AskDue(), new NodeCommand.Ask(TERM, Optional.of(
                 new NodeReport(0, List.of("a", "a", "b", "b"), Map.of(), List.of(at(6), at(7), at(8)),
                         Map.of(0, List.of(), 1, List.of(), 2, List.of(7L, 8L), 3, List.of()))),
                 false));
@@ -190,29 +192,30 @@ class NodeMachineTest {
         assertCommands(new NodeEvent.PatienceOver());
         assertCommands(enter(1, List.of(0, 1, 2, 3), "a", "b"), new NodeCommand.Reach(1, 5),
                 new NodeCommand.GiveUp(FIRST, 5), new NodeCommand.LookLater(),
-                new NodeCommand.BeginEpoch(1, List.of("a", "a", "b", "b"), Map.of()), new NodeCommand.Start(SECOND, 5));
+                new NodeCommand.BeginEpoch(1, List.of("a", "a", "b", "b"), Map.of()),
+                new NodeCommand.Start(SECOND, 5, TERM));
     }
 
     @Test
     void shouldGiveUpWhereNoCoordinatorTakesOver() {
         hosting();
-        machine.on(new NodeEvent.CoordinatorLost(false));
+        machine.on(new NodeEvent.CoordinatorLost(TERM, false));
         assertCommands(new NodeEvent.PatienceOver(),
                 new NodeCommand.End(0, Optional.of(LOST + ", and no other took over within 60 seconds")));
     }
 
     @Test
     void shouldEndWithItsCoordinatorWhereNothingIsKept() {
-        machine.on(host("a", "b"));
+        tell(host("a", "b"));
         machine.on(new NodeEvent.Opened(4, List.of(List.of(0, 1), List.of(2, 3)), Optional.empty(), false));
-        assertCommands(new NodeEvent.CoordinatorLost(false), new NodeCommand.End(0, Optional.of(LOST)));
+        assertCommands(new NodeEvent.CoordinatorLost(TERM, false), new NodeCommand.End(0, Optional.of(LOST)));
     }
 
     @Test
     void shouldNeedNoCoordinatorWhenTheRunIsOver() {
         hosting();
         assertCommands(new NodeEvent.RunEnded(9, Optional.empty()), new NodeCommand.End(9, Optional.empty()));
-        assertCommands(new NodeEvent.CoordinatorLost(false));
+        assertCommands(new NodeEvent.CoordinatorLost(TERM, false));
     }
 
     @Test
@@ -236,12 +239,38 @@ class NodeMachineTest {
 
     @Test
     void shouldEndWithTheCoordinatorOfItsProcess() {
-        assertCommands(new NodeEvent.CoordinatorLost(true), new NodeCommand.LetGo(), new NodeCommand.Release(Set.of()),
+        assertCommands(new NodeEvent.CoordinatorLost(TERM, true), new NodeCommand.LetGo(),
+                new NodeCommand.Release(Set.of()),
                 new NodeCommand.Stop());
     }
 
+    /** Another coordinator is heard, and an order of the one before is late. */
+    @Test
+    void shouldObeyNoCoordinatorBeforeOneThatItHasHeard() {
+        hosting();
+        machine.on(new NodeEvent.CoordinatorLost(TERM, false));
+        assertEquals(List.of(new NodeCommand.Ask(2, machine.report(), false)),
+                machine.on(new NodeEvent.Ordered(2, new NodeEvent.Follow())));
+        assertCommands(enter(1, List.of(2, 3), "a", "b"));
+        assertCommands(new NodeEvent.RunEnded(4, Optional.of("an earlier coordinator ends")));
+        machine.on(new NodeEvent.Ordered(2, host("a", "b")));
+        assertCommands(host("a", "b"));
+        assertCommands(new NodeEvent.CoordinatorLost(TERM, false));
+        assertEquals(List.of(new NodeCommand.Start(SECOND, 5, 2)),
+                machine.on(new NodeEvent.Ordered(2, enter(1, List.of(2, 3), "a", "b"))).stream()
+                        .filter(NodeCommand.Start.class::isInstance).toList());
+    }
+
+    private List<NodeCommand> tell(NodeEvent.Order order) {
+        return machine.on(new NodeEvent.Ordered(TERM, order));
+    }
+
+    private void assertCommands(NodeEvent.Order order, NodeCommand... commands) {
+        assertEquals(List.of(commands), tell(order));
+    }
+
     private void hosting() {
-        machine.on(host("a", "b"));
+        tell(host("a", "b"));
         machine.on(opened());
     }
 
@@ -253,15 +282,15 @@ class NodeMachineTest {
         return kept.getOrDefault(rank, List.of());
     }
 
-    private static NodeEvent host(String first, String second) {
+    private static NodeEvent.Order host(String first, String second) {
         return new NodeEvent.HostRanks(0, List.of(first, first, second, second), Map.of(), "runs/one");
     }
 
-    private static NodeEvent enter(int epoch, List<Integer> restarted, String first, String second) {
+    private static NodeEvent.Order enter(int epoch, List<Integer> restarted, String first, String second) {
         return new NodeEvent.EnterEpoch(epoch, restarted, 5, List.of(first, first, second, second), Map.of());
     }
 
-    private static NodeEvent commit(long stepsDone) {
+    private static NodeEvent.Order commit(long stepsDone) {
         return new NodeEvent.Committed(at(stepsDone));
     }
 

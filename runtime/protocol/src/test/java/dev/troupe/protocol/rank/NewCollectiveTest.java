@@ -132,7 +132,7 @@ class NewCollectiveTest {
 
     private static List<String> walk(Certificate certificate) {
         RankRow row = new RankRow(certificate.plan().rows().getFirst(), certificate.peakActivations().getFirst());
-        RankMachine machine = new RankMachine(0, row, new RankRow(List.of(), 0));
+        RankMachine machine = new RankMachine(0, 1, row, new RankRow(List.of(), 0));
         Pass pass = new Pass(0, Pass.Kind.TRAINING);
         WrittenOps ops = new WrittenOps();
         Queue<RankEvent> events = new ArrayDeque<>(List.of(new RankEvent.PassStarted(pass)));

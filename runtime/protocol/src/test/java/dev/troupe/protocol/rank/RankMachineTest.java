@@ -77,14 +77,14 @@ class RankMachineTest {
 
     @Test
     void shouldOrderNoMoreThanOneActionAhead() {
-        RankMachine rank = new RankMachine(0, row(3, "0F0", "0F1", "0F2"), row(1, "0F0"));
+        RankMachine rank = new RankMachine(0, 1, row(3, "0F0", "0F1", "0F2"), row(1, "0F0"));
         assertEquals(List.of(run("0F0"), run("0F1")), rank.on(new RankEvent.PassStarted(TRAINING)));
         assertEquals(List.of(run("0F2")), rank.on(done("0F0")));
     }
 
     @Test
     void shouldSendByItselfWhatStandsApartFromItsAction() {
-        RankMachine rank = new RankMachine(1, row(2, "1RECV_F0", "1F0", "1RECV_F1", "1SEND_F0", "1F1"),
+        RankMachine rank = new RankMachine(1, 1, row(2, "1RECV_F0", "1F0", "1RECV_F1", "1SEND_F0", "1F1"),
                 row(1, "1RECV_F0", "1F0"));
         rank.on(new RankEvent.PassStarted(TRAINING));
         assertEquals(List.of(run("1F0")), rank.on(landed("1RECV_F0")));
@@ -115,7 +115,7 @@ class RankMachineTest {
                 Stream.of("0F0", "1F0", "1B0", "0B0", "0SEND_SHARED", "1SEND_SHARED", "0RECV_SHARED", "1RECV_SHARED")
                         .map(Action::parse).toList(),
                 2, Set.of(Action.parse("0RECV_SHARED"), Action.parse("1RECV_SHARED")));
-        RankMachine rank = new RankMachine(0, row, row(2, "0F0", "1F0"));
+        RankMachine rank = new RankMachine(0, 1, row, row(2, "0F0", "1F0"));
         rank.on(new RankEvent.PassStarted(TRAINING));
         for (String action : List.of("0F0", "1F0", "1B0", "0B0")) {
             rank.on(done(action));
@@ -193,21 +193,21 @@ class RankMachineTest {
 
     @Test
     void shouldRefuseMoreLiveActivationsThanItsCertificateHas() {
-        RankMachine rank = new RankMachine(0, row(1, "0F0", "0F1", "0B0", "0B1"), row(1, "0F0"));
+        RankMachine rank = new RankMachine(0, 1, row(1, "0F0", "0F1", "0B0", "0B1"), row(1, "0F0"));
         assertRefused("rank 0 would hold 2 live activations at 0F1, but its plan is certified for 1", rank,
                 new RankEvent.PassStarted(TRAINING));
     }
 
     /** Stage 1 of three. */
     private static RankMachine middle() {
-        return new RankMachine(1,
+        return new RankMachine(1, 1,
                 row(1, "1RECV_F0", "1F0", "1SEND_F0", "1RECV_B0", "1B0", "1SEND_B0", "1NORM", "1UPDATE", "1SNAPSHOT"),
                 row(1, "1RECV_F0", "1F0", "1SEND_F0"));
     }
 
     /** Stage 0 with a parameter that another stage has too, its own gradient sent. */
     private static RankMachine shared() {
-        RankMachine rank = new RankMachine(0,
+        RankMachine rank = new RankMachine(0, 1,
                 row(1, "0F0", "0B0", "0SEND_SHARED", "0RECV_SHARED", "0NORM", "0UPDATE"), row(1, "0F0"));
         rank.on(new RankEvent.PassStarted(TRAINING));
         rank.on(done("0F0"));

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.RunSettings;
 import java.util.Random;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
@@ -20,6 +21,8 @@ class BrokenProtocolTest {
     private static final RunShape ON_A_GRID = new RunShape("1f1b", 2, 1, 2, true, 2, new Grid(2, 2));
     private static final long OUT_OF_ORDER = 8;
     private static final int PARTED_WALKS = 170;
+    private static final int LEADERLESS_WALKS = 100;
+    private static final Pattern LEADS_ON = Pattern.compile("is lost|asks to take part|another coordinator begins");
 
     @Test
     void shouldFindNothingWhereTheProtocolIsWhole() {
@@ -28,34 +31,35 @@ class BrokenProtocolTest {
 
     @Test
     void shouldFindADuplicateThatIsAccepted() {
-        assertFound(new Protocol(true, true, 0, false, false, true, true), "bit for bit");
+        assertFound(new Protocol(true, true, 0, false, false, true, true, true), "bit for bit");
     }
 
     @Test
     void shouldFindAnOldEpochThatIsAccepted() {
-        assertFound(new Protocol(false, false, 0, false, false, true, true), "the epoch of what landed");
+        assertFound(new Protocol(false, false, 0, false, false, true, true, true), "the epoch of what landed");
     }
 
     @Test
     void shouldFindALogThatIsCutOneShort() {
-        assertFound(new Protocol(true, false, 1, false, false, true, true), "the run is stuck");
+        assertFound(new Protocol(true, false, 1, false, false, true, true, true), "the run is stuck");
     }
 
     @Test
     void shouldFindAManifestWithAPartOfAnOlderAttempt() {
         assertDoesNotThrow(() -> runWithLateParts(Protocol.WHOLE));
-        assertFound(() -> runWithLateParts(new Protocol(true, false, 0, true, false, true, true)),
+        assertFound(() -> runWithLateParts(new Protocol(true, false, 0, true, false, true, true, true)),
                 "the parts of the checkpoint after 2 steps");
     }
 
     @Test
     void shouldFindARunThatEndsBeforeItsLastCheckpointStands() {
-        assertFound(new Protocol(true, false, 0, false, true, true, true), "the run is over, and after 2 steps only");
+        assertFound(new Protocol(true, false, 0, false, true, true, true, true),
+                "the run is over, and after 2 steps only");
     }
 
     @Test
     void shouldFindAMemberOfAnEarlierEpochInACollective() {
-        assertFound(() -> sweep(ON_A_GRID, new Protocol(true, false, 0, false, false, false, true),
+        assertFound(() -> sweep(ON_A_GRID, new Protocol(true, false, 0, false, false, false, true, true),
                 FaultSweep.STEPS),
                 "what the members of");
     }
@@ -65,7 +69,15 @@ class BrokenProtocolTest {
     void shouldFindASecondCoordinatorThatStillHasTheRunsDirectory() {
         assertDoesNotThrow(() -> partedWalks(Protocol.WHOLE));
         assertThrows(AssertionError.class,
-                () -> partedWalks(new Protocol(true, false, 0, false, false, true, false)));
+                () -> partedWalks(new Protocol(true, false, 0, false, false, true, false, true)));
+    }
+
+    /** The order of a new epoch is on its way when its coordinator is lost, and the next one chooses the same number. */
+    @Test
+    void shouldFindALateOrderThatHasTheEpochOfTheSuccessor() {
+        assertDoesNotThrow(() -> walksThatLoseTheCoordinator(Protocol.WHOLE));
+        assertFound(() -> walksThatLoseTheCoordinator(
+                new Protocol(true, false, 0, false, false, true, true, false)), "the run is stuck");
     }
 
     private static void assertFound(Protocol broken, String how) {
@@ -102,6 +114,29 @@ class BrokenProtocolTest {
                 }
             });
             assertTrue(happened[0], "the network never parted");
+        });
+    }
+
+    /** A rank fails at any point, the coordinator is lost soon after that, and most often another one leads at once. */
+    private static void walksThatLoseTheCoordinator(Protocol protocol) {
+        LongStream.range(0, LEADERLESS_WALKS).forEach(seed -> {
+            Random random = new Random(seed);
+            int start = random.nextInt(200);
+            boolean[] happened = new boolean[2];
+            newRun(1, 9, protocol).run(moves -> {
+                int[] next = IntStream.range(0, moves.size())
+                        .filter(move -> LEADS_ON.matcher(moves.get(move).name()).find()).toArray();
+                return happened[1] && next.length > 0 && random.nextInt(4) > 0
+                        ? next[random.nextInt(next.length)]
+                        : random.nextInt(moves.size());
+            }, run -> {
+                if (!happened[0]) {
+                    happened[0] = run.moveCount() >= start && run.crash(random.nextInt(2));
+                } else {
+                    happened[1] |= !happened[1] && random.nextInt(4) == 0 && run.loseCoordinator();
+                }
+            });
+            assertTrue(happened[0], "no rank failed");
         });
     }
 

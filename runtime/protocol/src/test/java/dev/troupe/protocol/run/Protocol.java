@@ -17,8 +17,10 @@ package dev.troupe.protocol.run;
  *            whether a collective is of members of one epoch alone
  * @param locksDirectory
  *            whether a coordinator that takes over ends the process that still has the run's directory
+ * @param namesCoordinators
+ *            whether an order names its coordinator
  */
 record Protocol(boolean fencesEpochs, boolean acceptsDuplicates, int cutsLogsBy, boolean mixesAttempts,
-        boolean settlesAtOnce, boolean fencesGroups, boolean locksDirectory) {
-    static final Protocol WHOLE = new Protocol(true, false, 0, false, false, true, true);
+        boolean settlesAtOnce, boolean fencesGroups, boolean locksDirectory, boolean namesCoordinators) {
+    static final Protocol WHOLE = new Protocol(true, false, 0, false, false, true, true, true);
 }

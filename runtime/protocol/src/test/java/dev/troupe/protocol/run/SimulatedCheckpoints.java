@@ -10,6 +10,7 @@ import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.checkpoint.CheckpointMachine;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.protocol.checkpoint.CheckpointWay;
+import dev.troupe.protocol.node.NodeEvent;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -64,7 +65,7 @@ final class SimulatedCheckpoints {
         for (CheckpointCommand command : machine.on(fenced(event))) {
             switch (command) {
                 case CheckpointCommand.WriteFromSnapshots(var attempt, var hosts) -> hosts.stream().distinct()
-                        .forEach(host -> coordinator.tellNode(host, node -> node.pin(attempt,
+                        .forEach(host -> coordinator.tellNode(host, new NodeEvent.WriteParts(attempt,
                                 IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(host)).boxed()
                                         .toList())));
                 case CheckpointCommand.HaveRanksWrite(var attempt, var ranks) ->

@@ -1,5 +1,6 @@
 package dev.troupe.protocol.run;
 
+import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.membership.MembershipEvent;
 import dev.troupe.protocol.membership.Surroundings;
@@ -37,6 +38,7 @@ final class SimulatedCluster implements Surroundings {
     // Of the part that is cut off.
     private Optional<SimulatedCoordinator> former = Optional.empty();
     private long nowNanos;
+    private int terms;
 
     SimulatedCluster(Simulation run, RunSettings settings, World world, SimulatedNodes nodes, RunRecords records) {
         this.run = run;
@@ -52,10 +54,11 @@ final class SimulatedCluster implements Surroundings {
             nodes.add(run.newNode(World.name(index)));
         }
         nodes.all().forEach(SimulatedNode::becomeMember);
-        leader = new SimulatedCoordinator(run, settings, world, records, nodes.get(0), this);
+        leader = new SimulatedCoordinator(run, settings, world, records, nodes.get(0), nextTerm(), this);
         for (SimulatedNode node : nodes.all()) {
-            ask(node);
-            nodes.all().forEach(SimulatedNode::hearAll);
+            node.ask();
+            nodes.all().forEach(SimulatedNode::hearAll); // which coordinator to follow
+            nodes.all().forEach(SimulatedNode::hearAll); // what to host
         }
     }
 
@@ -126,9 +129,10 @@ final class SimulatedCluster implements Surroundings {
             if (isDecided && cutOff.contains(node) && !node.isDead()) {
                 moves.add(new Move(node.name() + " ends, for its part has no majority", () -> end(node)));
             }
+            asks |= node.hasUnheardLoss() || node.awaitsAnswer(leader);
             if (mayAsk(node)) {
                 asks = true;
-                moves.add(new Move(node.name() + " asks to take part", () -> ask(node)));
+                moves.add(new Move(node.name() + " asks to take part", node::ask));
             }
         }
         if (!leader.isLost() && !leader.isRunning() && !asks) {
@@ -152,7 +156,7 @@ final class SimulatedCluster implements Surroundings {
     }
 
     private boolean mayAsk(SimulatedNode node) {
-        return !node.isDead() && node.isMember() && !leader.isLost() && !leader.wasAskedBy(node)
+        return !node.isDead() && node.isMember() && !leader.isLost() && node.wantsToAsk(leader)
                 && reaches(node, leader.host()) && (node.hasTakenPart() || leader.isRunning() || !someKnowTheRun());
     }
 
@@ -165,8 +169,19 @@ final class SimulatedCluster implements Surroundings {
                 && !leader.wasAskedBy(node) && reaches(node, leader.host()));
     }
 
-    private void ask(SimulatedNode node) {
-        leader.asked(node);
+    /** A process asks the leader; false where the question is lost. */
+    boolean asked(SimulatedNode node, int term, Optional<NodeReport> report) {
+        boolean arrives = !leader.isLost() && reaches(node, leader.host());
+        if (arrives) {
+            leader.asked(node, term, report);
+        }
+        return arrives;
+    }
+
+    /** Of two coordinators the later one has the higher term, unless the protocol is broken. */
+    private int nextTerm() {
+        terms += run.protocol().namesCoordinators() || terms == 0 ? 1 : 0;
+        return terms;
     }
 
     private Optional<SimulatedNode> oldestMember() {
@@ -175,7 +190,8 @@ final class SimulatedCluster implements Surroundings {
     }
 
     private void begin() {
-        leader = new SimulatedCoordinator(run, settings, world, records, oldestMember().orElseThrow(), this);
+        leader = new SimulatedCoordinator(run, settings, world, records, oldestMember().orElseThrow(), nextTerm(),
+                this);
     }
 
     private void tick() {

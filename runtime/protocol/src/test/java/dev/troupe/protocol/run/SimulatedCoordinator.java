@@ -14,6 +14,7 @@ import dev.troupe.protocol.membership.MembershipCommand;
 import dev.troupe.protocol.membership.MembershipEvent;
 import dev.troupe.protocol.membership.MembershipMachine;
 import dev.troupe.protocol.membership.Roster;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -35,12 +36,14 @@ import java.util.function.Consumer;
 final class SimulatedCoordinator {
     private static final Duration JOIN_TIMEOUT = Duration.ofDays(1);
     private static final long REPORT_NANOS = 10_000_000_000L;
+    private static final int DOOR = 1;
 
     private final Simulation run;
     private final RunSettings settings;
     private final World world;
     private final RunRecords records;
     private final SimulatedNode host;
+    private final int term;
     private final SimulatedCluster cluster;
     private final MembershipMachine<SimulatedNode> membership;
     private final SimulatedCheckpoints checkpoints;
@@ -63,16 +66,17 @@ final class SimulatedCoordinator {
      *            the process in which it is
      */
     SimulatedCoordinator(Simulation run, RunSettings settings, World world, RunRecords records, SimulatedNode host,
-            SimulatedCluster cluster) {
+            int term, SimulatedCluster cluster) {
         this.run = run;
         this.settings = settings;
         this.world = world;
         this.records = records;
         this.host = host;
+        this.term = term;
         this.cluster = cluster;
         this.membership = new MembershipMachine<>(
                 new Roster(world.ranksByNode(settings.rankCount()), Map.of(), JOIN_TIMEOUT, world.buddies()), settings,
-                REPORT_NANOS, cluster);
+                term, REPORT_NANOS, cluster);
         this.replicas = new ReplicaTable(run.firstHosts(), world.buddies(), settings.firstStep());
         this.machine = new RunMachine(settings, replicas);
         this.checkpoints = new SimulatedCheckpoints(run, this, settings, records);
@@ -82,6 +86,10 @@ final class SimulatedCoordinator {
 
     SimulatedNode host() {
         return host;
+    }
+
+    int term() {
+        return term;
     }
 
     boolean isLost() {
@@ -171,7 +179,7 @@ final class SimulatedCoordinator {
 
     /** The same, lost, for those that it does not reach any more. */
     SimulatedCoordinator lostElsewhere() {
-        SimulatedCoordinator lost = new SimulatedCoordinator(run, settings, world, records, host, cluster);
+        SimulatedCoordinator lost = new SimulatedCoordinator(run, settings, world, records, host, term, cluster);
         lost.replicas = replicas;
         lost.committed = committed;
         lost.isLost = true;
@@ -214,15 +222,17 @@ final class SimulatedCoordinator {
         }
     }
 
+    /** Whether it has taken in a process, which obeys no coordinator before it. */
     boolean wasAskedBy(SimulatedNode node) {
         return askedBy.contains(node);
     }
 
     /** A process asks to take part. */
-    void asked(SimulatedNode node) {
-        askedBy.add(node);
-        node.hearAll(); // what was said before by a coordinator that is lost
-        take(new MembershipEvent.Joined<>(node, node.name(), node == host, 0, Map.of(), node.report(),
+    void asked(SimulatedNode node, int heard, Optional<NodeReport> report) {
+        if (heard == term) {
+            askedBy.add(node);
+        }
+        take(new MembershipEvent.Joined<>(node, node.name(), node == host, DOOR, Map.of(), heard, report,
                 WarmUpReport.NOTHING_TO_RUN));
     }
 
@@ -238,7 +248,10 @@ final class SimulatedCoordinator {
                             settings.firstStep());
                     machine = new RunMachine(resumed, replicas, failover);
                 }
-                case MembershipCommand.Host<SimulatedNode>(var node) -> tell(node, node::host);
+                case MembershipCommand.Host<SimulatedNode>(var node) -> tell(node,
+                        new NodeEvent.HostRanks(machine.epoch(), replicas.hosts(), replicas.since(), ""));
+                case MembershipCommand.Follow<SimulatedNode>(var node) -> tell(node, new NodeEvent.Follow());
+                case MembershipCommand.RunKernels<SimulatedNode>(var node) -> tell(node, new NodeEvent.RunKernels());
                 case MembershipCommand.AddNode<SimulatedNode>(String name) ->
                     carryOut(machine.on(new RunEvent.NodeJoined(name)));
                 case MembershipCommand.Recover<SimulatedNode>(String reason, var told) ->
@@ -250,41 +263,27 @@ final class SimulatedCoordinator {
                 case MembershipCommand.Begin<SimulatedNode> _ ->
                     assertEquals(settings.firstStep(), records.committed, "the steps of a run that begins");
                 case MembershipCommand.RefuseRun<SimulatedNode>(String why) -> fail(why);
-                case MembershipCommand.ReportMissing<SimulatedNode> _,MembershipCommand.RunKernels<SimulatedNode> _,MembershipCommand.ReportGone<SimulatedNode> _ ->
+                case MembershipCommand.ReportMissing<SimulatedNode> _,MembershipCommand.ReportGone<SimulatedNode> _ ->
                     {
                     }
             }
         }
     }
 
-    /** The state of the run, for a node that is to host ranks. */
-    private RunCommand.EnterEpoch present() {
-        return new RunCommand.EnterEpoch(machine.epoch(), List.of(), committed, "it is told", replicas.hosts(),
-                replicas.since());
-    }
-
-    private void tell(SimulatedNode node, Consumer<RunCommand.EnterEpoch> news) {
-        RunCommand.EnterEpoch now = present();
-        tell(node, () -> news.accept(now));
-    }
-
-    /** Messages to a part of the cluster from which this coordinator is cut off for ever are lost. */
-    private void tell(SimulatedNode node, Runnable news) {
+    /** Orders to a part of the cluster from which this coordinator is cut off for ever are lost. */
+    private void tell(SimulatedNode node, NodeEvent.Order order) {
         if (!cluster.isOutOfReach(host, node)) {
-            node.tell(news);
+            node.tell(this, new NodeEvent.Ordered(term, order));
         }
     }
 
-    private void tellAll(RunCommand news) {
-        membership.nodes().values().forEach(node -> tell(node, () -> node.hear(news)));
+    private void tellAll(NodeEvent.Order order) {
+        membership.nodes().values().forEach(node -> tell(node, order));
     }
 
-    /** Has a node do something where it takes part. */
-    void tellNode(String name, Consumer<SimulatedNode> news) {
-        SimulatedNode node = membership.nodes().get(name);
-        if (node != null) {
-            tell(node, () -> news.accept(node));
-        }
+    /** Gives a node an order where it takes part. */
+    void tellNode(String name, NodeEvent.Order order) {
+        Optional.ofNullable(membership.nodes().get(name)).ifPresent(node -> tell(node, order));
     }
 
     // The run.
@@ -328,13 +327,15 @@ final class SimulatedCoordinator {
                     told.forEach(rank -> tell(rank, to -> to.applyUpdate(update)));
                 }
                 case RunCommand.CommitStep commit -> commit(commit);
-                case RunCommand.TellCommit(String name, Commit commit) -> tellNode(name, node -> node.note(commit));
+                case RunCommand.TellCommit(String name, Commit commit) ->
+                    tellNode(name, new NodeEvent.Committed(commit));
                 case RunCommand.ReportValidation(long stepsDone, double loss) -> {
                     run.truth().validates(stepsDone, loss);
                     records.validation.add(stepsDone);
                 }
                 case RunCommand.TellCheckpoint(CheckpointEvent event) -> checkpoints.take(event);
-                case RunCommand.KeepCopies keep -> tellAll(keep);
+                case RunCommand.KeepCopies(long stepsDone, var buddies) ->
+                    tellAll(new NodeEvent.KeepCopies(stepsDone, buddies, membership.doors()));
                 case RunCommand.ReportCheckpointFailed _ -> fail(command + ", but every part was written");
                 case RunCommand.Finish(long stepsDone) -> {
                     assertEquals(committed, stepsDone, "steps at the end");
@@ -346,7 +347,8 @@ final class SimulatedCoordinator {
                     isCaughtUp = false;
                     isUpdating &= enter.stepsDone() == committed && enter.restarted().size() < known.length;
                     committed = enter.stepsDone();
-                    tellAll(enter);
+                    tellAll(new NodeEvent.EnterEpoch(enter.epoch(), enter.restarted(), enter.stepsDone(),
+                            enter.hosts(), enter.since()));
                 }
                 case RunCommand.Resume resume -> {
                     for (int rank = 0; rank < known.length; rank++) {
@@ -366,7 +368,7 @@ final class SimulatedCoordinator {
         SimulatedRank to = known[rank];
         boolean isThere = to.incarnation().equals(machine.incarnation(rank)); // or its successor was not heard of
         if (isThere && !cluster.isOutOfReach(host, to.node())) {
-            to.tell(() -> news.accept(to));
+            to.tell(term, () -> news.accept(to));
         }
     }
 
@@ -384,7 +386,7 @@ final class SimulatedCoordinator {
                     .equals(OptionalLong.of(run.truth().weights(of, stage, committed))), "what stage " + stage
                             + " has kept"));
         }
-        tellAll(commit);
+        tellAll(new NodeEvent.Committed(commit.commit()));
     }
 
     @Override

@@ -1,15 +1,14 @@
 package dev.troupe.protocol.run;
 
+import dev.troupe.protocol.node.NodeCommand;
 import dev.troupe.protocol.replica.CopyQueue;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.IntStream;
 
 /**
  * What a node copies to others, to each one stage at a time, in the order of a real {@link CopyQueue}: a copy that is under
@@ -44,7 +43,6 @@ final class SimulatedCopies {
     private final Map<SimulatedNode, Stream> streams = new LinkedHashMap<>();
     private final Deque<Runnable> toCoordinator = new ArrayDeque<>();
     private final Move tells;
-    private List<String> buddies = List.of();
     // By rank.
     private final Map<Integer, SimulatedNode> routes = new HashMap<>();
 
@@ -72,28 +70,17 @@ final class SimulatedCopies {
         }
     }
 
-    /** The coordinator names each rank's buddy, and the ranks whose snapshots are copied at once. */
-    void route(RunCommand.KeepCopies keep, Collection<Integer> ranks) {
-        buddies = keep.buddies();
+    /** From now on copies of each of these ranks' snapshots go to its buddy, and of no other rank's. */
+    void route(Map<Integer, NodeCommand.Route.Buddy> buddies) {
         routes.clear();
-        for (int rank = 0; rank < buddies.size(); rank++) {
-            SimulatedNode buddy = run.node(buddies.get(rank));
-            if (buddy != null && buddy != from) {
-                routes.put(rank, buddy);
-            }
-        }
-        for (long stepsDone : new long[]{keep.stepsDone(), keep.stepsDone() + run.stepsPerPass()}) {
-            long steps = stepsDone; // what it has kept before it heard of this may have gone elsewhere
-            ranks.forEach(rank -> run.stagesOf(rank)
-                    .filter(stage -> from.snapshots().find(rank, stage, steps).isPresent())
-                    .forEach(stage -> kept(rank, stage, steps)));
-        }
+        buddies.forEach((rank, buddy) -> routes.put(rank, run.node(buddy.node())));
     }
 
-    /** Ranks whose snapshots are of no use here but for those of the last two commits. */
-    IntStream unwanted(Collection<Integer> ranks) {
-        return IntStream.range(0, buddies.size())
-                .filter(rank -> !ranks.contains(rank) && !buddies.get(rank).equals(from.name()));
+    /** Sends the snapshots that these ranks have of a step: before the route they may have gone elsewhere. */
+    void send(List<Integer> ranks, long stepsDone) {
+        ranks.forEach(rank -> run.stagesOf(rank)
+                .filter(stage -> from.snapshots().find(rank, stage, stepsDone).isPresent())
+                .forEach(stage -> kept(rank, stage, stepsDone)));
     }
 
     /** A rank of this node has a snapshot of a stage after {@code stepsDone} steps. */
@@ -135,10 +122,14 @@ final class SimulatedCopies {
     }
 
     private void arrived(int rank, long stepsDone) {
-        if (from.hasAll(rank, stepsDone)) {
-            toCoordinator.add(() -> run.cluster().coordinatorOf(from)
-                    .ask(new RunEvent.Copied(rank, from.name(), stepsDone)));
+        if (!from.isDead()) {
+            from.copyArrived(rank, stepsDone);
         }
+    }
+
+    /** The node tells the coordinator of a copy. */
+    void report(RunEvent event) {
+        toCoordinator.add(() -> run.cluster().coordinatorOf(from).ask(event));
     }
 
     /** The node sends and receives no more copies; messages that it sent before still arrive. */
@@ -153,6 +144,6 @@ final class SimulatedCopies {
 
     @Override
     public String toString() {
-        return "copies to " + buddies + ", " + streams.values();
+        return "copies of ranks " + routes.keySet() + ", " + streams.values();
     }
 }

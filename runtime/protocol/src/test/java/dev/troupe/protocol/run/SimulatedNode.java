@@ -2,40 +2,52 @@ package dev.troupe.protocol.run;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.NodeReport;
-import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.protocol.node.NodeCommand;
+import dev.troupe.protocol.node.NodeEvent;
+import dev.troupe.protocol.node.NodeMachine;
+import dev.troupe.protocol.node.RankGroup;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * A node: its actor, which begins epochs and starts ranks, its transport's thread, which takes commands in the order in
- * which they were given, some time later, and what it keeps of its own ranks and for others.
+ * A node: the shell around its {@link NodeMachine}, as {@code NodeActor} is; its transport's thread, which takes commands in
+ * the order in which they were given, some time later; and what it keeps of its own ranks and for others.
  */
 final class SimulatedNode {
+    /** The orders of a coordinator that are on their way. */
+    private record Mail(Deque<NodeEvent.Ordered> orders, Move isHeard) {
+    }
+
+    private static final Duration PATIENCE = Duration.ofDays(1);
+
     private final Simulation run;
     private final Carrier carrier;
     private final String name;
     // What it has started last of each rank that lives here.
     private final Map<Integer, SimulatedRank> hosted = new TreeMap<>();
-    private final Deque<Runnable> inbox = new ArrayDeque<>();
+    // The orders of each coordinator that are on their way.
+    private final Map<SimulatedCoordinator, Mail> inbox = new LinkedHashMap<>();
     private final Deque<Runnable> commands = new ArrayDeque<>();
     // By rank.
     private final Map<Integer, SimulatedRank> listeners = new TreeMap<>();
     private final SimulatedSnapshots snapshots = new SimulatedSnapshots();
     private final SimulatedCopies copies;
     private final SimulatedParts parts;
-    private final Move isTold;
     private final Move takesCommand;
     private int epoch;
     private int transportEpoch;
@@ -43,8 +55,13 @@ final class SimulatedNode {
     private final boolean isSuccessor;
     private boolean isMember;
     private boolean isDead;
-    private RunCommand.EnterEpoch latest;
-    private final TreeMap<Long, Commit> commits = new TreeMap<>();
+    private final NodeMachine machine;
+    private boolean isOpen;
+    private boolean isAsking;
+    // The coordinator that it has asked, and the one whose end it is told.
+    private Optional<SimulatedCoordinator> asked = Optional.empty();
+    private Optional<SimulatedCoordinator> watched = Optional.empty();
+    private final Set<SimulatedCoordinator> wronged = new HashSet<>();
 
     SimulatedNode(Simulation run, Carrier carrier, String name, boolean isSuccessor) {
         this.run = run;
@@ -53,8 +70,9 @@ final class SimulatedNode {
         this.isSuccessor = isSuccessor;
         this.copies = new SimulatedCopies(run, this);
         this.parts = new SimulatedParts(run, this);
-        this.isTold = new Move(name + " hears the coordinator", () -> inbox.remove().run());
+        this.machine = new NodeMachine(name, PATIENCE, run.stepsPerPass());
         this.takesCommand = new Move("the transport of " + name + " takes a command", this::takeCommand);
+        take(new NodeEvent.Begin());
     }
 
     String name() {
@@ -74,9 +92,14 @@ final class SimulatedNode {
     }
 
     void addMoves(List<Move> all) {
-        if (!inbox.isEmpty() && run.cluster().reachesCoordinator(this)) {
-            all.add(isTold);
-        }
+        inbox.forEach((from, mail) -> {
+            if (!mail.orders().isEmpty() && run.cluster().reaches(this, from.host())) {
+                all.add(mail.isHeard());
+            }
+        });
+        watched.filter(of -> hasUnheardLoss() || of.host().isSuccessor() && !isDead && !wronged.contains(of))
+                .ifPresent(of -> all.add(
+                        new Move(name + " hears that " + nameOf(of) + " is lost", () -> hearLoss(of))));
         if (!commands.isEmpty()) {
             all.add(takesCommand);
         }
@@ -86,37 +109,109 @@ final class SimulatedNode {
         }
     }
 
-    /** A coordinator tells it what to host; a process that takes part already goes on. */
-    void host(RunCommand.EnterEpoch now) {
-        if (latest == null) {
-            epoch = now.epoch();
-            latest = now;
-            ranksHere(now).forEach(
-                    rank -> hosted.put(rank, run.start(this, new Incarnation(rank, epoch), run.firstStep())));
-        }
+    private static String nameOf(SimulatedCoordinator coordinator) {
+        return "the coordinator of term " + coordinator.term();
     }
 
-    private List<Integer> ranksHere(RunCommand.EnterEpoch now) {
-        return IntStream.range(0, now.hosts().size()).filter(rank -> now.hosts().get(rank).equals(name)).boxed()
-                .toList();
-    }
-
-    /** It is to write the parts of these ranks. */
-    void pin(CheckpointAttempt attempt, List<Integer> ranks) {
-        parts.pin(attempt, ranks);
-    }
-
-    void tell(Runnable news) {
+    /** An order of a coordinator is on its way; those of one coordinator arrive in their order. */
+    void tell(SimulatedCoordinator from, NodeEvent.Ordered order) {
         if (!isDead) {
-            inbox.add(news);
+            inbox.computeIfAbsent(from, _ -> new Mail(new ArrayDeque<>(),
+                    new Move(name + " hears " + nameOf(from), () -> hear(from)))).orders().add(order);
         }
     }
 
-    /** The node hears all its messages. */
+    /** The node hears the orders that are on their way; answers to what it asks meanwhile are not among them. */
     void hearAll() {
-        while (!inbox.isEmpty()) {
-            inbox.remove().run();
+        inbox.forEach((from, mail) -> IntStream.range(0, mail.orders().size()).forEach(_ -> hear(from)));
+    }
+
+    private void hear(SimulatedCoordinator from) {
+        NodeEvent.Ordered order = inbox.get(from).orders().remove();
+        if (order.order() instanceof NodeEvent.HostRanks) {
+            watched = Optional.of(from);
         }
+        take(order);
+    }
+
+    /** The node hears that its coordinator is lost, which may be wrong of a process that came back. */
+    private void hearLoss(SimulatedCoordinator of) {
+        watched = Optional.empty();
+        wronged.add(of);
+        asked = Optional.empty();
+        take(new NodeEvent.CoordinatorLost(of.term(), false));
+    }
+
+    /** Whether it has to hear that its coordinator is lost. */
+    boolean hasUnheardLoss() {
+        return !isDead && watched.filter(of -> of.isLost() || run.cluster().isOutOfReach(of.host(), this)).isPresent();
+    }
+
+    /** Whether it asks this coordinator for ranks, and has not done so before. */
+    boolean wantsToAsk(SimulatedCoordinator leader) {
+        return isAsking && !asked.equals(Optional.of(leader));
+    }
+
+    /** Whether it asks for ranks, and an answer of this coordinator is on its way. */
+    boolean awaitsAnswer(SimulatedCoordinator leader) {
+        return isAsking && inbox.containsKey(leader) && !inbox.get(leader).orders().isEmpty()
+                && run.cluster().reaches(this, leader.host());
+    }
+
+    void ask() {
+        take(new NodeEvent.AskDue());
+    }
+
+    private void take(NodeEvent event) {
+        machine.on(event).forEach(this::perform);
+    }
+
+    private void perform(NodeCommand command) {
+        switch (command) {
+            case NodeCommand.StartAsking _ -> isAsking = true;
+            case NodeCommand.StopAsking _ -> isAsking = false;
+            case NodeCommand.Ask(int term, var report, boolean _) ->
+                asked = run.cluster().asked(this, term, report)
+                        ? Optional.of(run.cluster().leader())
+                        : Optional.empty();
+            case NodeCommand.Report(RunEvent event) -> copies.report(event);
+            case NodeCommand.Reach(int reached, long _) -> epoch = reached;
+            case NodeCommand.Open _ -> open();
+            case NodeCommand.Start(RankGroup group, long stepsDone, int term) -> group.ranks().forEach(
+                    rank -> hosted.put(rank,
+                            run.start(this, new Incarnation(rank, group.epoch()), stepsDone, term)));
+            case NodeCommand.GiveUp(RankGroup group, long _) -> group.ranks().stream().map(hosted::remove)
+                    .filter(Objects::nonNull).forEach(SimulatedRank::retire);
+            case NodeCommand.BreakOffCopies(String lost) -> copies.forget(lost);
+            case NodeCommand.BeginEpoch(int begun, var hosts, var _) -> submitLater(() -> begin(begun, IntStream
+                    .range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(name)).boxed().toList()));
+            case NodeCommand.Route(var buddies) -> copies.route(buddies);
+            case NodeCommand.SendCopies(var ranks, long stepsDone) -> copies.send(ranks, stepsDone);
+            case NodeCommand.ForgetSnapshots(var ranks, long before) ->
+                ranks.forEach(rank -> snapshots.forget(rank, before));
+            case NodeCommand.WriteParts(var attempt, var ranks) -> parts.pin(attempt, ranks);
+            case NodeCommand.Await _,NodeCommand.Log _,NodeCommand.LookLater _,NodeCommand.WarmUp _,NodeCommand.EndWarmUp _,NodeCommand.AwaitEnds _,NodeCommand.Free _ -> {
+                // Time, words and memory are not simulated here.
+            }
+            case NodeCommand.End _,NodeCommand.Refuse _,NodeCommand.Abandon _,NodeCommand.LetGo _,NodeCommand.Release _,NodeCommand.Stop _ ->
+                throw new AssertionError(name + " ends: " + command);
+        }
+    }
+
+    private void open() {
+        isOpen = true;
+        take(new NodeEvent.Opened(run.firstStep(), run.tensorGroups(),
+                run.keepsSnapshots() ? Optional.of(this::versions) : Optional.empty(), false));
+    }
+
+    private List<Long> versions(int rank) {
+        return snapshots.versions(rank, run.stagesOf(rank).findFirst().getAsInt())
+                .filter(steps -> hasAll(rank, steps)).boxed().toList();
+    }
+
+    /** All stages of another node's rank have new copies here. */
+    void copyArrived(int rank, long stepsDone) {
+        take(new NodeEvent.CopyArrived(rank, stepsDone));
     }
 
     boolean isMember() {
@@ -147,39 +242,6 @@ final class SimulatedNode {
     void silence() {
         copies.silence();
         parts.silence();
-    }
-
-    void hear(RunCommand news) {
-        switch (news) {
-            case RunCommand.EnterEpoch enter -> enter(enter);
-            case RunCommand.KeepCopies keep -> copies.route(keep, hosted.keySet());
-            case RunCommand.CommitStep(var _, Commit commit) -> {
-                note(commit);
-                copies.unwanted(hosted.keySet())
-                        .forEach(rank -> snapshots.forget(rank, commit.stepsDone() - run.stepsPerPass()));
-            }
-            default -> throw new IllegalArgumentException(news + " is not for a node");
-        }
-    }
-
-    void note(Commit commit) {
-        commits.put(commit.stepsDone(), commit);
-    }
-
-    private void enter(RunCommand.EnterEpoch news) {
-        if (news.epoch() <= epoch) {
-            return;
-        }
-        epoch = news.epoch();
-        List<String> before = hosts();
-        latest = news;
-        IntStream.range(0, before.size()).filter(rank -> !before.get(rank).equals(news.hosts().get(rank)))
-                .forEach(rank -> copies.forget(before.get(rank)));
-        news.restarted().stream().map(hosted::remove).filter(Objects::nonNull).forEach(SimulatedRank::retire);
-        List<Integer> here = ranksHere(news);
-        submitLater(() -> begin(news.epoch(), here));
-        here.stream().filter(news.restarted()::contains).forEach(
-                rank -> hosted.put(rank, run.start(this, new Incarnation(rank, epoch), news.stepsDone())));
     }
 
     /** Buffers come back right after the news, and who lives here no more hears nothing more. */
@@ -298,31 +360,14 @@ final class SimulatedNode {
         });
     }
 
+    /** Whether it has opened the run. */
     boolean hasTakenPart() {
-        return latest != null;
+        return isOpen;
     }
 
-    /** What it knows; empty where it has taken no part. */
+    /** Its report on the run; empty where it has taken no part. */
     Optional<NodeReport> report() {
-        if (latest == null) {
-            return Optional.empty();
-        }
-        while (commits.size() > 3) {
-            commits.pollFirstEntry();
-        }
-        List<Commit> known = List.copyOf(commits.values());
-        Map<Integer, List<Long>> versions = new TreeMap<>();
-        for (int rank = 0; rank < hosts().size(); rank++) {
-            int of = rank;
-            versions.put(rank, snapshots.versions(rank, run.stagesOf(rank).findFirst().getAsInt())
-                    .filter(steps -> hasAll(of, steps)).boxed().toList());
-        }
-        return Optional.of(new NodeReport(epoch, hosts(),
-                latest.since(), known, versions));
-    }
-
-    private List<String> hosts() {
-        return latest == null ? run.firstHosts() : latest.hosts();
+        return machine.report();
     }
 
     /** Returns the snapshots that a rank has of a step. */

@@ -71,7 +71,8 @@ final class SimulatedRank {
     private boolean hasStopped;
 
     /** What is about to begin where {@code node} starts it; its actors come to life when they do. */
-    SimulatedRank(Simulation run, SimulatedPlan plan, SimulatedNode node, Incarnation incarnation, long startsAfter) {
+    SimulatedRank(Simulation run, SimulatedPlan plan, SimulatedNode node, Incarnation incarnation, long startsAfter,
+            int term) {
         this.run = run;
         this.plan = plan;
         this.node = node;
@@ -82,7 +83,7 @@ final class SimulatedRank {
         this.outbox = new Outbox<>(rank(), transport, run.keepsSnapshots(), epoch);
         this.ops = new HashOps(plan, incarnation, stages, outbox, node, run.groups(), thread::addFirst);
         this.steps = new StepsUnderWay(plan);
-        this.machine = new RankMachine(rank(), plan.row(Pass.Kind.TRAINING, rank()),
+        this.machine = new RankMachine(rank(), term, plan.row(Pass.Kind.TRAINING, rank()),
                 plan.row(Pass.Kind.VALIDATION, rank()));
         this.loading = new TreeSet<>(plan.stagesOf(rank()));
         this.moves = List.of(new Move(name() + " works", () -> thread.remove().work().run()),
@@ -214,9 +215,13 @@ final class SimulatedRank {
 
     // What the coordinator says.
 
-    void tell(Runnable news) {
+    void tell(int term, Runnable news) {
         if (!hasFailed && !hasStopped) {
-            fromCoordinator.add(news);
+            fromCoordinator.add(() -> {
+                if (machine.obeys(term)) {
+                    news.run();
+                }
+            });
         }
     }
 

@@ -181,6 +181,10 @@ final class Simulation {
         return world.copies() == World.Copies.SHARED;
     }
 
+    List<List<Integer>> tensorGroups() {
+        return IntStream.range(0, plan.rankCount()).mapToObj(plan::tensorGroup).distinct().toList();
+    }
+
     IntStream stagesOf(int rank) {
         return plan.stagesOf(rank).stream().mapToInt(Integer::intValue);
     }
@@ -362,8 +366,8 @@ final class Simulation {
         return settings.firstStep();
     }
 
-    SimulatedRank start(SimulatedNode node, Incarnation incarnation, long stepsDone) {
-        SimulatedRank rank = new SimulatedRank(this, plan, node, incarnation, stepsDone);
+    SimulatedRank start(SimulatedNode node, Incarnation incarnation, long stepsDone, int term) {
+        SimulatedRank rank = new SimulatedRank(this, plan, node, incarnation, stepsDone, term);
         started[rank.rank()] = rank;
         alive.add(rank);
         return rank;
