@@ -2,6 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,7 +79,10 @@ class OverlappingRunTest extends OverlappingRuns {
         Path each = train("each", grid(pipeline, tensor, 2, sequence, more));
         List<String> settings = grid(pipeline, tensor, 2, sequence, more);
         settings.add("training.zero=1");
-        RunFiles.assertSameBits(each, train("shared", settings));
+        Path shared = train("shared", settings);
+        RunFiles.assertSameBits(each, shared);
+        Execution compared = Execution.command("bisect", each.toString(), shared.toString());
+        assertTrue(compared.output().startsWith("Equal: "), compared.output() + compared.errors());
     }
 
     @Tag("long")
