@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 record HostedRank(RankResources resources, StageThread thread, int term) {
     private static final int STACK_SHOWN = 12;
 
-    /** Opens the engine of a rank that starts with the weights after so many steps. */
+    /** Opens the engine of a rank that starts with the weights after {@code stepsDone} steps. */
     static HostedRank open(Incarnation incarnation, int term, long stepsDone, NodeContext node) {
         return new HostedRank(new RankResources(incarnation, stepsDone, node), new StageThread(incarnation), term);
     }

@@ -15,7 +15,7 @@ public final class EventLog {
     private EventLog() {
     }
 
-    /** Something happened to the run, after so many steps. */
+    /** Something happened to the run, after {@code stepsDone} steps. */
     public static void ofRun(int epoch, long stepsDone, String event) {
         LOG.info("epoch={} step={} {}", epoch, stepsDone, event);
     }

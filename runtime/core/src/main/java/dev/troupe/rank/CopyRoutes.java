@@ -43,7 +43,7 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
         copies.ifPresent(carrier -> carrier.forget(node));
     }
 
-    /** A rank of this node has kept the state of a stage after so many steps. */
+    /** A rank of this node has kept the state of a stage after {@code stepsDone} steps. */
     public void kept(int rank, int stage, long stepsDone) {
         Buddy buddy = buddies.get(rank);
         if (buddy != null) {

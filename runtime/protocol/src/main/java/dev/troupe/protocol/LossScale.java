@@ -42,7 +42,7 @@ public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow,
         }
     }
 
-    /** Loss and gradients as they are, after so many updates. */
+    /** Loss and gradients as they are, after {@code updates} updates. */
     public static LossScale none(long updates) {
         return new LossScale(Rule.NONE, 1, 0, 0, updates);
     }

@@ -57,7 +57,7 @@ public record RunSettings(int rankCount, long firstStep, long stepCount, LongToD
                 savedStep, endsWithCheckpoint, places, mostRecoveries, 1, false);
     }
 
-    /** The same for a run whose last checkpoint is one after so many steps. */
+    /** The same for a run whose last checkpoint is one after {@code steps} steps. */
     public RunSettings savedAt(long steps) {
         return new RunSettings(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, validateEvery,
                 checkpointEvery, steps, endsWithCheckpoint, places, mostRecoveries, stepsPerPass, stagesUpdateAlone);
@@ -71,7 +71,7 @@ public record RunSettings(int rankCount, long firstStep, long stepCount, LongToD
         return mostRecoveries > 0;
     }
 
-    /** Whether what is to happen every so many steps happens after so many; 0 for never. */
+    /** Whether {@code stepsDone} is a multiple of {@code every}; a period of 0 stands for never. */
     public static boolean isDue(long every, long stepsDone) {
         return every > 0 && stepsDone % every == 0;
     }

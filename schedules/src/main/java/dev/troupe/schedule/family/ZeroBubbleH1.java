@@ -46,7 +46,7 @@ public record ZeroBubbleH1() implements Schedule {
      * Returns the row of a rank that has one stage.
      *
      * @param stage the stage
-     * @param warmUp forwards before the first backward, if there are so many
+     * @param warmUp forwards before the first backward, at most M of them
      * @param delay microbatches by which W follows I
      * @param microbatches microbatches in the step, M
      */

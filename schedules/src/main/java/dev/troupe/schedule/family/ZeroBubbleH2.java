@@ -23,7 +23,7 @@ import dev.troupe.schedule.builder.Sizes;
  * more than the ideal time. With fewer than 2P-1 microbatches there are not enough forwards, and gaps remain.
  *
  * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023, section 3.2. The paper draws one example. What was chosen
- * here: 2(P-r)-1 forwards on rank r, since the first gradient is back after so many, and a delay of 2r microbatches for
+ * here: 2(P-r)-1 forwards on rank r, since the first gradient is back after that number, and a delay of 2r microbatches for
  * its W, since that holds the peak at 2P-1 on every rank. The paper skips the barrier of the optimizer, so that the next
  * step starts where this one ends on each rank; Troupe keeps it, and so keeps those P-1 forwards.
  */

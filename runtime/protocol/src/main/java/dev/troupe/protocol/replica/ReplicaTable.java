@@ -63,7 +63,7 @@ public final class ReplicaTable {
      * @param hosts
      *            for each rank the node that it lives on at first
      * @param firstStep
-     *            steps that lie behind the run when it starts: any node can make the weights after so many
+     *            steps that lie behind the run when it starts: any node can make the weights after these
      */
     public ReplicaTable(List<String> hosts, Buddies rule, long firstStep) {
         this(hosts, Map.of(), rule, firstStep);
@@ -98,8 +98,8 @@ public final class ReplicaTable {
     }
 
     /**
-     * A node that is there has the snapshots of a rank after so many steps; no copy of one that has come to live there
-     * since.
+     * A node that is there has the snapshots of a rank after {@code stepsDone} steps; no copy of one that has come to live
+     * there since.
      */
     public void copied(int rank, String node, long stepsDone) {
         if (present.contains(node) && !node.equals(hosts[rank])) {
@@ -130,7 +130,7 @@ public final class ReplicaTable {
         return holders(rank, steps).findAny().isPresent();
     }
 
-    /** Where a rank can start after so many steps, its buddy first. */
+    /** Where a rank can start after {@code steps} steps, its buddy first. */
     private Stream<String> holders(int rank, long steps) {
         return present.stream().filter(node -> has(node, rank, steps))
                 .sorted(Comparator.comparing(node -> !node.equals(buddies[rank])));
@@ -140,7 +140,7 @@ public final class ReplicaTable {
         return steps == firstStep || copies.get(rank).getOrDefault(node, Copies.NONE).has(steps);
     }
 
-    /** Ranks that are lost live from an epoch on where they can start after so many steps; see {@link #recoverable}. */
+    /** From an epoch on, lost ranks live where they can start after {@code steps} steps; see {@link #recoverable}. */
     public void move(Collection<Integer> lost, long steps, int epoch) {
         for (int rank : lost) {
             since.put(hosts[rank], epoch);
@@ -163,7 +163,7 @@ public final class ReplicaTable {
         ranks.forEach(rank -> buddies[rank] = null);
     }
 
-    /** Ranks whose buddy does not have their snapshots after so many steps. */
+    /** Ranks whose buddy does not have their snapshots after {@code steps} steps. */
     public List<Integer> uncopied(long steps) {
         return ranks().filter(rank -> buddies[rank] != null && !has(buddies[rank], rank, steps)).boxed().toList();
     }

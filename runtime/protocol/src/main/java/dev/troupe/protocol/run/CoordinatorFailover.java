@@ -57,7 +57,9 @@ public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> bef
         return Optional.empty();
     }
 
-    /** Where ranks can start from so many steps: where they are, else where copies are; empty where one cannot. */
+    /**
+     * Where ranks can start after {@code stepsDone} steps: where they are, else where copies are; empty where one cannot.
+     */
     private static Optional<List<String>> hosts(Map<String, NodeReport> byNode, List<String> before, long stepsDone,
             Commit first) {
         List<String> hosts = new ArrayList<>();

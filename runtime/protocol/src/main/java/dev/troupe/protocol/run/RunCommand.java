@@ -60,7 +60,7 @@ public sealed interface RunCommand {
     record TellCommit(String node, Commit commit) implements RunCommand {
     }
 
-    /** The mean loss on validation data after so many steps. */
+    /** The mean loss on validation data after {@code stepsDone} steps. */
     record ReportValidation(long stepsDone, double loss) implements RunCommand {
     }
 
@@ -74,7 +74,7 @@ public sealed interface RunCommand {
 
     /**
      * Something failed, for this reason: every node is to begin an epoch, and to start these ranks again with the
-     * weights after so many steps; each rank answers {@link RunEvent.EpochReady}.
+     * weights after the steps of a commit; each rank answers {@link RunEvent.EpochReady}.
      *
      * @param hosts
      *            for each rank the node that it lives on from now on
@@ -91,7 +91,7 @@ public sealed interface RunCommand {
     }
 
     /**
-     * Every node is to copy what its ranks keep to other nodes, and at once what they kept after so many steps.
+     * Every node is to copy what its ranks keep to other nodes, and at once what they kept at a commit.
      *
      * @param buddies
      *            for each rank the node that keeps its copies; empty text for none

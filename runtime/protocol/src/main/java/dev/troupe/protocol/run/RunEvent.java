@@ -87,7 +87,7 @@ public sealed interface RunEvent {
     record NodeLost(String node, String reason) implements RunEvent {
     }
 
-    /** A node has copies of all that a rank, which lives elsewhere, kept after so many steps. */
+    /** A node has copies of all that a rank, which lives elsewhere, kept after {@code stepsDone} steps. */
     record Copied(int rank, String buddy, long stepsDone) implements RunEvent {
     }
 
