@@ -48,7 +48,7 @@ public final class NodeMachine {
     private Optional<KeptSnapshots> kept = Optional.empty();
     // The highest term of any coordinator that the node has heard.
     private int term;
-    // That of the coordinator whose ranks it hosts.
+    // That of the coordinator whose ranks it hosts; 0 for none.
     private int hostTerm;
     private boolean runsKernels;
     private boolean isWarmingUp;
@@ -287,13 +287,15 @@ public final class NodeMachine {
 
     /**
      * A coordinator of this process ends without a word where all its actors do: whoever started them knows why. Where its
-     * node is lost, the run continues under another coordinator, which needs the reports of the nodes.
+     * node is lost, the run continues under another coordinator, which needs the reports of the nodes. The end of any other
+     * coordinator than the one whose ranks the node hosts has no effect: the order of a lost coordinator to host ranks may
+     * arrive when the node has heard its successor, and then the node hears of that end too.
      */
     private void loseCoordinator(int lost, boolean wasHere, List<NodeCommand> commands) {
         if (wasHere) {
             halt(commands);
-        } else if (lost < hostTerm || phase == Phase.HALTING || phase == Phase.RELEASED || isOver) {
-            return; // another leads already, or the node needs no coordinator any more
+        } else if (lost != hostTerm || phase == Phase.HALTING || phase == Phase.RELEASED || isOver) {
+            return; // another leads, or the node needs no coordinator any more
         } else if (isHosting() && kept.isPresent()) {
             phase = Phase.SEEKING;
             commands.add(new NodeCommand.Log("the node of the coordinator is gone; another is to take over"));

@@ -261,6 +261,15 @@ class NodeMachineTest {
                         .filter(NodeCommand.Start.class::isInstance).toList());
     }
 
+    /** A new process has asked two coordinators: the first was lost before its order to host ranks arrived. */
+    @Test
+    void shouldAskOnWhereACoordinatorEndsThatItDoesNotObey() {
+        machine.on(new NodeEvent.Ordered(2, new NodeEvent.Follow()));
+        assertCommands(host("a", "b"));
+        assertCommands(new NodeEvent.CoordinatorLost(TERM, false));
+        assertCommands(new NodeEvent.AskDue(), new NodeCommand.Ask(2, Optional.empty(), false));
+    }
+
     private List<NodeCommand> tell(NodeEvent.Order order) {
         return machine.on(new NodeEvent.Ordered(TERM, order));
     }

@@ -45,6 +45,8 @@ final class NodeWorld {
     private List<String> hosts = List.of();
     private long stepsDone;
     private int term;
+    /** That of the coordinator whose order to host ranks the node has obeyed last; 0 for none. */
+    private int hostTerm;
     private int epoch = -1;
     private int epochsBegun;
     private boolean isOpen;
@@ -138,6 +140,7 @@ final class NodeWorld {
                 term = from.term;
                 obey(from, order);
             } else {
+                watchIfHost(from, order);
                 require(on(from, order).isEmpty(), order + " of a coordinator that has a successor has an effect");
             }
         }
@@ -149,6 +152,7 @@ final class NodeWorld {
 
     private void obey(CoordinatorOfNode from, NodeEvent.Order order) {
         boolean isOld = order instanceof NodeEvent.EnterEpoch enter && enter.epoch() <= epoch;
+        watchIfHost(from, order);
         if (order instanceof NodeEvent.HostRanks host) {
             hear(from, host);
         } else if (order instanceof NodeEvent.EnterEpoch enter && isOpen && !hasLetGo && !isOld) {
@@ -160,12 +164,18 @@ final class NodeWorld {
         perform(commands);
     }
 
-    /** The node watches the coordinator from now on. */
-    private void hear(CoordinatorOfNode from, NodeEvent.HostRanks host) {
-        from.isWatched = true;
-        if (!from.isAlive) {
-            mailbox.add(new NodeEvent.CoordinatorLost(from.term, false));
+    /** The node watches a coordinator from its order to host ranks on, whether it obeys the order or not. */
+    private void watchIfHost(CoordinatorOfNode from, NodeEvent.Order order) {
+        if (order instanceof NodeEvent.HostRanks) {
+            from.isWatched = true;
+            if (!from.isAlive) {
+                mailbox.add(new NodeEvent.CoordinatorLost(from.term, false));
+            }
         }
+    }
+
+    private void hear(CoordinatorOfNode from, NodeEvent.HostRanks host) {
+        hostTerm = from.term;
         if (!isOpen && !hasLetGo) {
             hosts = host.hosts();
             epoch = host.epoch();
@@ -174,7 +184,11 @@ final class NodeWorld {
 
     private void happen() {
         if (!mailbox.isEmpty()) {
-            take(mailbox.remove());
+            NodeEvent event = mailbox.remove();
+            List<NodeCommand> commands = machine.on(event);
+            require(!(event instanceof NodeEvent.CoordinatorLost(int lost, boolean _)) || lost == hostTerm
+                    || commands.isEmpty(), event + " of a coordinator whose ranks it does not host has an effect");
+            perform(commands);
         }
     }
 
