@@ -37,7 +37,7 @@ public final class MembershipMachine<N> {
         JOINING, TAKING_OVER, RUNNING, OVER
     }
 
-    /** The two rules by which a wrong report of a node's end, or a node that knows too little, does no harm. */
+    /** The rules by which a wrong report of a node's end, or a node that knows too little, does no harm. */
     interface Rules {
         /** The rules of every run. */
         Rules STANDARD = new Rules() {
@@ -55,7 +55,14 @@ public final class MembershipMachine<N> {
         default boolean mayLeadFrom(long committedSteps, long recordedSteps, int stepsPerPass) {
             return recordedSteps <= committedSteps + stepsPerPass;
         }
+
+        /** Whether a coordinator may begin the run before the other present nodes have asked it. */
+        default boolean mayBegin(boolean isFirst, boolean haveAllAsked) {
+            return isFirst || haveAllAsked;
+        }
     }
+
+    private static final int FIRST_TERM = 1;
 
     private final Roster roster;
     private final RunSettings settings;
@@ -70,6 +77,8 @@ public final class MembershipMachine<N> {
     private Phase phase = Phase.JOINING;
     // The time at which all nodes had joined and none knew of the run that has committed steps; -1 before.
     private long unknownSinceNanos = -1;
+    // The time at which the run could begin but for nodes that may know it; -1 before.
+    private long readySinceNanos = -1;
 
     /**
      * @param term
@@ -184,17 +193,36 @@ public final class MembershipMachine<N> {
 
     /** Begins the run once all nodes have joined and run their kernels. No file is written before that. */
     private void beginIfReady(N joined, List<MembershipCommand<N>> commands) {
-        if (!barrier.isReady()) {
+        if (barrier.isReady()) {
+            beginIfUnknown(commands);
+        } else {
             commands.add(new MembershipCommand.RunKernels<>(joined));
-        } else if (barrier.refusal().isPresent()) {
+        }
+    }
+
+    /**
+     * Begins the run unless it has begun under an earlier coordinator. The records do not show that of a run without a
+     * committed step, but a present node may: each has time to report.
+     */
+    private void beginIfUnknown(List<MembershipCommand<N>> commands) {
+        long now = surroundings.nowNanos();
+        if (barrier.refusal().isPresent()) {
             refuseRun(barrier.refusal().get(), commands);
         } else if (!rules.mayLeadFrom(settings.firstStep(), recordedSteps(), settings.stepsPerPass())) {
-            unknownSinceNanos = unknownSinceNanos < 0 ? surroundings.nowNanos() : unknownSinceNanos;
+            unknownSinceNanos = unknownSinceNanos < 0 ? now : unknownSinceNanos;
+        } else if (awaitsReports(now)) {
+            return;
         } else {
             phase = Phase.RUNNING;
             commands.add(new MembershipCommand.Begin<>(barrier.warmUpSeconds()));
             host(nodes.values(), nodes.keySet(), commands);
         }
+    }
+
+    private boolean awaitsReports(long now) {
+        readySinceNanos = readySinceNanos < 0 ? now : readySinceNanos;
+        return !rules.mayBegin(term == FIRST_TERM, nodes.keySet().containsAll(surroundings.present()))
+                && now - readySinceNanos <= reportNanos;
     }
 
     private long recordedSteps() {
@@ -245,6 +273,7 @@ public final class MembershipMachine<N> {
         String reason = "node " + name + " ended before the run did; its log says why";
         if (phase == Phase.TAKING_OVER && !quorum.isUnderWay()) {
             phase = Phase.JOINING; // no node is left that knows of a run
+            readySinceNanos = -1;
         }
         switch (phase) {
             case RUNNING -> commands.add(new MembershipCommand.LoseNode<>(name, reason));
@@ -274,6 +303,8 @@ public final class MembershipMachine<N> {
             barrier.overdue(now).ifPresent(why -> end(Optional.of(why), commands));
             if (unknownSinceNanos >= 0 && now - unknownSinceNanos > reportNanos) {
                 endWithoutCopies(nodes.keySet(), commands);
+            } else if (phase == Phase.JOINING && barrier.isReady()) {
+                beginIfUnknown(commands);
             }
         }
     }

@@ -1,6 +1,7 @@
 package dev.troupe.protocol.membership;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -27,6 +28,14 @@ class MembershipSimulationTest {
     private static final MembershipMachine.Rules LEAD_FROM_ANY_COMMIT = new MembershipMachine.Rules() {
         @Override
         public boolean mayLeadFrom(long committedSteps, long recordedSteps, int stepsPerPass) {
+            return true;
+        }
+    };
+
+    /** The rule before: a run whose records have no step begins as soon as all nodes with ranks have asked. */
+    private static final MembershipMachine.Rules BEGIN_AT_ONCE = new MembershipMachine.Rules() {
+        @Override
+        public boolean mayBegin(boolean isFirst, boolean haveAllAsked) {
             return true;
         }
     };
@@ -94,6 +103,35 @@ class MembershipSimulationTest {
         }
         world.lead();
         world.ask("c");
+    }
+
+    /** The processes of all nodes with ranks are new, and ask before the standbys that know the run. */
+    @Test
+    void shouldNotBeginAgainWhatAPresentNodeKnows() {
+        MembershipWorld world = knownToStandbys(MembershipMachine.Rules.STANDARD);
+        assertFalse(world.isRunning(), "it waits for the standbys");
+        world.settle();
+        MembershipWorld silent = knownToStandbys(MembershipMachine.Rules.STANDARD);
+        for (int tick = 0; tick < 10; tick++) {
+            silent.tick();
+        }
+        assertFalse(silent.isRunning(), "it waits for the standbys");
+        silent.tick();
+        assertTrue(silent.isRunning(), "it waits no longer");
+        assertEquals("the run begins again, and node c knows it",
+                assertThrows(AssertionError.class, () -> knownToStandbys(BEGIN_AT_ONCE)).getMessage());
+        assertFound("begins again, and node", BEGIN_AT_ONCE);
+    }
+
+    private static MembershipWorld knownToStandbys(MembershipMachine.Rules rules) {
+        MembershipWorld world = begun(rules);
+        List.of("a", "b").forEach(world::kill);
+        List.of("a", "b").forEach(world::remove);
+        world.lead();
+        List.of("a", "b").forEach(world::start);
+        List.of("a", "b").forEach(world::bringUp);
+        List.of("a", "b").forEach(world::ask);
+        return world;
     }
 
     private static MembershipWorld begun(MembershipMachine.Rules rules) {

@@ -32,6 +32,7 @@ final class MembershipWorld implements Surroundings {
     static final List<String> NAMES = List.of("a", "b", "c", "d");
     private static final List<String> HOSTS = List.of("a", "b");
     private static final long TICK_NANOS = 1_000_000_000L;
+    private static final long REPORT_NANOS = 10 * TICK_NANOS;
     /** After which every end has been told that will be. */
     private static final int LEAST_ROUNDS = 3;
     private static final RunSettings SETTINGS = new RunSettings(2, 0, 1_000_000, _ -> 0.1, 0, LossScale.none(0), 0, 3,
@@ -75,6 +76,7 @@ final class MembershipWorld implements Surroundings {
     final class Coordinator {
         final Process host;
         private final int term = ++terms;
+        private final long sinceNanos = nowNanos;
         final MembershipMachine<Process> membership;
         private int epoch;
         private String[] hosts = HOSTS.toArray(String[]::new);
@@ -84,7 +86,7 @@ final class MembershipWorld implements Surroundings {
             this.host = host;
             this.membership = new MembershipMachine<>(new Roster(Map.of("a", List.of(0), "b", List.of(1), "c",
                     List.of(), "d", List.of()), Map.of(), Duration.ofSeconds(60), ReplicaTable.Buddies.NONE), SETTINGS,
-                    term, 10 * TICK_NANOS, MembershipWorld.this, rules);
+                    term, REPORT_NANOS, MembershipWorld.this, rules);
         }
 
         private void take(MembershipEvent<Process> event) {
@@ -143,6 +145,11 @@ final class MembershipWorld implements Surroundings {
         private void begin() {
             if (committed > 1) { // the first step again comes to the same
                 throw new AssertionError("a run that has committed " + committed + " steps begins again from step 0");
+            }
+            Optional<Process> knows = processes.values().stream()
+                    .filter(process -> process.isAlive && isUp(process) && process.hostedBy.isPresent()).findFirst();
+            if (knows.isPresent() && nowNanos - sinceNanos <= REPORT_NANOS) {
+                throw new AssertionError("the run begins again, and node " + knows.get().name + " knows it");
             }
         }
 
@@ -312,6 +319,10 @@ final class MembershipWorld implements Surroundings {
                 checkpoint = OptionalLong.of(lead.stepsDone);
             }
         });
+    }
+
+    boolean isRunning() {
+        return coordinator.filter(lead -> lead.membership.isRunning()).isPresent();
     }
 
     private boolean allTakePart() {

@@ -157,16 +157,7 @@ final class SimulatedCluster implements Surroundings {
 
     private boolean mayAsk(SimulatedNode node) {
         return !node.isDead() && node.isMember() && !leader.isLost() && node.wantsToAsk(leader)
-                && reaches(node, leader.host()) && (node.hasTakenPart() || leader.isRunning() || !someKnowTheRun());
-    }
-
-    /**
-     * Whether a process that knows the run has not told the leader. New processes ask after those: what comes of it where
-     * they come first is tried by the simulation of the membership alone.
-     */
-    private boolean someKnowTheRun() {
-        return nodes.all().stream().anyMatch(node -> !node.isDead() && node.isMember() && node.hasTakenPart()
-                && !leader.wasAskedBy(node) && reaches(node, leader.host()));
+                && reaches(node, leader.host());
     }
 
     /** A process asks the leader; false where the question is lost. */

@@ -222,11 +222,6 @@ final class SimulatedCoordinator {
         }
     }
 
-    /** Whether it has taken in a process, which obeys no coordinator before it. */
-    boolean wasAskedBy(SimulatedNode node) {
-        return askedBy.contains(node);
-    }
-
     /** A process asks to take part. */
     void asked(SimulatedNode node, int heard, Optional<NodeReport> report) {
         if (heard == term) {
