@@ -49,9 +49,10 @@ final class Carrier {
     }
 
     private final Map<Edge, Road> roads = new TreeMap<>(ORDER);
-    // By rank: its node, and the epoch of that.
+    // By rank: its node, and the epoch of that with the term of the coordinator that began it.
     private final String[] hosts;
     private final int[] epochs;
+    private final int[] terms;
     private final boolean isFenced;
 
     /**
@@ -63,6 +64,7 @@ final class Carrier {
     Carrier(List<String> firstHosts, boolean isFenced) {
         this.hosts = firstHosts.toArray(String[]::new);
         this.epochs = new int[hosts.length];
+        this.terms = new int[hosts.length];
         this.isFenced = isFenced;
     }
 
@@ -108,16 +110,25 @@ final class Carrier {
     /**
      * A node enters an epoch, with the ranks that live there from then on: what its senders held goes back to their
      * logs. Returns the edges of the buffers that its receivers had granted, once for each. Nothing is in the books of
-     * ranks that are new there, and what is in those of ranks that have left it is gone.
+     * ranks that are new there, and what is in those of ranks that have left it is gone. A rank that has another node in a
+     * later epoch remains there: a node that is cut off may enter an earlier epoch after that, and has streams of its own.
+     *
+     * @param term
+     *            the term of the coordinator that began the epoch
      */
-    List<Edge> enter(String node, Collection<Integer> here, int epoch) {
+    List<Edge> enter(String node, Collection<Integer> ranks, int term, int epoch) {
+        List<Integer> here = ranks.stream().filter(rank -> hosts[rank].equals(node) || terms[rank] < term
+                || terms[rank] == term && epochs[rank] < epoch).toList();
         for (int rank = 0; rank < hosts.length; rank++) {
             if (here.contains(rank) != hosts[rank].equals(node)) {
                 forget(rank);
                 hosts[rank] = here.contains(rank) ? node : NOWHERE;
             }
         }
-        here.forEach(rank -> epochs[rank] = epoch);
+        here.forEach(rank -> {
+            epochs[rank] = epoch;
+            terms[rank] = term;
+        });
         List<Edge> back = new ArrayList<>();
         roads.forEach((edge, road) -> {
             if (here.contains(edge.fromRank())) {

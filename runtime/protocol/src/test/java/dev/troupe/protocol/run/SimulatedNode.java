@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -49,6 +50,8 @@ final class SimulatedNode {
     private final SimulatedCopies copies;
     private final SimulatedParts parts;
     private final Move takesCommand;
+    // The term of the coordinator whose order it obeys.
+    private int heard;
     private int epoch;
     private int transportEpoch;
     private boolean isTaking;
@@ -58,9 +61,9 @@ final class SimulatedNode {
     private final NodeMachine machine;
     private boolean isOpen;
     private boolean isAsking;
-    // The coordinator that it has asked, and the one whose end it is told.
+    // The coordinator that it has asked, and those whose end it is told.
     private Optional<SimulatedCoordinator> asked = Optional.empty();
-    private Optional<SimulatedCoordinator> watched = Optional.empty();
+    private final Set<SimulatedCoordinator> watched = new LinkedHashSet<>();
     private final Set<SimulatedCoordinator> wronged = new HashSet<>();
 
     SimulatedNode(Simulation run, Carrier carrier, String name, boolean isSuccessor) {
@@ -97,9 +100,11 @@ final class SimulatedNode {
                 all.add(mail.isHeard());
             }
         });
-        watched.filter(of -> hasUnheardLoss() || of.host().isSuccessor() && !isDead && !wronged.contains(of))
-                .ifPresent(of -> all.add(
-                        new Move(name + " hears that " + nameOf(of) + " is lost", () -> hearLoss(of))));
+        for (SimulatedCoordinator of : watched) {
+            if (isLost(of) || of.host().isSuccessor() && !isDead && !wronged.contains(of)) {
+                all.add(new Move(name + " hears that " + nameOf(of) + " is lost", () -> hearLoss(of)));
+            }
+        }
         if (!commands.isEmpty()) {
             all.add(takesCommand);
         }
@@ -129,22 +134,32 @@ final class SimulatedNode {
     private void hear(SimulatedCoordinator from) {
         NodeEvent.Ordered order = inbox.get(from).orders().remove();
         if (order.order() instanceof NodeEvent.HostRanks) {
-            watched = Optional.of(from);
+            watched.add(from);
         }
+        heard = order.term();
         take(order);
     }
 
     /** The node hears that its coordinator is lost, which may be wrong of a process that came back. */
     private void hearLoss(SimulatedCoordinator of) {
-        watched = Optional.empty();
+        watched.remove(of);
         wronged.add(of);
         asked = Optional.empty();
         take(new NodeEvent.CoordinatorLost(of.term(), false));
     }
 
-    /** Whether it has to hear that its coordinator is lost. */
+    /** Whether it has to hear that a coordinator is lost. */
     boolean hasUnheardLoss() {
-        return !isDead && watched.filter(of -> of.isLost() || run.cluster().isOutOfReach(of.host(), this)).isPresent();
+        for (SimulatedCoordinator of : watched) {
+            if (isLost(of)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isLost(SimulatedCoordinator of) {
+        return !isDead && (of.isLost() || run.cluster().isOutOfReach(of.host(), this));
     }
 
     /** Whether it asks this coordinator for ranks, and has not done so before. */
@@ -183,8 +198,11 @@ final class SimulatedNode {
             case NodeCommand.GiveUp(RankGroup group, long _) -> group.ranks().stream().map(hosted::remove)
                     .filter(Objects::nonNull).forEach(SimulatedRank::retire);
             case NodeCommand.BreakOffCopies(String lost) -> copies.forget(lost);
-            case NodeCommand.BeginEpoch(int begun, var hosts, var _) -> submitLater(() -> begin(begun, IntStream
-                    .range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(name)).boxed().toList()));
+            case NodeCommand.BeginEpoch(int begun, var hosts, var _) -> {
+                int term = heard;
+                submitLater(() -> begin(term, begun, IntStream.range(0, hosts.size())
+                        .filter(rank -> hosts.get(rank).equals(name)).boxed().toList()));
+            }
             case NodeCommand.Route(var buddies) -> copies.route(buddies);
             case NodeCommand.SendCopies(var ranks, long stepsDone) -> copies.send(ranks, stepsDone);
             case NodeCommand.ForgetSnapshots(var ranks, long before) ->
@@ -245,13 +263,13 @@ final class SimulatedNode {
     }
 
     /** Buffers come back right after the news, and who lives here no more hears nothing more. */
-    private void begin(int begun, List<Integer> here) {
+    private void begin(int term, int begun, List<Integer> here) {
         if (begun <= transportEpoch) {
             return;
         }
         transportEpoch = begun;
         listeners.values().forEach(rank -> rank.epochBegun(begun));
-        carrier.enter(name, here, begun).forEach(edge -> listeners.get(edge.toRank()).returned(edge));
+        carrier.enter(name, here, term, begun).forEach(edge -> listeners.get(edge.toRank()).returned(edge));
         listeners.keySet().retainAll(here);
     }
 
