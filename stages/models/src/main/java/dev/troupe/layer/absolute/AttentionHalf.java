@@ -1,7 +1,7 @@
 package dev.troupe.layer.absolute;
 
-import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.AttentionHeads;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.Half;
 import dev.troupe.layer.LayerContext;
@@ -21,13 +21,9 @@ import java.util.stream.Stream;
  * Wproj.
  */
 public final class AttentionHalf extends Half {
-    private final int allHeads;
-    private final int ownHeads;
-    private final int firstHead;
     private final TensorPool.Extent attendedShape;
     private final TensorPool.Extent qkvShape;
-    private final TensorPool.Extent stateShape;
-    private final boolean shedsAttention;
+    private final AttentionHeads heads;
     private final int block;
     private final Linear toQkv;
     private final Linear projection;
@@ -48,17 +44,11 @@ public final class AttentionHalf extends Half {
             Linear.Spec projection) {
         super(context, block, DropoutKey.Site.ATTENTION_OUTPUT, norm);
         this.block = block;
-        allHeads = heads;
-        ownHeads = context.own(heads);
-        firstHead = context.share().group().rank() * ownHeads;
         toQkv = new Linear(context, qkv);
         this.projection = new Linear(context, projection);
         qkvShape = context.activation(toQkv.outputs());
         attendedShape = context.activation(this.projection.inputs());
-        stateShape = context.attentionState(ownHeads);
-        // True of an engine that keeps all probabilities, T numbers a row and head. One that keeps a number a row and head
-        // makes them again in its backward anyway.
-        shedsAttention = stateShape.whole().elementCount() > attendedShape.whole().elementCount();
+        this.heads = new AttentionHeads(context, block, heads, attendedShape);
     }
 
     @Override
@@ -87,21 +77,17 @@ public final class AttentionHalf extends Half {
             }
             if (microbatch.firstPlace() > 0) {
                 attended = take(attendedShape);
-                cache.attend(block, engine.range(qkv, 0, attendedShape.of(microbatch.length())), ownHeads, ownHeads,
-                        attended);
+                cache.attend(block, engine.range(qkv, 0, attendedShape.of(microbatch.length())), heads.own(),
+                        heads.own(), attended);
             } else {
                 attend();
             }
         }
 
         private void attend() {
-            state = pool.takeFloats(stateShape, microbatch.length());
+            state = pool.takeFloats(heads.state(), microbatch.length());
             attended = take(attendedShape);
-            engine.causalAttention(qkv, microbatch.length(), ownHeads, dropout(), state, attended);
-        }
-
-        private Dropout dropout() {
-            return microbatch.dropoutKey().ofHeads(block, allHeads, firstHead);
+            engine.causalAttention(qkv, microbatch.length(), heads.own(), heads.dropout(microbatch), state, attended);
         }
 
         @Override
@@ -112,7 +98,7 @@ public final class AttentionHalf extends Half {
         /** Keeps qkv, and the output of attention unless its state is large. */
         @Override
         protected void dropRecomputableInner() {
-            if (shedsAttention) {
+            if (heads.areRecomputed()) {
                 state = pool.drop(state);
                 attended = pool.drop(attended);
             }
@@ -126,8 +112,8 @@ public final class AttentionHalf extends Half {
             Tensor dAttended = take(attendedShape);
             projection.backwardInput(outputGradient, dAttended, microbatch);
             qkvGradient = take(qkvShape);
-            engine.causalAttentionBackward(dAttended, qkv, attended, state, microbatch.length(), ownHeads, dropout(),
-                    qkvGradient);
+            engine.causalAttentionBackward(dAttended, qkv, attended, state, microbatch.length(), heads.own(),
+                    heads.dropout(microbatch), qkvGradient);
             pool.give(dAttended);
             qkv = pool.drop(qkv);
             state = pool.drop(state);

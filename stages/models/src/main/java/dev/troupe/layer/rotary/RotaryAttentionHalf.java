@@ -1,8 +1,8 @@
 package dev.troupe.layer.rotary;
 
 import dev.troupe.layer.TensorPool;
-import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.AttentionHeads;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.Half;
 import dev.troupe.layer.LayerContext;
@@ -25,14 +25,10 @@ import java.util.stream.Stream;
  */
 public final class RotaryAttentionHalf extends Half {
     private final int block;
-    private final int allHeads;
-    private final int ownHeads;
     private final int ownKeyValueHeads;
-    private final int firstHead;
     private final TensorPool.Extent attendedShape;
     private final TensorPool.Extent valueShape;
-    private final TensorPool.Extent stateShape;
-    private final boolean shedsAttention;
+    private final AttentionHeads heads;
     private final TurnedHeads queries;
     private final TurnedHeads keys;
     private final Projection values;
@@ -85,10 +81,7 @@ public final class RotaryAttentionHalf extends Half {
     public RotaryAttentionHalf(LayerContext context, int block, Spec spec) {
         super(context, block, DropoutKey.Site.ATTENTION_OUTPUT, spec.norm());
         this.block = block;
-        allHeads = spec.heads();
-        ownHeads = context.own(spec.heads());
         ownKeyValueHeads = context.own(spec.keyValueHeads());
-        firstHead = context.share().group().rank() * ownHeads;
         RotaryAngles angles = RotaryAngles.of(context, spec.frequencies());
         queries = new TurnedHeads(context, spec.queries(), spec.headNorm(0), angles);
         keys = new TurnedHeads(context, spec.keys(), spec.headNorm(1), angles);
@@ -96,10 +89,7 @@ public final class RotaryAttentionHalf extends Half {
         output = new Projection(context, spec.output());
         valueShape = context.activation(values.outputs());
         attendedShape = context.activation(output.inputs());
-        stateShape = context.attentionState(ownHeads);
-        // True of an engine that keeps all probabilities, T numbers a row and head. One that keeps a number a row and head
-        // makes them again in its backward anyway.
-        shedsAttention = stateShape.whole().elementCount() > attendedShape.whole().elementCount();
+        heads = new AttentionHeads(context, block, spec.heads(), attendedShape);
     }
 
     @Override
@@ -134,22 +124,17 @@ public final class RotaryAttentionHalf extends Half {
             }
             if (microbatch.firstPlace() > 0) {
                 attended = take(attendedShape);
-                cache.attend(block, query.turned(), ownHeads, ownKeyValueHeads, attended);
+                cache.attend(block, query.turned(), heads.own(), ownKeyValueHeads, attended);
             } else {
                 attend();
             }
         }
 
         private void attend() {
-            state = pool.takeFloats(stateShape, microbatch.length());
+            state = pool.takeFloats(heads.state(), microbatch.length());
             attended = take(attendedShape);
             engine.groupedAttention(query.turned(), key.turned(), value, microbatch.starts(), microbatch.length(),
-                    ownHeads,
-                    ownKeyValueHeads, dropout(), state, attended);
-        }
-
-        private Dropout dropout() {
-            return microbatch.dropoutKey().ofHeads(block, allHeads, firstHead);
+                    heads.own(), ownKeyValueHeads, heads.dropout(microbatch), state, attended);
         }
 
         @Override
@@ -162,7 +147,7 @@ public final class RotaryAttentionHalf extends Half {
         /** Keeps queries, keys and values, and the output of attention unless its state is large. */
         @Override
         protected void dropRecomputableInner() {
-            if (shedsAttention) {
+            if (heads.areRecomputed()) {
                 state = pool.drop(state);
                 attended = pool.drop(attended);
             }
@@ -177,10 +162,8 @@ public final class RotaryAttentionHalf extends Half {
             output.backwardInput(outputGradient, dAttended, microbatch);
             valueGradient = take(valueShape);
             engine.groupedAttentionBackward(dAttended, query.turned(), key.turned(), value, microbatch.starts(),
-                    attended, state,
-                    microbatch.length(), ownHeads, ownKeyValueHeads, dropout(), query.takeGradient(),
-                    key.takeGradient(),
-                    valueGradient);
+                    attended, state, microbatch.length(), heads.own(), ownKeyValueHeads, heads.dropout(microbatch),
+                    query.takeGradient(), key.takeGradient(), valueGradient);
             pool.give(dAttended);
             value = pool.drop(value);
             state = pool.drop(state);
