@@ -15,11 +15,6 @@ public record ReplaySpec(int every, int aheadBlocks, long aheadBytes) {
     /** Each block right before its backward. */
     public static final ReplaySpec NONE = new ReplaySpec(1, 0, Long.MAX_VALUE);
 
-    /** Whether a forward is computed again before its gradient arrives. */
-    public boolean isAhead() {
-        return aheadBlocks > 0;
-    }
-
     /** The value of {@code training.recompute-ahead}. */
     public String ahead() {
         if (aheadBytes < Long.MAX_VALUE) {

@@ -10,11 +10,6 @@ public final class RunPosition {
     private volatile int epoch;
     private volatile long stepsDone;
 
-    /** The epoch that the node is in. */
-    public int epoch() {
-        return epoch;
-    }
-
     /** The steps that were committed, as far as the node knows. */
     public long stepsDone() {
         return stepsDone;

@@ -103,17 +103,6 @@ public final class EngineGroup implements TensorGroup {
         putBack(all, whole);
     }
 
-    @Override
-    public void broadcast(Tensor tensor, int root) {
-        MemorySegment values = root == rank() ? valuesOf(tensor, first) : memoryFor(tensor, first);
-        long start = System.nanoTime();
-        group.broadcast(values, root);
-        took.accept(System.nanoTime() - start);
-        if (root != rank()) {
-            putBack(values, tensor);
-        }
-    }
-
     private boolean isWhole(Tensor whole, Tensor slice) {
         if (whole.dataType() != slice.dataType()) {
             throw new IllegalArgumentException("a slice must have the type of the whole, which is " + whole.dataType()

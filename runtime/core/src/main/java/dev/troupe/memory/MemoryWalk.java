@@ -53,10 +53,6 @@ final class MemoryWalk implements RankSide, AutoCloseable {
         @Override
         public void allGather(Tensor slice, Tensor whole) {
         }
-
-        @Override
-        public void broadcast(Tensor tensor, int root) {
-        }
     }
 
     /** Where nothing is computed no stage looks at tokens. */
@@ -157,7 +153,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
         return NO_ROWS;
     }
 
-    /** What is announced holds for microbatches of the longest sequences. */
+    /** The announcement holds for microbatches of the longest sequences. */
     @Override
     public int lengthOf(Pass pass, int microbatch) {
         return plan.stageSettings().sequenceLength();
@@ -203,7 +199,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
         }
     }
 
-    /** What is sent once in a step is counted with what is passing. */
+    /** A message that is sent once in a step is counted with the tensors on their way. */
     @Override
     public void send(Action send, Pass pass) {
         Tensor tensor = handedOver.remove(send);
@@ -217,7 +213,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
         return stages.values().stream().mapToLong(stage -> SnapshotLayout.of(stage.state()).byteCount()).sum();
     }
 
-    /** What the rank takes, with copies elsewhere. */
+    /** The memory of the rank, with copies on other nodes. */
     RankMemory result() {
         long weights = stages.values().stream().mapToLong(Stage::weightBytes).sum();
         long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();

@@ -43,17 +43,17 @@ public record RankMemory(int rank, long weights, long gradients, long optimizer,
                 SnapshotSlots.COUNT * keptBytes);
     }
 
-    /** What another rank takes whose stages are of the same sizes. */
+    /** The memory of another rank whose stages have the same sizes. */
     RankMemory as(int other) {
         return new RankMemory(other, weights, gradients, optimizer, activations, boundary, snapshots, copies);
     }
 
-    /** What of it the node takes that has the rank. */
+    /** The part of it on the node that has the rank. */
     RankMemory atHome() {
         return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, snapshots, 0);
     }
 
-    /** What of it the node takes that has the copies. */
+    /** The part of it on the node that has the copies. */
     RankMemory elsewhere() {
         return new RankMemory(rank, 0, 0, 0, 0, 0, 0, copies);
     }

@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,11 +66,6 @@ final class StepFiles {
             changedMillis = -1; // it changed meanwhile: the next look sees more
         }
         return true;
-    }
-
-    /** The steps that have a file, by their number. */
-    Collection<StepHead> heads() {
-        return heads.values();
     }
 
     /** The step of a number; null where it has no file. */

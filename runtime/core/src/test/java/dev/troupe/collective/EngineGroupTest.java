@@ -87,22 +87,6 @@ class EngineGroupTest {
             Tensor whole = rank.tensor(0, 0, 0, 0, 0, 0);
             rank.group().allGather(rank.tensor(own, 10 + own), whole);
             assertArrayEquals(new float[]{0, 10, 1, 11, 2, 12}, rank.read(whole));
-            Tensor spread = rank.tensor(own, own);
-            rank.group().broadcast(spread, 2);
-            assertArrayEquals(new float[]{2, 2}, rank.read(spread));
-        });
-    }
-
-    @Test
-    void shouldBroadcastIntegers() {
-        play(2, rank -> {
-            Tensor ids = rank.engine().allocate(DataType.INT32, Shape.of(3));
-            int own = rank.group().rank();
-            rank.engine().copyFromHost(MemorySegment.ofArray(new int[]{own, 7 + own, 9}), ids, 0);
-            rank.group().broadcast(ids, 1);
-            int[] found = new int[3];
-            rank.engine().copyToHost(ids, 0, MemorySegment.ofArray(found));
-            assertArrayEquals(new int[]{1, 8, 9}, found);
         });
     }
 
@@ -113,7 +97,6 @@ class EngineGroupTest {
             rank.group().allReduce(tensor);
             rank.group().reduceScatter(tensor, tensor);
             rank.group().allGather(tensor, tensor);
-            rank.group().broadcast(tensor, 0);
             assertArrayEquals(new float[]{1, 2}, rank.read(tensor));
         });
     }

@@ -39,7 +39,6 @@ import java.util.List;
  */
 public final class Stage implements AutoCloseable {
     private final int index;
-    private final int stageCount;
     private final StageSettings settings;
     private final LayerRange layers;
     private final Engine engine;
@@ -60,7 +59,6 @@ public final class Stage implements AutoCloseable {
     private Stage(Engine engine, Partition partition, int index, StageSettings settings, TensorShare share,
             DataShare data, WeightSource source) {
         this.index = index;
-        this.stageCount = partition.stageCount();
         this.settings = settings;
         this.layers = partition.layers(index);
         this.engine = engine;
@@ -114,14 +112,9 @@ public final class Stage implements AutoCloseable {
         tapes.watchedBy(watch);
     }
 
-    /** This stage's place in the pipeline, 0 .. {@link #stageCount} - 1. */
+    /** This stage's place in the pipeline, from 0 on. */
     public int index() {
         return index;
-    }
-
-    /** Stages of the pipeline. */
-    public int stageCount() {
-        return stageCount;
     }
 
     /** The layers that this stage holds. */

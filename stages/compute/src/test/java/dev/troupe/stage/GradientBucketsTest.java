@@ -95,10 +95,6 @@ class GradientBucketsTest {
         @Override
         public void allGather(Tensor slice, Tensor whole) {
         }
-
-        @Override
-        public void broadcast(Tensor tensor, int root) {
-        }
     }
 
     private static Witness witness(Engine engine, Zero zero) {

@@ -42,8 +42,20 @@ final class HostCopies {
         return values;
     }
 
-    private static double[] read(Engine engine, Tensor tensor) {
-        double[] values = new double[(int) tensor.shape().elementCount()];
+    /** Writes values into memory of a type; those of FLOAT32 were floats before. */
+    static void write(double[] values, DataType type, MemorySegment target) {
+        for (int i = 0; i < values.length; i++) {
+            if (type == DataType.FLOAT32) {
+                target.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) values[i]);
+            } else {
+                target.setAtIndex(ValueLayout.JAVA_DOUBLE, i, values[i]);
+            }
+        }
+    }
+
+    /** The values of a tensor of FLOAT32 or FLOAT64. */
+    static double[] read(Engine engine, Tensor tensor) {
+        double[] values = new double[Math.toIntExact(tensor.shape().elementCount())];
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocate(tensor.byteCount(), Double.BYTES);
             engine.copyToHost(tensor, 0, bytes);

@@ -22,18 +22,18 @@ public final class InMemoryGroup {
 
     /** What an operation is. */
     public enum Operation {
-        ALL_REDUCE, ALL_REDUCE_MAX, REDUCE_SCATTER, ALL_GATHER, BROADCAST;
+        ALL_REDUCE, ALL_REDUCE_MAX, REDUCE_SCATTER, ALL_GATHER;
 
         /** How often the whole passes from each member to its neighbour on a ring, but for one part of {@code size}. */
         public int turns() {
             return switch (this) {
                 case ALL_REDUCE, ALL_REDUCE_MAX -> 2;
-                case REDUCE_SCATTER, ALL_GATHER, BROADCAST -> 1;
+                case REDUCE_SCATTER, ALL_GATHER -> 1;
             };
         }
     }
 
-    /** One operation of the group on so many numbers. */
+    /** One operation of the group, and the count of its numbers. */
     public record Call(Operation operation, long elements) {
         /** Numbers that each member sends, by the ring algorithm. */
         public double sentByEach(int size) {
@@ -46,7 +46,7 @@ public final class InMemoryGroup {
     private final double[][] given;
     private final List<Call> calls = new ArrayList<>();
 
-    /** A group of so many members. */
+    /** A group of a number of members. */
     public InMemoryGroup(int size) {
         this.size = size;
         this.barrier = new CyclicBarrier(size);
@@ -84,7 +84,7 @@ public final class InMemoryGroup {
 
         @Override
         public void allReduce(Tensor tensor) {
-            write(combined(Operation.ALL_REDUCE, read(tensor), sum(tensor.dataType())), 0, tensor);
+            write(combined(Operation.ALL_REDUCE, HostCopies.read(engine, tensor), sum(tensor.dataType())), 0, tensor);
         }
 
         @Override
@@ -95,13 +95,13 @@ public final class InMemoryGroup {
 
         @Override
         public void allReduceMax(Tensor tensor) {
-            write(combined(Operation.ALL_REDUCE_MAX, read(tensor), Math::max), 0, tensor);
+            write(combined(Operation.ALL_REDUCE_MAX, HostCopies.read(engine, tensor), Math::max), 0, tensor);
         }
 
         @Override
         public void reduceScatter(Tensor whole, Tensor slice) {
             requireParts(whole, slice);
-            double[] sums = combined(Operation.REDUCE_SCATTER, read(whole), sum(whole.dataType()));
+            double[] sums = combined(Operation.REDUCE_SCATTER, HostCopies.read(engine, whole), sum(whole.dataType()));
             engine.fill(whole, Double.NaN); // nobody may count on what is left in it
             write(sums, rank * slice.shape().elementCount(), slice);
         }
@@ -109,16 +109,10 @@ public final class InMemoryGroup {
         @Override
         public void allGather(Tensor slice, Tensor whole) {
             requireParts(whole, slice);
-            double[] own = read(slice);
+            double[] own = HostCopies.read(engine, slice);
             double[] all = new double[Math.toIntExact(whole.shape().elementCount())];
             System.arraycopy(own, 0, all, rank * own.length, own.length);
             write(combined(Operation.ALL_GATHER, all, Double::sum), 0, whole);
-        }
-
-        @Override
-        public void broadcast(Tensor tensor, int root) {
-            double[] own = read(tensor);
-            write(combined(Operation.BROADCAST, rank == root ? own : new double[own.length], Double::sum), 0, tensor);
         }
 
         private void requireParts(Tensor whole, Tensor slice) {
@@ -154,20 +148,6 @@ public final class InMemoryGroup {
                 Thread.currentThread().interrupt();
                 throw new GroupException("rank " + rank + " was interrupted", interrupted);
             }
-        }
-
-        private double[] read(Tensor tensor) {
-            double[] values = new double[Math.toIntExact(tensor.shape().elementCount())];
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment bytes = arena.allocate(tensor.byteCount(), Double.BYTES);
-                engine.copyToHost(tensor, 0, bytes);
-                for (int i = 0; i < values.length; i++) {
-                    values[i] = tensor.dataType() == DataType.FLOAT32
-                            ? bytes.getAtIndex(ValueLayout.JAVA_FLOAT, i)
-                            : bytes.getAtIndex(ValueLayout.JAVA_DOUBLE, i);
-                }
-            }
-            return values;
         }
 
         private void write(double[] values, long from, Tensor tensor) {

@@ -294,7 +294,7 @@ class OverlapTest {
                 HostCopies.copyAll(olderEngine, older.gradients(), newestEngine, newest.gradients());
                 older.skipStep();
                 Map<String, double[]> now = HostCopies.values(List.of(newestEngine), List.of(newest.state()));
-                older.load((tensor, shape, type, target) -> write(now.get(tensor), type, target));
+                older.load((tensor, shape, type, target) -> HostCopies.write(now.get(tensor), type, target));
                 newest.optimizerStep(optimizing.learningRate(),
                         GlobalNorm.clipCoefficient(results.getLast().norm(), optimizing.clip()), step + 1);
                 Map<String, double[]> then = HostCopies.values(List.of(newestEngine), List.of(newest.state()));
@@ -303,19 +303,9 @@ class OverlapTest {
                     then.put(weight.name(), correction.of(before, then.get(weight.name()),
                             previous.computeIfAbsent(weight.name(), _ -> new double[before.length]), step == 0));
                 }
-                newest.load((tensor, shape, type, target) -> write(then.get(tensor), type, target));
+                newest.load((tensor, shape, type, target) -> HostCopies.write(then.get(tensor), type, target));
             }
             return new Delayed(results, HostCopies.values(List.of(newestEngine), List.of(newest.weights())));
-        }
-    }
-
-    private static void write(double[] values, DataType type, MemorySegment target) {
-        for (int i = 0; i < values.length; i++) {
-            if (type == DataType.FLOAT32) {
-                target.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) values[i]); // it was one
-            } else {
-                target.setAtIndex(ValueLayout.JAVA_DOUBLE, i, values[i]);
-            }
         }
     }
 

@@ -24,8 +24,6 @@ import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.NaivePipeline.StepResult;
 import dev.troupe.stage.OverlappingPipeline.Optimizing;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -162,7 +160,7 @@ class WeightStashingTest {
             Map<String, double[]> saved = HostCopies.values(one.engines.subList(0, 1), List.of(trained.state()));
             assertEquals(4L * trained.weights().size(), saved.size());
             Stage restored = other.stages.getFirst();
-            restored.load((tensor, shape, type, target) -> write(saved.get(tensor), type, target));
+            restored.load((tensor, shape, type, target) -> HostCopies.write(saved.get(tensor), type, target));
             for (int updates = 0; updates < 4; updates++) {
                 assertEquals(activation(golden, one, updates), activation(golden, other, updates));
                 assertEquals(updates == 0, activation(golden, one, updates) == activation(golden, one, 0));
@@ -209,7 +207,7 @@ class WeightStashingTest {
                     stages.stages.get(stage).weights()
                             .forEach(weight -> read.put(weight.name(), version.get(weight.name())));
                 }
-                older.load((tensor, shape, type, target) -> write(read.get(tensor), type, target));
+                older.load((tensor, shape, type, target) -> HostCopies.write(read.get(tensor), type, target));
                 older.forward(0, null, rows(golden, step));
                 older.backward(0, null);
                 if (older.tiedEnd() == TiedEnd.BOTH) {
@@ -223,16 +221,6 @@ class WeightStashingTest {
                 newest.optimizerStep(optimizing.learningRate(), 1, step + 1);
             }
             return new Delayed(results, HostCopies.values(List.of(newestEngine), List.of(newest.weights())));
-        }
-    }
-
-    private static void write(double[] values, DataType type, MemorySegment target) {
-        for (int i = 0; i < values.length; i++) {
-            if (type == DataType.FLOAT32) {
-                target.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) values[i]); // it was one
-            } else {
-                target.setAtIndex(ValueLayout.JAVA_DOUBLE, i, values[i]);
-            }
         }
     }
 

@@ -2,7 +2,7 @@ package dev.troupe.parallel;
 
 import dev.troupe.engine.Tensor;
 
-/** A group of one: what is to be summed, gathered or spread is already where it should be. */
+/** A group of one: a tensor that is to be summed or gathered already has its result. */
 final class LonelyGroup implements TensorGroup {
     @Override
     public int size() {
@@ -34,13 +34,6 @@ final class LonelyGroup implements TensorGroup {
     @Override
     public void allGather(Tensor slice, Tensor whole) {
         requireSame(whole, slice);
-    }
-
-    @Override
-    public void broadcast(Tensor tensor, int root) {
-        if (root != 0) {
-            throw new IllegalArgumentException("a group of one has rank 0 alone, but found root " + root);
-        }
     }
 
     private static void requireSame(Tensor whole, Tensor slice) {

@@ -51,7 +51,4 @@ public interface TensorGroup {
      *            [k size x ...]; overwritten. In a group of one it is the same tensor as {@code slice}
      */
     void allGather(Tensor slice, Tensor whole);
-
-    /** Every member's tensor, of any type, becomes the root's. */
-    void broadcast(Tensor tensor, int root);
 }

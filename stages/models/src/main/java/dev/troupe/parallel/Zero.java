@@ -7,7 +7,7 @@ package dev.troupe.parallel;
 public enum Zero {
     /** Nothing. */
     NONE,
-    /** What the optimizer remembers. */
+    /** The state of the optimizer. */
     OPTIMIZER,
     /** Gradients. */
     GRADIENTS,

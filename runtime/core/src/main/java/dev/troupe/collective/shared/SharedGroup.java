@@ -22,10 +22,6 @@ public final class SharedGroup {
         this.meeting = new Meeting(membership, 0);
     }
 
-    int size() {
-        return membership.size();
-    }
-
     /**
      * Joins a member, without waiting for the others; the first collective waits.
      *

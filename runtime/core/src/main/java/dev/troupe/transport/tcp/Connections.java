@@ -84,11 +84,6 @@ public final class Connections implements AutoCloseable {
         port.answer(DataPort.Use.TENSORS, this::answer);
     }
 
-    /** Whether tensors on the connections are encrypted. */
-    public boolean isEncrypted() {
-        return security.isPresent();
-    }
-
     /** Sets what is done when a connection is ready. */
     public void onReady(Runnable task) {
         wake = task;

@@ -88,11 +88,6 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         return spec;
     }
 
-    /** Where the model lies. */
-    public Path directory() {
-        return directory;
-    }
-
     /**
      * Checks that every tensor of a model is here, in its shape and a type that can be read.
      *

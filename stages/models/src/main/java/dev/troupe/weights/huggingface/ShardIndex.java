@@ -17,7 +17,7 @@ import java.util.Map;
 
 /** The file that says in which of a model's safetensors files each tensor lies. */
 final class ShardIndex {
-    /** What the name of an index adds to that of the file in whose place the shards are. */
+    /** The suffix of an index, behind the name of the file whose place the shards take. */
     static final String SUFFIX = ".index.json";
     static final String FILE_NAME = "model.safetensors" + SUFFIX;
 

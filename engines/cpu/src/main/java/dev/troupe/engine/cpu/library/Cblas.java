@@ -68,14 +68,9 @@ public final class Cblas implements Sgemm {
         });
     }
 
-    /** What the library says of itself, and the size of its file, since most libraries say nothing. */
+    /** The library's own description, and the size of its file, since most libraries say nothing. */
     public String version() {
         return (file.getFileName() + " of " + file.toFile().length() + " bytes " + text("openblas_get_config")).strip();
-    }
-
-    /** The kernels that the library takes on this processor, in its own word; empty where it does not say. */
-    public String core() {
-        return text("openblas_get_corename");
     }
 
     @Override
