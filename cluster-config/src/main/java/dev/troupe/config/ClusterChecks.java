@@ -2,7 +2,7 @@ package dev.troupe.config;
 
 import dev.troupe.config.ClusterReader.Draft;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.config.cluster.Placement;
+import dev.troupe.config.cluster.NodePlacement;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.TrainingSpec;
 import java.util.ArrayList;
@@ -185,7 +185,7 @@ final class ClusterChecks {
         if (maySplit) {
             return;
         }
-        for (List<Integer> group : Placement.groupsOverHosts(nodes, layout)) {
+        for (List<Integer> group : NodePlacement.groupsOverHosts(nodes, layout)) {
             int first = indexOfHolder(nodes, group.getFirst());
             int other = group.stream().mapToInt(rank -> indexOfHolder(nodes, rank))
                     .filter(index -> !nodes.get(index).isOn(nodes.get(first).host())).findFirst().orElseThrow();

@@ -2,7 +2,7 @@ package dev.troupe.config;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.config.cluster.Placement;
+import dev.troupe.config.cluster.NodePlacement;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.EngineSpec;
@@ -147,7 +147,7 @@ final class ClusterReader {
     }
 
     private List<NodeSpec> placed(ParallelLayout layout) {
-        List<List<Integer>> ranks = Placement.place(drafts.stream().map(draft -> draft.isPlaced()
+        List<List<Integer>> ranks = NodePlacement.place(drafts.stream().map(draft -> draft.isPlaced()
                 ? Optional.of(draft.node().ranks())
                 : Optional.<List<Integer>>empty()).toList(), layout, maySplit);
         List<NodeSpec> nodes = new ArrayList<>();

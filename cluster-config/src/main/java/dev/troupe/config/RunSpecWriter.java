@@ -3,7 +3,7 @@ package dev.troupe.config;
 import com.typesafe.config.ConfigUtil;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.config.cluster.Placement;
+import dev.troupe.config.cluster.NodePlacement;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.DataSpec;
@@ -206,7 +206,7 @@ final class RunSpecWriter {
         depth--;
         line("]");
         plain("join-timeout", duration(cluster.joinTimeout()));
-        plain("split-tensor-groups", !Placement.groupsOverHosts(cluster.nodes(), layout).isEmpty());
+        plain("split-tensor-groups", !NodePlacement.groupsOverHosts(cluster.nodes(), layout).isEmpty());
         cluster.tls().ifPresent(tls -> section("tls", () -> tls(tls)));
     }
 

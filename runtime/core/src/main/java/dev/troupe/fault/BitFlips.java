@@ -33,7 +33,7 @@ public final class BitFlips {
     private final Map<Counted, Integer> counts = new HashMap<>();
     private final Map<FaultKind, Integer> calls = new EnumMap<>(FaultKind.class);
     /** The action under way; null between actions. */
-    private Place place;
+    private FaultSite site;
 
     private record Counted(FaultKind kind, FaultPoint point, int stage) {
     }
@@ -50,30 +50,30 @@ public final class BitFlips {
 
     /** An action begins. */
     public void begin(FaultPoint point, int stage, long step, int microbatch) {
-        place = new Place(point, rank, stage, step, microbatch, Optional.empty());
+        site = new FaultSite(point, rank, stage, step, microbatch, Optional.empty());
         calls.clear();
     }
 
     /** The action has ended. */
     public void end() {
-        calls.forEach((kind, count) -> counts.put(new Counted(kind, place.point(), place.stage()), count));
-        place = null;
+        calls.forEach((kind, count) -> counts.put(new Counted(kind, site.point(), site.stage()), count));
+        site = null;
     }
 
     /** A kernel of the action under way has made a product, or the output of a norm, for which kinds are. */
     public void made(FaultKind kind, Engine engine, Tensor result) {
-        if (place == null) {
+        if (site == null) {
             return;
         }
         int call = calls.merge(kind, 1, Integer::sum) - 1;
-        int count = counts.getOrDefault(new Counted(kind, place.point(), place.stage()), 1);
-        faults.flip(kind, place, fault -> call == new SplittableRandom(fault.seed()).nextInt(count))
+        int count = counts.getOrDefault(new Counted(kind, site.point(), site.stage()), 1);
+        faults.flip(kind, site, fault -> call == new SplittableRandom(fault.seed()).nextInt(count))
                 .ifPresent(fault -> flip(engine, result, fault));
     }
 
     /** The weights of a stage are updated, at the end of the action under way. */
     public void updated(Engine engine, List<Tensor> weights) {
-        faults.flip(FaultKind.FLIP_BIT, place, _ -> true).ifPresent(fault -> flip(engine,
+        faults.flip(FaultKind.FLIP_BIT, site, _ -> true).ifPresent(fault -> flip(engine,
                 weights.get(new SplittableRandom(fault.seed()).nextInt(weights.size())), fault));
     }
 
@@ -81,7 +81,7 @@ public final class BitFlips {
     public void send(Engine engine, int stage, long step, int microbatch, FaultMessage message, Tensor tensor) {
         if (areAsked()) {
             faults.flip(FaultKind.FLIP_BIT,
-                    new Place(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)), _ -> true)
+                    new FaultSite(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)), _ -> true)
                     .ifPresent(fault -> flip(engine, tensor, fault));
         }
     }

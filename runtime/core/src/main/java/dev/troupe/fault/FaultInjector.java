@@ -103,28 +103,28 @@ public final class FaultInjector implements AutoCloseable {
      */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch) {
         if (!faults.isEmpty()) {
-            at(new Place(point, rank, stage, step, microbatch, Optional.empty()));
+            at(new FaultSite(point, rank, stage, step, microbatch, Optional.empty()));
         }
     }
 
     /** As {@link #at(FaultPoint, int, int, long, int)}, for a point that comes once in a step. */
     public void at(FaultPoint point, int rank, int stage, long step) {
-        at(point, rank, stage, step, Place.NO_MICROBATCH);
+        at(point, rank, stage, step, FaultSite.NO_MICROBATCH);
     }
 
     /** As {@link #at(FaultPoint, int, int, long, int)}, where a message is sent or received. */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch, FaultMessage message) {
         if (!faults.isEmpty()) {
-            at(new Place(point, rank, stage, step, microbatch, Optional.of(message)));
+            at(new FaultSite(point, rank, stage, step, microbatch, Optional.of(message)));
         }
     }
 
-    private void at(Place place) {
+    private void at(FaultSite site) {
         // The latch is read before the fault is written down, since the coordinator may give the rank up at once.
-        CountDownLatch givenUp = latch(place.rank());
-        due(STRIKING, place).ifPresent(fault -> strike(fault, place, givenUp));
-        if (place.point() == FaultPoint.RECEIVE) {
-            due(OF_CREDITS, place).ifPresent(fault -> lateCreditNanos.put(place.rank(), nanos(fault)));
+        CountDownLatch givenUp = latch(site.rank());
+        due(STRIKING, site).ifPresent(fault -> strike(fault, site, givenUp));
+        if (site.point() == FaultPoint.RECEIVE) {
+            due(OF_CREDITS, site).ifPresent(fault -> lateCreditNanos.put(site.rank(), nanos(fault)));
         }
     }
 
@@ -133,10 +133,10 @@ public final class FaultInjector implements AutoCloseable {
         if (faults.isEmpty()) {
             return action.get();
         }
-        Place place = new Place(point, rank, stage, step, microbatch, Optional.empty());
-        at(place);
+        FaultSite site = new FaultSite(point, rank, stage, step, microbatch, Optional.empty());
+        at(site);
         CountDownLatch givenUp = latch(rank);
-        Optional<FaultSpec> slow = due(SLOWING, place);
+        Optional<FaultSpec> slow = due(SLOWING, site);
         long start = System.nanoTime();
         T result = action.get();
         slow.ifPresent(fault -> rest(rank, givenUp, (long) ((fault.factor() - 1) * (System.nanoTime() - start))));
@@ -147,7 +147,7 @@ public final class FaultInjector implements AutoCloseable {
     public void reads(int rank, int stage, long step, int microbatch) {
         if (!faults.isEmpty()) {
             CountDownLatch givenUp = latch(rank);
-            due(LATE, new Place(FaultPoint.FORWARD, rank, stage, step, microbatch, Optional.empty()))
+            due(LATE, new FaultSite(FaultPoint.FORWARD, rank, stage, step, microbatch, Optional.empty()))
                     .ifPresent(fault -> rest(rank, givenUp, nanos(fault)));
         }
     }
@@ -159,7 +159,7 @@ public final class FaultInjector implements AutoCloseable {
 
     /** Returns the fault of a message of a stage; called once for each message. */
     Optional<FaultSpec> ofMessage(int rank, int stage, long step, int microbatch, FaultMessage message) {
-        return due(OF_MESSAGES, new Place(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)));
+        return due(OF_MESSAGES, new FaultSite(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)));
     }
 
     /** Returns the faults that flip bits of a rank. */
@@ -173,10 +173,10 @@ public final class FaultInjector implements AutoCloseable {
                 || fault.kind().reach() == FaultKind.Reach.NORMS);
     }
 
-    /** Returns the fault that flips a bit at a place, if one does and it is meant for this result of the action. */
-    Optional<FaultSpec> flip(FaultKind kind, Place place, Predicate<FaultSpec> isMeant) {
-        return faults.stream().filter(fault -> fault.kind() == kind && place.matches(fault)).findFirst()
-                .filter(isMeant).flatMap(_ -> due(EnumSet.of(kind), place));
+    /** Returns the fault that flips a bit at a site, if one does and it is meant for this result of the action. */
+    Optional<FaultSpec> flip(FaultKind kind, FaultSite site, Predicate<FaultSpec> isMeant) {
+        return faults.stream().filter(fault -> fault.kind() == kind && site.matches(fault)).findFirst()
+                .filter(isMeant).flatMap(_ -> due(EnumSet.of(kind), site));
     }
 
     /** Whether the snapshot of a stage after a step is to be lost; called once, when it is taken. */
@@ -191,29 +191,30 @@ public final class FaultInjector implements AutoCloseable {
 
     private boolean strikes(FaultKind kind, FaultPoint point, int rank, int stage, long step) {
         return !faults.isEmpty()
-                && due(EnumSet.of(kind), new Place(point, rank, stage, step, Place.NO_MICROBATCH, Optional.empty()))
+                && due(EnumSet.of(kind),
+                        new FaultSite(point, rank, stage, step, FaultSite.NO_MICROBATCH, Optional.empty()))
                         .isPresent();
     }
 
-    /** Returns the first fault of these kinds that strikes at a place, and writes it down. */
-    private Optional<FaultSpec> due(Set<FaultKind> kinds, Place place) {
+    /** Returns the first fault of these kinds that strikes at a site, and writes it down. */
+    private Optional<FaultSpec> due(Set<FaultKind> kinds, FaultSite site) {
         for (int index = 0; index < faults.size(); index++) {
             FaultSpec fault = faults.get(index);
-            if (kinds.contains(fault.kind()) && usedUp.get(index) == 0 && place.matches(fault) && place.isDrawn(fault)
-                    && (fault.kind() != FaultKind.KILL_COORDINATOR || damage.leads()) && claim(index, place)) {
+            if (kinds.contains(fault.kind()) && usedUp.get(index) == 0 && site.matches(fault) && site.isDrawn(fault)
+                    && (fault.kind() != FaultKind.KILL_COORDINATOR || damage.leads()) && claim(index, site)) {
                 return Optional.of(fault);
             }
         }
         return Optional.empty();
     }
 
-    private boolean claim(int index, Place place) {
+    private boolean claim(int index, FaultSite site) {
         FaultSpec fault = faults.get(index);
         FaultLog.Claim claim = log.claim(
-                FiredFault.of(fault, index, node, place, System.currentTimeMillis()), place, fault.times());
+                FiredFault.of(fault, index, node, site, System.currentTimeMillis()), site, fault.times());
         return switch (claim) {
             case STRIKES -> {
-                LOG.info("the fault \"{}\" strikes at {}", fault, place);
+                LOG.info("the fault \"{}\" strikes at {}", fault, site);
                 yield true;
             }
             case BEHIND -> false;
@@ -224,13 +225,13 @@ public final class FaultInjector implements AutoCloseable {
         };
     }
 
-    private void strike(FaultSpec fault, Place place, CountDownLatch givenUp) {
+    private void strike(FaultSpec fault, FaultSite site, CountDownLatch givenUp) {
         Duration length = Duration.ofNanos(nanos(fault));
         switch (fault.kind()) {
             case EXCEPTION -> throw new InjectedFault(words(fault));
             case OUT_OF_MEMORY -> throw outOfMemory(fault);
-            case HANG -> hang(fault, place.rank(), givenUp);
-            case STOP_SCHEDULE_ACTOR -> stop(fault, place.rank());
+            case HANG -> hang(fault, site.rank(), givenUp);
+            case STOP_SCHEDULE_ACTOR -> stop(fault, site.rank());
             case LOSE_DEVICE -> throw new LostDeviceException(words(fault));
             case EXIT -> damage.exit();
             case KILL, KILL_COORDINATOR -> damage.kill();
@@ -244,7 +245,7 @@ public final class FaultInjector implements AutoCloseable {
                 damage.cutData(length);
             }
             case DISK_FULL -> throw new CheckpointException(
-                    "cannot write the checkpoint's part of rank " + place.rank() + ": No space left on device ("
+                    "cannot write the checkpoint's part of rank " + site.rank() + ": No space left on device ("
                             + words(fault) + ")",
                     new IOException("No space left on device"));
             case CLOCK_JUMP -> clockAheadNanos.addAndGet(length.toNanos());

@@ -33,7 +33,7 @@ public final class FaultLog {
     enum Claim {
         /** The fault is written down, and strikes. */
         STRIKES,
-        /** The fault has struck at this place already. */
+        /** The fault has struck at this site already. */
         BEHIND,
         /** The fault has struck as often as it may. */
         USED_UP
@@ -63,8 +63,8 @@ public final class FaultLog {
         }
     }
 
-    /** Writes a fault down, unless it has struck at this place or as often as it may. */
-    Claim claim(FiredFault fired, Place place, int times) {
+    /** Writes a fault down, unless it has struck at this site or as often as it may. */
+    Claim claim(FiredFault fired, FaultSite site, int times) {
         synchronized (TURN) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
                     StandardOpenOption.WRITE); FileLock _ = channel.lock()) {
@@ -73,7 +73,7 @@ public final class FaultLog {
                 if (times > 0 && before.size() >= times) {
                     return Claim.USED_UP;
                 }
-                if (before.stream().anyMatch(other -> other.isAt(place))) {
+                if (before.stream().anyMatch(other -> other.isAt(site))) {
                     return Claim.BEHIND;
                 }
                 channel.write(ByteBuffer.wrap(

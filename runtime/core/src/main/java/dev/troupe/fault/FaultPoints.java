@@ -9,7 +9,7 @@ public final class FaultPoints {
     private FaultPoints() {
     }
 
-    /** The point that an action of a kind is; empty for what lies between two points. */
+    /** The point of an action of a kind; empty for kinds at which no fault can strike. */
     public static Optional<FaultPoint> of(Kind kind) {
         return switch (kind) {
             case FORWARD -> Optional.of(FaultPoint.FORWARD);

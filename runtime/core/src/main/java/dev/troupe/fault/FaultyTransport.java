@@ -202,7 +202,7 @@ public final class FaultyTransport implements Transport {
         }
     }
 
-    /** Messages are numbered through all steps of a pass; of one that is sent once in a step the number is the step. */
+    /** Messages are numbered through all steps of a pass; a message that is sent once in a step has the step's number. */
     private Optional<FaultSpec> ofMessage(MessageId id, Edge edge) {
         int perStep = edge.kind() == MessageKind.SHARED_GRADIENT ? 1 : microbatchesPerStep;
         int step = id.microbatch() / perStep; // rounded down

@@ -38,9 +38,9 @@ public record FiredFault(@JsonProperty(value = "time_ms", required = true) long 
         @JsonProperty(required = true) long step, @JsonProperty(required = true) int microbatch,
         @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<FaultMessage> message) {
 
-    static FiredFault of(FaultSpec fault, int index, String node, Place place, long timeMillis) {
-        return new FiredFault(timeMillis, fault.text(), index, node, place.point(), place.rank(), place.stage(),
-                place.step(), place.microbatch(), place.message());
+    static FiredFault of(FaultSpec fault, int index, String node, FaultSite site, long timeMillis) {
+        return new FiredFault(timeMillis, fault.text(), index, node, site.point(), site.rank(), site.stage(),
+                site.step(), site.microbatch(), site.message());
     }
 
     /** Whether this is the same fault of the run: a resumed run may have other faults. */
@@ -48,17 +48,17 @@ public record FiredFault(@JsonProperty(value = "time_ms", required = true) long 
         return index == other.index && fault.equals(other.fault);
     }
 
-    /** Whether the fault struck at this place. */
-    boolean isAt(Place place) {
-        return place.equals(place());
+    /** Whether the fault struck at this site. */
+    boolean isAt(FaultSite site) {
+        return site.equals(site());
     }
 
-    /** Whether the fault struck at a place that another fault matches, without its probability. */
+    /** Whether the fault struck at a site that another fault matches, without its probability. */
     public boolean isWhere(FaultSpec other) {
-        return place().matches(other);
+        return site().matches(other);
     }
 
-    private Place place() {
-        return new Place(point, rank, stage, step, microbatch, message);
+    private FaultSite site() {
+        return new FaultSite(point, rank, stage, step, microbatch, message);
     }
 }

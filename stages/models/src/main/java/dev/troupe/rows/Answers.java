@@ -38,18 +38,18 @@ final class Answers {
      * @throws dev.troupe.tokenizer.file.TokenizerException
      *             where the template fails
      */
-    static MarkedText in(Place place, ObjectNode chat, ChatTemplate template) {
-        return template.marksAnswers() ? template.renderMarked(chat) : new Answers(template, chat).found(place);
+    static MarkedText in(DocumentOrigin origin, ObjectNode chat, ChatTemplate template) {
+        return template.marksAnswers() ? template.renderMarked(chat) : new Answers(template, chat).found(origin);
     }
 
-    private MarkedText found(Place place) {
+    private MarkedText found(DocumentOrigin origin) {
         String whole = template.render(chat);
         List<Part> answers = new ArrayList<>();
         for (int i = 0; i < messages.size(); i++) {
             if (ASSISTANT.equals(messages.get(i).path("role").textValue())) {
-                Part answer = answer(place, i, whole);
+                Part answer = answer(origin, i, whole);
                 if (!answers.isEmpty() && answer.from() < answers.getLast().to()) {
-                    throw untold(place, i);
+                    throw untold(origin, i);
                 }
                 answers.add(answer);
             }
@@ -57,19 +57,19 @@ final class Answers {
         return new MarkedText(whole, answers);
     }
 
-    private Part answer(Place place, int index, String whole) {
+    private Part answer(DocumentOrigin origin, int index, String whole) {
         String before = text(index, true);
         String through = index + 1 == messages.size() ? whole : text(index + 1, false);
         if (!whole.startsWith(through) || !through.startsWith(before)) {
-            throw untold(place, index);
+            throw untold(origin, index);
         }
         return new Part(before.length(), endOfTurn(through, before.length(), messages.get(index).path("content")));
     }
 
-    private static DataException untold(Place place, int index) {
+    private static DataException untold(DocumentOrigin origin, int index) {
         return new DataException(
                 "%s: the chat template writes messages[%d] or those before it differently where others follow, so what the assistant says cannot be told; mark it in the template with {%% generation %%}, or cut the chat after its last answer"
-                        .formatted(place, index));
+                        .formatted(origin, index));
     }
 
     /** The text of the first messages. */

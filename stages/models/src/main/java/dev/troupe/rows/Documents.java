@@ -40,8 +40,8 @@ final class Documents {
      * @throws DataException
      *             where there is no character, or half of one
      */
-    Document ofText(Place place, String text) {
-        requireCharacters(place, text);
+    Document ofText(DocumentOrigin origin, String text) {
+        requireCharacters(origin, text);
         int[] after = tokenizer.afterText();
         List<Part> parts = new ArrayList<>(List.of(new Part(tokenizer.beforeText(), true),
                 new Part(tokenizer.encode(text), true), new Part(after, true)));
@@ -50,22 +50,22 @@ final class Documents {
                 parts.add(new Part(new int[]{end}, true));
             }
         });
-        return document(place, parts);
+        return document(origin, parts);
     }
 
     /**
      * A document in which the assistant's words count, and the tokens that end its turns. They are encoded apart from
-     * the text before them, as the model meets them when it is asked to go on.
+     * the text before them, as the model meets them when it is asked to continue.
      *
      * @throws DataException
      *             where the chat has another shape, or the template refuses it or fails
      */
-    Document ofChat(Place place, ObjectNode chat) {
-        requireMessages(place, chat);
+    Document ofChat(DocumentOrigin origin, ObjectNode chat) {
+        requireMessages(origin, chat);
         try {
-            MarkedText marked = Answers.in(place, chat, template(place));
+            MarkedText marked = Answers.in(origin, chat, template(origin));
             String text = marked.text();
-            requireCharacters(place, text);
+            requireCharacters(origin, text);
             List<Part> parts = new ArrayList<>();
             int from = 0;
             for (MarkedText.Part answer : marked.answers()) {
@@ -74,27 +74,27 @@ final class Documents {
                 from = answer.to();
             }
             parts.add(new Part(tokenizer.encode(text.substring(from)), false));
-            return document(place, parts);
+            return document(origin, parts);
         } catch (TokenizerException refused) {
-            throw new DataException(place + ": " + refused.getMessage(), refused);
+            throw new DataException(origin + ": " + refused.getMessage(), refused);
         }
     }
 
-    private static Document document(Place place, List<Part> parts) {
+    private static Document document(DocumentOrigin origin, List<Part> parts) {
         Document document = Document.of(parts);
         if (document.length() == 0) {
-            throw new DataException(place + " is an empty document; leave it out");
+            throw new DataException(origin + " is an empty document; leave it out");
         }
         return document;
     }
 
     /** The template, read when the first chat asks for it: files of text alone need none. */
-    private synchronized ChatTemplate template(Place place) {
+    private synchronized ChatTemplate template(DocumentOrigin origin) {
         if (template == null) {
             template = switch (tokenizer) {
                 case HuggingFaceTokenizer folder -> ChatTemplate.of(Path.of(folder.name()));
                 case ByteTokenizer _,Gpt2Tokenizer _ ->
-                    throw new DataException(place + " has messages, which need a chat template, but the tokenizer is "
+                    throw new DataException(origin + " has messages, which need a chat template, but the tokenizer is "
                             + tokenizer.name() + "; set data.tokenizer to a folder with a tokenizer.json and a chat"
                             + " template");
             };
@@ -102,34 +102,34 @@ final class Documents {
         return template;
     }
 
-    private static void requireCharacters(Place place, String text) {
+    private static void requireCharacters(DocumentOrigin origin, String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isHighSurrogate(text.charAt(i)) && i + 1 < text.length()
                     && Character.isLowSurrogate(text.charAt(i + 1))) {
                 i++;
             } else if (Character.isSurrogate(text.charAt(i))) {
                 throw new DataException("%s has half a character, \\u%04x, in its text; write the text again"
-                        .formatted(place, (int) text.charAt(i)));
+                        .formatted(origin, (int) text.charAt(i)));
             }
         }
     }
 
-    private static void requireMessages(Place place, ObjectNode chat) {
+    private static void requireMessages(DocumentOrigin origin, ObjectNode chat) {
         JsonNode messages = chat.path(Entry.MESSAGES);
         if (!messages.isArray() || messages.isEmpty()) {
-            throw new DataException(place + ": messages must be a list of at least one message, but found "
+            throw new DataException(origin + ": messages must be a list of at least one message, but found "
                     + shown(messages));
         }
         for (int i = 0; i < messages.size(); i++) {
             if (!messages.get(i).path("role").isTextual()) {
                 throw new DataException(
-                        place + ": messages[" + i + "] must be an object with a role, a string, but found "
+                        origin + ": messages[" + i + "] must be an object with a role, a string, but found "
                                 + shown(messages.get(i)));
             }
         }
         JsonNode tools = chat.path(Entry.TOOLS);
         if (!tools.isMissingNode() && !tools.isNull() && !tools.isArray()) {
-            throw new DataException(place + ": tools must be a list, but found " + shown(tools));
+            throw new DataException(origin + ": tools must be a list, but found " + shown(tools));
         }
     }
 

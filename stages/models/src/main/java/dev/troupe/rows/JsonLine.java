@@ -24,20 +24,20 @@ import java.util.List;
  */
 final class JsonLine {
     private static final int SHOWN = 60;
-    /** Where Jackson's messages begin to tell of the source, which the place tells better. */
+    /** Where Jackson's messages begin to tell of the source, which the origin tells better. */
     private static final String BEHIND = "\\R| \\(start marker at";
     private static final JsonMapper JSON = new JsonMapper(JsonFactory.builder().streamReadConstraints(
             StreamReadConstraints.builder().maxStringLength(LineReader.LONGEST_BYTES).build()).build());
 
-    private final Place place;
+    private final DocumentOrigin origin;
     private final JsonParser parser;
     private final ObjectNode chat = JSON.createObjectNode();
     private String kind;
     private List<Document> documents;
     private String text;
 
-    private JsonLine(Place place, JsonParser parser) {
-        this.place = place;
+    private JsonLine(DocumentOrigin origin, JsonParser parser) {
+        this.origin = origin;
         this.parser = parser;
     }
 
@@ -47,11 +47,11 @@ final class JsonLine {
      * @throws DataException
      *             where it is no JSON, or of another shape
      */
-    static Entry read(Place place, byte[] line) {
-        try (JsonParser parser = JSON.createParser(decoded(place, line))) {
-            return new JsonLine(place, parser).read();
+    static Entry read(DocumentOrigin origin, byte[] line) {
+        try (JsonParser parser = JSON.createParser(decoded(origin, line))) {
+            return new JsonLine(origin, parser).read();
         } catch (JsonProcessingException malformed) {
-            throw new DataException("%s is no JSON: column %d: %s".formatted(place,
+            throw new DataException("%s is no JSON: column %d: %s".formatted(origin,
                     malformed.getLocation() == null ? 1 : malformed.getLocation().getColumnNr(),
                     malformed.getOriginalMessage().split(BEHIND, 2)[0]), malformed);
         } catch (IOException impossible) {
@@ -59,17 +59,17 @@ final class JsonLine {
         }
     }
 
-    static String decoded(Place place, byte[] line) {
+    static String decoded(DocumentOrigin origin, byte[] line) {
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(line)).toString();
         } catch (CharacterCodingException malformed) {
-            throw new DataException(place + " is not UTF-8; convert the file to UTF-8", malformed);
+            throw new DataException(origin + " is not UTF-8; convert the file to UTF-8", malformed);
         }
     }
 
     private Entry read() throws IOException {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
-            throw new DataException(place + " must be a JSON object with " + expected() + ", but found " + shown());
+            throw new DataException(origin + " must be a JSON object with " + expected() + ", but found " + shown());
         }
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String name = parser.currentName();
@@ -92,10 +92,10 @@ final class JsonLine {
             }
         }
         if (parser.nextToken() != null) {
-            throw new DataException(place + " must be one JSON object, but has " + shown() + " after it");
+            throw new DataException(origin + " must be one JSON object, but has " + shown() + " after it");
         }
         return switch (kind) {
-            case null -> throw new DataException(place + " must be a JSON object with " + expected()
+            case null -> throw new DataException(origin + " must be a JSON object with " + expected()
                     + ", but has none of them");
             case Entry.DOCUMENTS -> new Entry.Row(documents);
             case Entry.TEXT -> new Entry.Text(text);
@@ -109,7 +109,7 @@ final class JsonLine {
 
     private void begin(String name) {
         if (kind != null) {
-            throw new DataException(place + " must have one of " + expected() + ", but has \"" + kind + "\" and \""
+            throw new DataException(origin + " must have one of " + expected() + ", but has \"" + kind + "\" and \""
                     + name + "\"; leave one out");
         }
         kind = name;
@@ -131,7 +131,7 @@ final class JsonLine {
             read.add(document(Entry.DOCUMENTS + "[" + read.size() + "]"));
         }
         if (read.isEmpty()) {
-            throw new DataException(place + ": " + Entry.DOCUMENTS + " must have at least one document, but is empty");
+            throw new DataException(origin + ": " + Entry.DOCUMENTS + " must have at least one document, but is empty");
         }
         return read;
     }
@@ -153,14 +153,14 @@ final class JsonLine {
             }
         }
         if (ids == null || counted == null) {
-            throw new DataException(place + ": " + path + " must have ids and counted, but has no "
+            throw new DataException(origin + ": " + path + " must have ids and counted, but has no "
                     + (ids == null ? "ids" : "counted"));
         }
         if (ids.length == 0) {
-            throw new DataException(place + ": " + path + ".ids must have at least one id, but is empty");
+            throw new DataException(origin + ": " + path + ".ids must have at least one id, but is empty");
         }
         if (counted.length != ids.length) {
-            throw new DataException(place + ": " + path + ".counted must have a value for each of " + ids.length
+            throw new DataException(origin + ": " + path + ".counted must have a value for each of " + ids.length
                     + " ids, but has " + counted.length);
         }
         boolean[] isCounted = new boolean[ids.length];
@@ -191,7 +191,7 @@ final class JsonLine {
     }
 
     private DataException refusal(String path, String expected) throws IOException {
-        return new DataException(place + ": " + path + " must be " + expected + ", but found " + shown());
+        return new DataException(origin + ": " + path + " must be " + expected + ", but found " + shown());
     }
 
     /** The token that the parser has read last, as the line has it. */

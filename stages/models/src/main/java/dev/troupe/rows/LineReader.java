@@ -40,19 +40,19 @@ final class LineReader implements DocumentReader {
     @Override
     public boolean tryAdvance(Consumer<? super Unread> action) {
         while (position < bytes.byteSize()) {
-            Place place = new Place(file, fileIndex, ++number);
-            long end = end(place);
+            DocumentOrigin origin = new DocumentOrigin(file, fileIndex, ++number);
+            long end = end(origin);
             byte[] line = bytes.asSlice(position, end - position).toArray(ValueLayout.JAVA_BYTE);
             position = end + 1;
             if (!isBlank(line)) {
-                action.accept(new Unread(place, () -> JsonLine.read(place, line)));
+                action.accept(new Unread(origin, () -> JsonLine.read(origin, line)));
                 return true;
             }
         }
         return false;
     }
 
-    private long end(Place place) {
+    private long end(DocumentOrigin origin) {
         long limit = Math.min(bytes.byteSize(), position + LONGEST_BYTES + 1);
         for (long at = position; at < limit; at++) {
             if (bytes.get(ValueLayout.JAVA_BYTE, at) == '\n') {
@@ -60,7 +60,7 @@ final class LineReader implements DocumentReader {
             }
         }
         if (limit - position > LONGEST_BYTES) {
-            throw new DataException(place + " is longer than " + (LONGEST_BYTES >> 20)
+            throw new DataException(origin + " is longer than " + (LONGEST_BYTES >> 20)
                     + " MiB; write each document on a line of its own");
         }
         return limit;

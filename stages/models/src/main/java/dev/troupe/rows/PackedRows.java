@@ -155,7 +155,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
                 .map(block -> first + block * CHECKED_AT_A_TIME)
                 .mapToObj(from -> table.firstBeyond(vocabularySize, from, Math.min(end, from + CHECKED_AT_A_TIME)))
                 .flatMap(Optional::stream).findFirst().ifPresent(beyond -> {
-                    throw new DataException(beyond.place() + " has the token " + beyond.id()
+                    throw new DataException(beyond.origin() + " has the token " + beyond.id()
                             + ", but the model's vocabulary has " + vocabularySize + " tokens, 0 to "
                             + (vocabularySize - 1) + "; set model.vocabulary-size to " + (beyond.id() + 1)
                             + " or more, or use another file or tokenizer");

@@ -117,26 +117,26 @@ final class ParquetColumns implements AutoCloseable {
      * @throws DataException
      *             where it is empty, not UTF-8, or longer than a line of a .jsonl file may be
      */
-    Entry entry(Place place) {
-        return isText ? new Entry.Text(text(place)) : new Entry.Chat(chat(place));
+    Entry entry(DocumentOrigin origin) {
+        return isText ? new Entry.Text(text(origin)) : new Entry.Chat(chat(origin));
     }
 
-    private String text(Place place) {
+    private String text(DocumentOrigin origin) {
         byte[] text = rows.getBinary(Entry.TEXT);
         if (text == null) {
-            throw new DataException(place + " is null in the column " + Entry.TEXT + "; leave the row out");
+            throw new DataException(origin + " is null in the column " + Entry.TEXT + "; leave the row out");
         }
-        requireShort(place, text.length);
-        return JsonLine.decoded(place, text);
+        requireShort(origin, text.length);
+        return JsonLine.decoded(origin, text);
     }
 
-    private void requireShort(Place place, long bytes) {
+    private void requireShort(DocumentOrigin origin, long bytes) {
         if (bytes > longestBytes) {
-            throw new DataException(place + " has more than " + longestBytes + " bytes; cut it into several rows");
+            throw new DataException(origin + " has more than " + longestBytes + " bytes; cut it into several rows");
         }
     }
 
-    private ObjectNode chat(Place place) {
+    private ObjectNode chat(DocumentOrigin origin) {
         ObjectNode chat = JSON.createObjectNode();
         ArrayNode messages = chat.putArray(Entry.MESSAGES);
         long bytes = 0;
@@ -147,8 +147,8 @@ final class ParquetColumns implements AutoCloseable {
                 byte[] value = struct.getBinary(field);
                 if (value != null) {
                     bytes += value.length;
-                    requireShort(place, bytes);
-                    message.put(field, JsonLine.decoded(place, value));
+                    requireShort(origin, bytes);
+                    message.put(field, JsonLine.decoded(origin, value));
                 }
             }
         }

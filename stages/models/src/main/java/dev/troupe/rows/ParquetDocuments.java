@@ -82,17 +82,17 @@ final class ParquetDocuments implements DocumentReader {
     private List<Unread> some() {
         List<Unread> some = new ArrayList<>();
         while (some.size() < ROWS_AT_A_TIME && !isDone) {
-            Place place = new Place(file, fileIndex, ++number);
+            DocumentOrigin origin = new DocumentOrigin(file, fileIndex, ++number);
             try {
                 if (columns.next()) {
-                    Entry entry = columns.entry(place);
-                    some.add(new Unread(place, () -> entry));
+                    Entry entry = columns.entry(origin);
+                    some.add(new Unread(origin, () -> entry));
                 } else {
                     isDone = true;
                 }
             } catch (RuntimeException damaged) {
                 isDone = true;
-                some.add(new Unread(place, () -> {
+                some.add(new Unread(origin, () -> {
                     throw damaged instanceof DataException said ? said : unreadable(damaged);
                 }));
             }

@@ -70,16 +70,16 @@ final class RowMaker {
     }
 
     private Packing read(Unread line) {
-        Place place = line.place();
+        DocumentOrigin origin = line.origin();
         return switch (line.entry().get()) {
-            case Entry.Row row -> packer -> packer.addRow(place, row.documents());
+            case Entry.Row row -> packer -> packer.addRow(origin, row.documents());
             case Entry.Text text -> {
-                Document document = documents.ofText(place, text.text());
-                yield packer -> packer.add(place, document, true);
+                Document document = documents.ofText(origin, text.text());
+                yield packer -> packer.add(origin, document, true);
             }
             case Entry.Chat chat -> {
-                Document document = documents.ofChat(place, chat.variables());
-                yield packer -> packer.add(place, document, false);
+                Document document = documents.ofChat(origin, chat.variables());
+                yield packer -> packer.add(origin, document, false);
             }
         };
     }

@@ -27,7 +27,7 @@ final class RowPacker {
     private final IdSink sink;
     private final int[] header = new int[HEADER];
     private int[] numbers = new int[0];
-    private Place rowPlace;
+    private DocumentOrigin rowOrigin;
     private int rowLength;
     private int rowCounted;
     private long documentCount;
@@ -48,16 +48,16 @@ final class RowPacker {
      * @throws DataException
      *             where it is too long, or nothing counts in it
      */
-    void addRow(Place place, List<Document> documents) {
+    void addRow(DocumentOrigin origin, List<Document> documents) {
         int length = documents.stream().mapToInt(Document::length).sum();
         if (length > settings.sequenceLength()) {
             throw new DataException(
                     "%s is a row of %d tokens, longer than model.sequence-length = %d; set that to %d or more, or write shorter rows"
-                            .formatted(place, length, settings.sequenceLength(), length));
+                            .formatted(origin, length, settings.sequenceLength(), length));
         }
         endRow();
         for (Document document : documents) {
-            write(place, document);
+            write(origin, document);
         }
         endRow();
     }
@@ -70,39 +70,39 @@ final class RowPacker {
      * @throws DataException
      *             where it is too long, or nothing counts in the row before it
      */
-    void add(Place place, Document document, boolean isText) {
+    void add(DocumentOrigin origin, Document document, boolean isText) {
         int longest = settings.sequenceLength();
         if (document.length() <= longest) {
-            addWhole(place, document);
+            addWhole(origin, document);
             return;
         }
         if (!isText || !settings.cutsLongText()) {
             throw new DataException(
                     "%s is a document of %d tokens, longer than model.sequence-length = %d; set that to %d or more, or %s"
-                            .formatted(place, document.length(), longest, document.length(),
+                            .formatted(origin, document.length(), longest, document.length(),
                                     isText ? "data.cut-long-text = true, or shorten the text" : "leave the chat out"));
         }
         // A piece begins with the last token of the one before, so that each token but the first is a target once.
         for (int from = 0; from < document.length() - 1; from += longest - 1) {
-            addWhole(place, document.between(from, Math.min(document.length(), from + longest)));
+            addWhole(origin, document.between(from, Math.min(document.length(), from + longest)));
         }
     }
 
-    private void addWhole(Place place, Document document) {
+    private void addWhole(DocumentOrigin origin, Document document) {
         if (!settings.isPacked() || rowLength + document.length() > settings.sequenceLength()) {
             endRow();
         }
-        write(place, document);
+        write(origin, document);
     }
 
-    private void write(Place place, Document document) {
+    private void write(DocumentOrigin origin, Document document) {
         boolean beginsRow = rowLength == 0;
         if (beginsRow) {
-            rowPlace = place;
+            rowOrigin = origin;
         }
         int counted = document.countedTargets();
-        header[FILE] = place.fileIndex() << 1 | (beginsRow ? 1 : 0);
-        header[NUMBER] = (int) Math.min(Integer.MAX_VALUE, place.number());
+        header[FILE] = origin.fileIndex() << 1 | (beginsRow ? 1 : 0);
+        header[NUMBER] = (int) Math.min(Integer.MAX_VALUE, origin.number());
         header[LENGTH] = document.length();
         header[COUNTED] = counted;
         if (numbers.length < document.length()) {
@@ -130,7 +130,7 @@ final class RowPacker {
      */
     void endRow() {
         if (rowLength > 0 && rowCounted == 0) {
-            throw new DataException(rowPlace + " begins a row of " + rowLength + " tokens in which no target counts;"
+            throw new DataException(rowOrigin + " begins a row of " + rowLength + " tokens in which no target counts;"
                     + " leave these documents out, or let another token than the first of a document count");
         }
         rowLength = 0;

@@ -104,20 +104,20 @@ final class RowTable {
 
     /** As {@link PackedRows#fill}, up to a length; starts are null where no row holds several documents. */
     void fill(int row, int[] inputs, int[] targets, int[] starts, int at, int length) {
-        int place = 0;
+        int origin = 0;
         for (long header = this.starts[row]; header < this.starts[row + 1]; header = next(header)) {
-            int begin = place;
+            int begin = origin;
             int number = number(header + RowPacker.HEADER);
             for (int i = 1; i < documentLength(header); i++) {
                 int following = number(header + RowPacker.HEADER + i);
                 write(number >> 1, (following & 1) == 1 ? following >> 1 : TokenKernels.NOT_COUNTED, begin, inputs,
-                        targets, starts, at + place++);
+                        targets, starts, at + origin++);
                 number = following;
             }
-            write(number >> 1, TokenKernels.NOT_COUNTED, begin, inputs, targets, starts, at + place++);
+            write(number >> 1, TokenKernels.NOT_COUNTED, begin, inputs, targets, starts, at + origin++);
         }
-        for (int begin = place; place < length; place++) {
-            write(PADDING_ID, TokenKernels.NOT_COUNTED, begin, inputs, targets, starts, at + place);
+        for (int begin = origin; origin < length; origin++) {
+            write(PADDING_ID, TokenKernels.NOT_COUNTED, begin, inputs, targets, starts, at + origin);
         }
     }
 
@@ -129,18 +129,18 @@ final class RowTable {
         }
     }
 
-    private Place place(long header) {
+    private DocumentOrigin origin(long header) {
         int file = number(header + RowPacker.FILE) >> 1;
-        return new Place(files.get(file), file, number(header + RowPacker.NUMBER));
+        return new DocumentOrigin(files.get(file), file, number(header + RowPacker.NUMBER));
     }
 
     /**
      * An id that a vocabulary does not have.
      *
-     * @param place
+     * @param origin
      *            of its document
      */
-    record Beyond(Place place, int id) {
+    record Beyond(DocumentOrigin origin, int id) {
     }
 
     /** The first id of some rows that is not below a size; empty where all are. */
@@ -149,7 +149,7 @@ final class RowTable {
             for (int i = 0; i < documentLength(header); i++) {
                 int id = number(header + RowPacker.HEADER + i) >> 1;
                 if (id >= vocabularySize) {
-                    return Optional.of(new Beyond(place(header), id));
+                    return Optional.of(new Beyond(origin(header), id));
                 }
             }
         }

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(60)
 class ChatsTest {
     private static final JsonMapper JSON = new JsonMapper();
-    private static final Place PLACE = new Place(Path.of("chats.jsonl"), 0, 3);
+    private static final DocumentOrigin ORIGIN = new DocumentOrigin(Path.of("chats.jsonl"), 0, 3);
     private static final String TWO_TURNS = """
             [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"},
              {"role": "user", "content": "Bye"}, {"role": "assistant", "content": "See you"}]""";
@@ -47,7 +47,7 @@ class ChatsTest {
     void shouldCountWhatTheAssistantSays(String form, String said) throws IOException {
         JsonNode chat = JSON.readTree(Folder.resource("/tokenizers/" + form + "/expected.json").toFile()).get("chats")
                 .get(2);
-        Document document = documents(Folder.tokenizer(form)).ofChat(PLACE, chat(chat.get("messages").toString()));
+        Document document = documents(Folder.tokenizer(form)).ofChat(ORIGIN, chat(chat.get("messages").toString()));
         assertArrayEquals(JSON.convertValue(chat.get("ids"), int[].class), document.ids());
         assertEquals(said, counted(document));
         assertEquals(7, document.countedTargets());
@@ -57,7 +57,7 @@ class ChatsTest {
     @Test
     void shouldCountEveryTurnOfTheAssistant() {
         Tokenizer qwen = Folder.tokenizer("qwen");
-        Document document = documents(qwen).ofChat(PLACE, chat(TWO_TURNS));
+        Document document = documents(qwen).ofChat(ORIGIN, chat(TWO_TURNS));
         assertEquals("Hello<|im_end|>See you<|im_end|>", text(qwen, document));
     }
 
@@ -65,12 +65,12 @@ class ChatsTest {
     void shouldCountWhatATemplateMarks() {
         Tokenizer marking = new Folder(folder).tokenizerWith(CHATML);
         assertEquals("Hello<|im_end|>See you<|im_end|>",
-                text(marking, documents(marking).ofChat(PLACE, chat(TWO_TURNS))));
+                text(marking, documents(marking).ofChat(ORIGIN, chat(TWO_TURNS))));
         Tokenizer sparing = new Folder(folder).tokenizerWith(CHATML.replace("+ '<|im_end|>' }}{% endgeneration %}",
                 "}}{% endgeneration %}{{ '<|im_end|>' }}"));
-        Document document = documents(sparing).ofChat(PLACE, chat(TWO_TURNS));
+        Document document = documents(sparing).ofChat(ORIGIN, chat(TWO_TURNS));
         assertEquals("HelloSee you", text(sparing, document));
-        assertArrayEquals(documents(Folder.tokenizer("qwen")).ofChat(PLACE, chat(TWO_TURNS)).ids(), document.ids());
+        assertArrayEquals(documents(Folder.tokenizer("qwen")).ofChat(ORIGIN, chat(TWO_TURNS)).ids(), document.ids());
     }
 
     /** A template whose turns end with a line feed alone: that is the token that ends them. */
@@ -79,7 +79,7 @@ class ChatsTest {
         Tokenizer plain = new Folder(folder)
                 .tokenizerWith("{% for m in messages %}{{ m.role + ': ' + m.content + '\n' }}"
                         + "{% endfor %}{% if add_generation_prompt %}{{ 'assistant: ' }}{% endif %}");
-        assertEquals("Hello\nSee you\n", text(plain, documents(plain).ofChat(PLACE, chat(TWO_TURNS))));
+        assertEquals("Hello\nSee you\n", text(plain, documents(plain).ofChat(ORIGIN, chat(TWO_TURNS))));
     }
 
     @Test
@@ -88,7 +88,7 @@ class ChatsTest {
                 "{% if tools %}{{ tools | length }}{% endif %}{% for m in messages %}{{ m.content }}{% endfor %}");
         ObjectNode chat = chat("[{\"role\": \"assistant\", \"content\": \"a\"}]");
         chat.putArray("tools").addObject().put("name", "now");
-        assertEquals("1a", tools.decode(documents(tools).ofChat(PLACE, chat).ids()));
+        assertEquals("1a", tools.decode(documents(tools).ofChat(ORIGIN, chat).ids()));
         chat.put("tools", "now");
         assertEquals("chats.jsonl: line 3: tools must be a list, but found \"now\"", refusal(tools, chat));
     }
@@ -104,7 +104,7 @@ class ChatsTest {
                         + " follow, so what the assistant says cannot be told; mark it in the template with {% generation %}, or cut"
                         + " the chat after its last answer",
                 refusal(thinking, chat(TWO_TURNS)));
-        Document last = documents(thinking).ofChat(PLACE,
+        Document last = documents(thinking).ofChat(ORIGIN,
                 chat("[{\"role\": \"user\", \"content\": \"Hi\"}, {\"role\": \"assistant\", \"content\": \"Hello\"}]"));
         assertEquals("<think></think>Hello\n", text(thinking, last));
     }
@@ -157,7 +157,7 @@ class ChatsTest {
     }
 
     private static String refusal(Tokenizer tokenizer, ObjectNode chat) {
-        return assertThrows(DataException.class, () -> documents(tokenizer).ofChat(PLACE, chat)).getMessage();
+        return assertThrows(DataException.class, () -> documents(tokenizer).ofChat(ORIGIN, chat)).getMessage();
     }
 
     private static String counted(Document document) {

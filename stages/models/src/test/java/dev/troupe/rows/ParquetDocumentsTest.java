@@ -79,11 +79,11 @@ class ParquetDocumentsTest {
         try (ParquetColumns columns = new ParquetColumns(file(name), new StoppableInput(file(name)), bytes)) {
             for (int row = 0; row < before; row++) {
                 columns.next();
-                columns.entry(new Place(file(name), 0, row + 1));
+                columns.entry(new DocumentOrigin(file(name), 0, row + 1));
             }
             columns.next();
             DataException refused = assertThrows(DataException.class,
-                    () -> columns.entry(new Place(file(name), 0, before + 1)));
+                    () -> columns.entry(new DocumentOrigin(file(name), 0, before + 1)));
             assertEquals(file(name) + ": row " + (before + 1) + " has more than " + bytes
                     + " bytes; cut it into several rows", refused.getMessage());
         }

@@ -105,7 +105,7 @@ class RowPackerTest {
     @Test
     void shouldEndTextWithTheTokenForIt() {
         Tokenizer qwen = Folder.tokenizer("qwen");
-        Document document = new Documents(qwen).ofText(new Place(folder, 0, 1), "ab");
+        Document document = new Documents(qwen).ofText(new DocumentOrigin(folder, 0, 1), "ab");
         assertEquals("ab<|im_end|>", qwen.decode(document.ids()));
         assertArrayEquals(new boolean[]{true, true, true}, Arrays.copyOf(document.isCounted(), 3));
     }

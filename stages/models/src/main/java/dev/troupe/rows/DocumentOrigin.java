@@ -12,7 +12,7 @@ import java.nio.file.Path;
  * @param number
  *            of a line, or of a row of Parquet; the first is 1
  */
-record Place(Path file, int fileIndex, long number) {
+record DocumentOrigin(Path file, int fileIndex, long number) {
     @Override
     public String toString() {
         return file + (ParquetDocuments.isIn(file) ? ": row " : ": line ") + number;

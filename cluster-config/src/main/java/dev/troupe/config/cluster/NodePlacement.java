@@ -13,8 +13,8 @@ import java.util.stream.IntStream;
  * The placement of ranks on nodes: tensor groups within a node, since they exchange most, and pipelines across nodes,
  * as Narayanan et al. 2021, section 3.2, advise. Pure functions.
  */
-public final class Placement {
-    private Placement() {
+public final class NodePlacement {
+    private NodePlacement() {
     }
 
     /**

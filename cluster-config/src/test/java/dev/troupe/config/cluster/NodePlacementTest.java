@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("plan")
-class PlacementTest {
+class NodePlacementTest {
     private static final Optional<List<Integer>> TO_PLACE = Optional.empty();
     private static final Optional<List<Integer>> STANDBY = Optional.of(List.of());
 
@@ -47,10 +47,10 @@ class PlacementTest {
     void shouldTakeGroupsApartOnlyWhereToldToAndNeeded() {
         ParallelLayout layout = new ParallelLayout(1, 1, 4);
         List<Optional<List<Integer>>> two = List.of(TO_PLACE, TO_PLACE);
-        assertEquals(List.of(List.of(0, 1, 2, 3), List.of()), Placement.place(two, layout, false));
-        assertEquals(List.of(List.of(0, 1), List.of(2, 3)), Placement.place(two, layout, true));
+        assertEquals(List.of(List.of(0, 1, 2, 3), List.of()), NodePlacement.place(two, layout, false));
+        assertEquals(List.of(List.of(0, 1), List.of(2, 3)), NodePlacement.place(two, layout, true));
         assertEquals(List.of(List.of(0, 1, 2, 3), List.of(4, 5, 6, 7)),
-                Placement.place(two, new ParallelLayout(2, 1, 4), true));
+                NodePlacement.place(two, new ParallelLayout(2, 1, 4), true));
     }
 
     /** Every world of up to 4 x 3 x 3 ranks on up to 6 nodes. */
@@ -69,7 +69,7 @@ class PlacementTest {
 
     private static void assertPlacedWell(ParallelLayout layout, int nodes) {
         String message = layout + " on " + nodes;
-        List<List<Integer>> placed = Placement.place(Collections.nCopies(nodes, TO_PLACE), layout, false);
+        List<List<Integer>> placed = NodePlacement.place(Collections.nCopies(nodes, TO_PLACE), layout, false);
         assertEquals(nodes, placed.size(), message);
         assertEquals(IntStream.range(0, layout.worldSize()).boxed().toList(),
                 placed.stream().flatMap(List::stream).toList(), message);
@@ -82,6 +82,6 @@ class PlacementTest {
     }
 
     private static List<List<Integer>> place(ParallelLayout layout, List<Optional<List<Integer>>> given) {
-        return Placement.place(given, layout, false);
+        return NodePlacement.place(given, layout, false);
     }
 }

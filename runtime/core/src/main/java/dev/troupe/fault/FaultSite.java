@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * A place at which a fault may strike.
+ * A site at which a fault may strike.
  *
  * @param point
  *            the point of the step
@@ -22,11 +22,11 @@ import java.util.SplittableRandom;
  * @param message
  *            the message that is sent or received there; empty at other points
  */
-record Place(FaultPoint point, int rank, int stage, long step, int microbatch, Optional<FaultMessage> message) {
+record FaultSite(FaultPoint point, int rank, int stage, long step, int microbatch, Optional<FaultMessage> message) {
     /** The value for no microbatch. */
     static final int NO_MICROBATCH = -1;
 
-    /** Whether a fault matches this place, without its probability. */
+    /** Whether a fault matches this site, without its probability. */
     boolean matches(FaultSpec fault) {
         return fault.strikesAt(point) && (fault.rank().isEmpty() || fault.rank().getAsInt() == rank)
                 && (fault.stage().isEmpty() || fault.stage().getAsInt() == stage)
@@ -35,7 +35,7 @@ record Place(FaultPoint point, int rank, int stage, long step, int microbatch, O
                 && (fault.message().isEmpty() || fault.message().equals(message));
     }
 
-    /** Whether a fault with a probability strikes here: a function of seed and place, so that a run can be repeated. */
+    /** Whether a fault with a probability strikes here: a function of seed and site, so that a run can be repeated. */
     boolean isDrawn(FaultSpec fault) {
         if (fault.probability() == 1) {
             return true;
