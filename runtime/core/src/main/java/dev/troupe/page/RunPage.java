@@ -52,8 +52,10 @@ public final class RunPage {
     private final StepFiles files;
     private final EdgeTimes edges = new EdgeTimes();
     private final RunState state;
+    // Null until it is asked for after a look.
+    private ObjectNode present;
     private long lookedNanos;
-    /** What is drawn of the step that was asked for last: all who look at the page ask for the same one. */
+    /** The drawing of the step that was asked for last: all readers of the page ask for the same one. */
     private Answer drawing;
     private StepHead drawn;
 
@@ -102,6 +104,7 @@ public final class RunPage {
         if (System.nanoTime() - lookedNanos >= LOOK_EVERY_NANOS) {
             history.look();
             files.look();
+            present = null;
             lookedNanos = System.nanoTime();
         }
     }
@@ -115,11 +118,14 @@ public final class RunPage {
         return fromFile(RunFile.FILE, run -> Answer.json(run.set("now", now())));
     }
 
-    /** Returns the state of the run. */
+    /** Returns the state of the run, made once for all who listen between two looks; not to be changed. */
     synchronized ObjectNode now() {
         look();
-        boolean hasBegun = Files.exists(directory.resolve(RunDirectory.CONFIG));
-        return state.now(!hasBegun || RunDirectory.isHeld(directory), System.currentTimeMillis());
+        if (present == null) {
+            boolean hasBegun = Files.exists(directory.resolve(RunDirectory.CONFIG));
+            present = state.now(!hasBegun || RunDirectory.isHeld(directory), System.currentTimeMillis());
+        }
+        return present;
     }
 
     private synchronized Answer steps(Routes.Question question) {
@@ -287,7 +293,7 @@ public final class RunPage {
         }
     }
 
-    /** What is done with the object of a file. */
+    /** A function of the object of a file. */
     private interface Use {
         Answer of(ObjectNode object);
     }
