@@ -3,9 +3,6 @@ package dev.troupe.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +24,6 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("plan")
 class PackageTest {
-    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);
     private static final Pattern IMPORT = Pattern.compile("^import (?:static )?([\\w.]+)", Pattern.MULTILINE);
     /** Comments, text blocks and strings. */
@@ -51,7 +47,9 @@ class PackageTest {
     private static final Pattern JDK = Pattern
             .compile("(java|javax|jdk|com\\.sun\\.(?:management|net\\.httpserver))\\..*");
 
-    private static final Map<Path, String> TEXTS = texts();
+    private static final Map<Path, String> TEXTS = SourceTree.TEXTS.entrySet().stream()
+            .filter(file -> SourceTree.isMain(file.getKey()))
+            .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, (one, _) -> one, TreeMap::new));
     private static final Map<String, Set<String>> IMPORTS = imports();
 
     @Test
@@ -82,7 +80,7 @@ class PackageTest {
 
     @Test
     void shouldSeeThePackagesThatItJudges() {
-        assertTrue(IMPORTS.size() > 30, "the test looks in the wrong place: " + ROOT);
+        assertTrue(IMPORTS.size() > 30, "the test looks in the wrong place: " + SourceTree.ROOT);
         assertTrue(IMPORTS.get("dev.troupe.compare").contains("dev.troupe.schedule"), "it sees no import");
     }
 
@@ -134,27 +132,5 @@ class PackageTest {
         Matcher declared = PACKAGE.matcher(text);
         assertTrue(declared.find(), "no package in " + text);
         return declared.group(1);
-    }
-
-    /** Every main source, read once. */
-    private static Map<Path, String> texts() {
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            Map<Path, String> texts = new TreeMap<>();
-            files.filter(file -> file.toString().endsWith(".java"))
-                    .filter(file -> file.toString().contains("/src/main/"))
-                    .filter(file -> !ROOT.relativize(file).toString().contains("target/"))
-                    .forEach(file -> texts.put(file, read(file)));
-            return texts;
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
-    }
-
-    private static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
     }
 }

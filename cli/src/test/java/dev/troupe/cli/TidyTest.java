@@ -25,9 +25,8 @@ import org.junit.jupiter.api.Test;
 /** The rules of the house that a program can hold, over every source of every module. */
 @Tag("plan")
 class TidyTest {
-    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-    /** Every source of every module, read once. */
-    private static final Map<Path, String> TEXTS = texts();
+    private static final Path ROOT = SourceTree.ROOT;
+    private static final Map<Path, String> TEXTS = SourceTree.TEXTS;
     private static final int LONGEST_FILE = 400;
     private static final int WIDEST_COMMENT = 125;
     private static final int MOST_FILES = 20;
@@ -131,14 +130,15 @@ class TidyTest {
     void shouldHaveArrowsForEveryModule() {
         Set<String> judged = new TreeSet<>(ARROWS.keySet());
         judged.addAll(WITHOUT_ARROWS);
-        assertEquals(judged, MODULE.matcher(read(ROOT.resolve("pom.xml"))).results().map(module -> module.group(1))
-                .collect(Collectors.toCollection(TreeSet::new)));
+        assertEquals(judged,
+                MODULE.matcher(SourceTree.read(ROOT.resolve("pom.xml"))).results().map(module -> module.group(1))
+                        .collect(Collectors.toCollection(TreeSet::new)));
     }
 
     @Test
     void shouldKeepEnginesChatsAndTheCommandOutOfTheRuntime() {
         List<String> wrong = new ArrayList<>();
-        sources(ROOT.resolve("runtime")).filter(TidyTest::isMain).forEach(file -> IMPORT_BEYOND_THE_JDK
+        sources(ROOT.resolve("runtime")).filter(SourceTree::isMain).forEach(file -> IMPORT_BEYOND_THE_JDK
                 .matcher(TEXTS.get(file)).results().map(found -> found.group(1))
                 .filter(imported -> BEYOND_THE_RUNTIME.matcher(imported).matches())
                 .forEach(imported -> wrong.add(ROOT.relativize(file) + " imports " + imported)));
@@ -202,7 +202,7 @@ class TidyTest {
     @Test
     void shouldKeepPackagesThatFitInAHead() {
         Map<String, Integer> files = new TreeMap<>();
-        sources(ROOT).filter(TidyTest::isMain).forEach(file -> files.merge(packageOf(file), 1, Integer::sum));
+        sources(ROOT).filter(SourceTree::isMain).forEach(file -> files.merge(packageOf(file), 1, Integer::sum));
         assertEquals(List.of(), overTheLimit(files, MOST_FILES, LARGE_PACKAGES, "files"));
     }
 
@@ -226,7 +226,7 @@ class TidyTest {
     @Test
     void shouldNameAFamilysTensorsInItsPackageAlone() {
         FAMILY_NAMES.forEach((folder, names) -> assertEquals(Set.of(folder),
-                sources(ROOT).filter(TidyTest::isMain).filter(file -> names.matcher(TEXTS.get(file)).find())
+                sources(ROOT).filter(SourceTree::isMain).filter(file -> names.matcher(TEXTS.get(file)).find())
                         .map(file -> ROOT.relativize(file.getParent()).toString()).collect(Collectors.toSet())));
     }
 
@@ -256,7 +256,7 @@ class TidyTest {
                     String name = file.getFileName().toString().replace(".java", "");
                     return !name.endsWith("Test") && !named.contains(name) && words.entrySet().stream()
                             .noneMatch(other -> !other.getKey().equals(file)
-                                    && (isMain(other.getKey()) || !isMain(file))
+                                    && (SourceTree.isMain(other.getKey()) || !SourceTree.isMain(file))
                                     && other.getValue().contains(name));
                 }).map(file -> ROOT.relativize(file).toString()).toList();
         assertEquals(List.of(), dead, "no other file names these");
@@ -268,7 +268,7 @@ class TidyTest {
             return files.filter(file -> !ROOT.relativize(file).toString().matches(".*(target|\\.git)/.*"))
                     .filter(file -> file.toString()
                             .matches(".*(META-INF/services/[^/]*|pom\\.xml|\\.conf|/troupe|bench/[^.]*)"))
-                    .filter(Files::isRegularFile).map(TidyTest::read).collect(Collectors.joining("\n"));
+                    .filter(Files::isRegularFile).map(SourceTree::read).collect(Collectors.joining("\n"));
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
@@ -289,10 +289,6 @@ class TidyTest {
                 sources(ROOT.resolve(module).resolve("src/main")).toList().isEmpty(), module));
     }
 
-    private static boolean isMain(Path file) {
-        return file.toString().contains("/src/main/");
-    }
-
     private static String packageOf(Path file) {
         Matcher declared = PACKAGE.matcher(TEXTS.get(file));
         assertTrue(declared.find(), file + " is in no package");
@@ -301,25 +297,5 @@ class TidyTest {
 
     private static Stream<Path> sources(Path folder) {
         return TEXTS.keySet().stream().filter(file -> file.startsWith(folder));
-    }
-
-    private static Map<Path, String> texts() {
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            Map<Path, String> texts = new TreeMap<>();
-            files.filter(file -> file.toString().endsWith(".java"))
-                    .filter(file -> !ROOT.relativize(file).toString().contains("target/"))
-                    .forEach(file -> texts.put(file, read(file)));
-            return texts;
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
-    }
-
-    private static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
     }
 }
