@@ -76,10 +76,10 @@ final class Checkpoints {
                     setup.checkpoints().abandon(attempt.stepsDone());
                     return new CheckpointEvent.Deleted(attempt);
                 });
-                case CheckpointCommand.ReportStands(long stepsDone) -> reportStands(stepsDone);
+                case CheckpointCommand.ReportWritten(long stepsDone) -> reportWritten(stepsDone);
                 case CheckpointCommand.ReportFailed(long stepsDone, String why) -> reportFailed(stepsDone, why);
-                case CheckpointCommand.ReportSettled(var attempt, boolean stands, var failure) ->
-                    settled = Optional.of(new RunEvent.CheckpointSettled(attempt, stands, failure));
+                case CheckpointCommand.ReportSettled(var attempt, boolean isWritten, var failure) ->
+                    settled = Optional.of(new RunEvent.CheckpointSettled(attempt, isWritten, failure));
             }
         }
         return settled;
@@ -118,7 +118,7 @@ final class Checkpoints {
         }
     }
 
-    /** Beside training on a thread for each time: where a disk hangs, only what waits for it does. */
+    /** Beside training, on a thread for each checkpoint: a disk that hangs holds up only the writers that wait for it. */
     private Optional<RunEvent> answer(CheckpointAttempt attempt, Supplier<CheckpointEvent> work) {
         if (attempt.way() == CheckpointWay.AWAITED) {
             return take(work.get());
@@ -128,7 +128,7 @@ final class Checkpoints {
         return Optional.empty();
     }
 
-    private void reportStands(long stepsDone) {
+    private void reportWritten(long stepsDone) {
         timer.restart(setup.clock().getAsLong());
         setup.listener().onCheckpoint(stepsDone, CheckpointStore.directoryOf(setup.directory(), stepsDone));
         EventLog.ofRun(epoch.getAsInt(), stepsDone, "a checkpoint stands");
@@ -140,7 +140,7 @@ final class Checkpoints {
         EventLog.ofRun(epoch.getAsInt(), stepsDone, "a checkpoint could not be written: " + why);
     }
 
-    /** What the run is to hear where the last checkpoint is too old. */
+    /** The event for the run where the last checkpoint is too old. */
     Optional<RunEvent> dueByTime() {
         return timer.takeDue(setup.clock().getAsLong())
                 ? Optional.of(new RunEvent.CheckpointTimeIsUp())

@@ -42,7 +42,7 @@ import java.util.function.Supplier;
  *            how many steps lie behind each checkpoint that was there before the run went on in the directory, damaged or
  *            not
  * @param checkpoints
- *            where checkpoints go
+ *            takes checkpoints
  * @param timeout
  *            how long nothing may move
  * @param hangTimeout

@@ -43,7 +43,7 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
  * machine wants done goes out to them.
  */
 final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
-    /** What a schedule actor is told. */
+    /** A message to a schedule actor. */
     sealed interface Command {
     }
 
@@ -107,7 +107,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     /**
-     * All ranks stand in the epoch: send again what of the pass of this number is not among what others have from this
+     * All ranks are ready in the epoch: send again what of the pass of this number is not among what others have from this
      * rank.
      */
     record Resume(int term, int epoch, long pass, MessageKeys received) implements Order {
@@ -234,7 +234,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return this;
     }
 
-    /** A rank stands in an epoch when it also has its weights. */
+    /** A rank is ready in an epoch when it also has its weights. */
     private Behavior<Command> onEpochBegun(EpochBegun begun) {
         epoch = begun.epoch();
         return phase instanceof RankPhase.Loading ? this : take(new RankEvent.EpochEntered(epoch));
@@ -276,8 +276,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                     orders++, new ActionRequest(action, sends, steps.passOf(action), steps.updateOf(action))));
             case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
             case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
-            case RankCommand.ReportEpochReady(int stood, long number, var received) -> tellCoordinator(
-                    new RunEvent.EpochReady(rank.incarnation(), stood, number, rank.tensors().keys(received)));
+            case RankCommand.ReportEpochReady(int inEpoch, long number, var received) -> tellCoordinator(
+                    new RunEvent.EpochReady(rank.incarnation(), inEpoch, number, rank.tensors().keys(received)));
             case RankCommand.ReportPassDone(Pass done, long step) -> {
                 if (done.kind() == Pass.Kind.TRAINING) {
                     int inRow = (int) (step - done.step());

@@ -21,7 +21,7 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
  * {@linkplain StageThread rank's thread}; questions that must be answered meanwhile go to the schedule actor.
  */
 final class StageActor extends AbstractBehavior<StageActor.Command> {
-    /** What a stage actor is told. */
+    /** A message to a stage actor. */
     sealed interface Command {
     }
 
@@ -36,7 +36,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
 
     /**
      * Add your weights and optimizer state to the rank's part of a checkpoint, and pass it on to the next stage of the
-     * rank; the last writes the file. The rank stands still meanwhile.
+     * rank; the last writes the file. The rank computes nothing meanwhile.
      *
      * @param parts
      *            of the stages before

@@ -19,12 +19,12 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
- * The ranks that share the stages of one place in a pipeline: they start together, and none of them goes on without the
- * others. A collective is under way on all of them or on none, so when one cannot go on, the others are told to leave their
+ * The ranks that share the stages of one place in a pipeline: they start together, and none of them continues without the
+ * others. A collective is under way on all of them or on none, so when one has failed, the others are told to leave their
  * collectives at once, and the coordinator hears of the one that failed.
  */
 final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Command> {
-    /** What a group is told. */
+    /** A message to a group. */
     sealed interface Command {
         /** The end of a rank, by what threw; null where nothing did. */
         static Command failure(int rank, String reason, Optional<Strike> strike, Throwable cause) {
@@ -34,7 +34,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
         }
     }
 
-    /** A rank cannot go on, for the reason in this sentence, and by this error if it is one that may strike again. */
+    /** A rank has failed, for the reason in this sentence, and by this error if it is one that may strike again. */
     record MemberFailed(int rank, String reason, Optional<Strike> strike) implements Command {
     }
 
@@ -107,7 +107,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
         return Integer.parseInt(ended.getRef().path().name().substring("rank-".length()));
     }
 
-    /** Only the first counts: that the others cannot go on without it follows. */
+    /** Only the first failure counts: the others follow from it. */
     private Behavior<Command> fail(int rank, String reason, Optional<Strike> strike) {
         if (!hasFailed) {
             hasFailed = true;

@@ -36,7 +36,7 @@ import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
  * the run is under way here ({@link CoordinatedRun}).
  */
 public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordinator.Command> {
-    /** What the coordinator is told. */
+    /** A message to the coordinator. */
     public sealed interface Command {
     }
 
@@ -72,11 +72,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record CheckpointHappened(CheckpointEvent event) implements OfRun {
     }
 
-    /** What a rank has computed in a step. */
+    /** The results of a rank in a step. */
     record StepTimed(Incarnation rank, long step, List<StageTime> times) implements OfRun {
     }
 
-    /** What a rank has done in a step, and when. */
+    /** The trace of a rank in a step. */
     record StepTraced(Incarnation rank, long step, RankTimes times) implements OfRun {
     }
 

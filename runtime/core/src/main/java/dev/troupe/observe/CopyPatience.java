@@ -16,7 +16,7 @@ public final class CopyPatience {
     /** Since when an update waits; zero while none does. */
     private long sinceNanos;
 
-    /** What the run is to hear of the copies that its next update waits for. */
+    /** The event for the run about the copies that its next update waits for. */
     public Optional<RunEvent> look(RunMachine machine, long nowNanos) {
         List<Integer> awaited = machine.awaitsCopiesOf();
         if (!isOver(awaited, nowNanos)) {
@@ -40,7 +40,7 @@ public final class CopyPatience {
         return isOver;
     }
 
-    /** What became of copies that did not come. */
+    /** The sentence about copies that did not come. */
     private static String sentence(List<Integer> ranks) {
         return "copies of what ranks " + ranks + " kept do not come to other nodes within " + PATIENCE.toSeconds()
                 + " seconds; the run goes on without them, and would not outlive the loss of these ranks' nodes";

@@ -16,7 +16,7 @@ import java.util.List;
  * @param detectedAtMillis
  *            when the coordinator heard of it
  * @param resumedAtMillis
- *            when all ranks stood in the new epoch and were told to go on
+ *            when all ranks were ready in the new epoch and were told to resume
  * @param caughtUpAtMillis
  *            when the restarted ranks had done again what the pass had asked of them
  */

@@ -122,7 +122,7 @@ public final class RunReports {
         traces.clockTold(rank, askedNanos, nanos, System.nanoTime());
     }
 
-    /** The ranks write a checkpoint before they go on. */
+    /** The ranks write a checkpoint before they continue. */
     public void checkpointBegins() {
         traces.disturbed(Cause.STATE);
     }
@@ -207,7 +207,7 @@ public final class RunReports {
     }
 
     public void resumed(int epoch, long stepsDone) {
-        EventLog.ofRun(epoch, stepsDone, "all ranks stand and go on");
+        EventLog.ofRun(epoch, stepsDone, "all ranks are ready and continue");
         recoveries.resume();
     }
 

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Watches a run that has begun for standing still, and draws where it stands. Belongs to the coordinator.
+ * Watches a run that has begun for stalls, and draws each one. Belongs to the coordinator.
  */
 public final class Standstills {
     private final TrainingPlan plan;
@@ -60,7 +60,7 @@ public final class Standstills {
         watch.onMoved(clock.getAsLong());
     }
 
-    /** What stands still, as what the run is to hear. */
+    /** The event of a stall, for the run's machine; empty while the run moves. */
     public Optional<RunEvent> look(RunMachine machine) {
         return watch.stall(clock.getAsLong()).map(stall -> {
             String sentence = StallFile.write(directory, plan, machine.epoch(), machine.stepsDone(),

@@ -5,7 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where copies of what the ranks of a node keep go, and who hears what comes from other nodes. Thread rule: any thread.
+ * The routes of snapshot copies: the nodes that copies of this node's ranks go to, and the listener for copies from other
+ * nodes. Thread rule: any thread.
  */
 public final class CopyRoutes implements SnapshotCopies.Listener {
     /**
@@ -23,12 +24,12 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
     private volatile SnapshotCopies.Listener hearer = (_, _, _) -> {
     };
 
-    /** What carries them; without, nothing is copied. */
+    /** The carrier of copies; without one, nothing is copied. */
     public void over(SnapshotCopies carrier) {
         copies = Optional.of(carrier);
     }
 
-    /** From now on this one hears what comes, on the thread that copies. */
+    /** From now on this listener is told of incoming copies, on the thread that copies. */
     public void tell(SnapshotCopies.Listener listener) {
         hearer = listener;
     }

@@ -18,10 +18,10 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /**
- * What all ranks of a node share. Any thread may read it.
+ * The parts that all ranks of a node share. Any thread may read it.
  *
  * @param plan
- *            what is to be done
+ *            the plan of the run
  * @param transport
  *            carries tensors between ranks
  * @param groups
@@ -33,27 +33,27 @@ import java.util.function.Supplier;
  * @param weights
  *            the weights the run starts from
  * @param resumes
- *            whether they come with optimizer state
+ *            whether the weights come with optimizer state
  * @param firstStep
- *            steps that lie behind with these weights
+ *            steps done with these weights
  * @param snapshots
- *            what ranks start again from after a failure; empty where a failure ends the run
+ *            the states from which ranks start again after a failure; empty where a failure ends the run
  * @param copies
- *            sends what is kept to other nodes
+ *            sends snapshots to other nodes
  * @param batches
- *            what is trained on
+ *            the batches of the training data
  * @param validation
- *            what the validation loss is measured on, if anything
+ *            the batches of the validation loss, if it is measured
  * @param checkpoints
- *            where checkpoints go
+ *            takes checkpoints
  * @param gradientDump
  *            writes the gradients of one step, if that was asked for
  * @param pauses
  *            the times in which this process stood still
  * @param faults
- *            what is to go wrong on purpose
+ *            the faults that are injected
  * @param warmsUp
- *            whether a node without ranks warms up what it may take over
+ *            whether a node without ranks warms up the kernels of ranks that it may take over
  */
 public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, IntFunction<Engine> engines,
         Supplier<WorkClock> clocks, WeightSource weights, boolean resumes, long firstStep,

@@ -146,12 +146,12 @@ public final class RankResources {
         return engine;
     }
 
-    /** What it does in a step, and when. */
+    /** Its trace of a step. */
     public RankTrace trace() {
         return trace;
     }
 
-    /** What of its bits flips on purpose. */
+    /** The bits of it that are flipped on purpose. */
     BitFlips flips() {
         return flips;
     }
@@ -278,7 +278,7 @@ public final class RankResources {
         });
     }
 
-    /** What this rank has sent since this was last asked. One caller. */
+    /** The traffic of this rank since the last call. One caller. */
     public Traffic newTraffic() {
         Traffic all = new Traffic(outbox.bytesSent(), tensorGroup.map(CollectiveGroup::bytesSent).orElse(0L),
                 dataGroup.map(CollectiveGroup::bytesSent).orElse(0L));

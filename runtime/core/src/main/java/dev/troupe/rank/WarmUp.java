@@ -26,7 +26,7 @@ public final class WarmUp {
     private static final Duration LONGEST = Duration.ofSeconds(30);
     /** Of each place. Compilers run beside the steps, so one that is no quicker may be followed by one that is. */
     private static final int NO_QUICKER = 2;
-    /** What counts as quicker; less is what steps differ by anyway. */
+    /** The gain that counts as quicker; steps differ by less anyway. */
     private static final double QUICKER = 0.9;
     /** Longer than an action takes, even the first of its kind. */
     private static final Duration THREAD_END = Duration.ofSeconds(10);
@@ -129,7 +129,7 @@ public final class WarmUp {
         return true;
     }
 
-    /** Leaves the cores to who trains on this machine; whether to go on. */
+    /** Leaves the cores to nodes that train on this machine; whether to continue. */
     private boolean pause(long nanos) {
         try {
             return !stopped.await(nanos, TimeUnit.NANOSECONDS)

@@ -27,7 +27,7 @@ import java.util.function.LongPredicate;
 
 /**
  * One rank takes over, for nothing: it opens its stages as of a given step, walks its row of the
- * next step and keeps what came of it, by the very code and with the very sizes of the run.
+ * next step and keeps its results, by the very code and with the very sizes of the run.
  *
  * <p>Thread rule: one thread.
  */
@@ -71,7 +71,7 @@ final class WarmUpRun implements AutoCloseable {
         this.pace = pace;
     }
 
-    /** Does it all, and returns true; or false as soon as it is not to go on. */
+    /** Runs the whole warm-up, and returns true; or false as soon as it is told to stop. */
     boolean run() {
         rank.listen(new Arrivals());
         for (int stage : rank.stages()) {
@@ -91,7 +91,7 @@ final class WarmUpRun implements AutoCloseable {
         return isDone;
     }
 
-    /** What the actions took, without the pauses between them. */
+    /** The time of the actions, without the pauses between them. */
     long nanos() {
         return nanos;
     }
@@ -141,8 +141,8 @@ final class WarmUpRun implements AutoCloseable {
             case RankCommand.ReportPassDone(Pass done, long step) ->
                 events.add(new RankEvent.UpdateRequested((int) (step - done.step())));
             case RankCommand.ReportUpdated _ -> isDone = true;
-            case RankCommand.ReportEpochReady standing ->
-                throw new IllegalStateException("nobody began an epoch, but found " + standing);
+            case RankCommand.ReportEpochReady ready ->
+                throw new IllegalStateException("nobody began an epoch, but found " + ready);
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.troupe.protocol;
 
 /**
- * A rank from one start to the next. What a rank says carries it, so that one that was restarted meanwhile is not heard.
+ * A rank from one start to the next. Every event of a rank carries it, so that events from before a restart are dropped.
  *
  * @param rank
  *            which rank

@@ -28,12 +28,12 @@ public record Pass(long step, Kind kind, double lossScale) {
         return number / KINDS; // rounded down
     }
 
-    /** What the pass with a number is for. */
+    /** The kind of the pass with a number. */
     public static Kind kindOf(long number) {
         return Kind.values()[(int) (number % KINDS)];
     }
 
-    /** What a pass is for, in their order within a step. */
+    /** The kinds of passes, in their order within a step. */
     public enum Kind {
         /** Forwards and backwards; a weight update follows. */
         TRAINING,

@@ -6,7 +6,7 @@ package dev.troupe.protocol;
  * @param kind
  *            of which of the two plans
  * @param position
- *            the index of what it computes, sends or waits for; the length of the row where that is behind it
+ *            the index of the action that the rank computes, sends or waits for; the length of the row at the row's end
  */
 public record RowPosition(Pass.Kind kind, int position) {
 }

@@ -23,13 +23,14 @@ import java.util.function.LongToDoubleFunction;
  * @param checkpointEvery
  *            steps between two checkpoints, or 0 for the one at the end only
  * @param savedStep
- *            the steps of the checkpoint that stands in the run's directory already, or -1 for none
+ *            the steps of the checkpoint that is in the run's directory already, or -1 for none
  * @param endsWithCheckpoint
  *            whether the state at the end is worth keeping
  * @param places
  *            the ranks that are restarted together, since a collective that one of them left is whole for none
  * @param mostRecoveries
- *            failures of one step that the run goes on from; what fails more often would for ever. 0 where a failure ends it
+ *            failures of one step that the run survives; a step that fails more often would fail for ever. 0 where a failure
+ *            ends it
  * @param stepsPerPass
  *            steps from one commit to the next: 1, or those of a pass where steps overlap; it divides all counts of steps
  *            above

@@ -24,7 +24,7 @@ public record Traffic(long pipeline, long tensor, long data) {
         return new Traffic(pipeline / parts, tensor / parts, data / parts);
     }
 
-    /** What has come since an earlier count. */
+    /** The traffic since an earlier count. */
     public Traffic since(Traffic earlier) {
         return new Traffic(pipeline - earlier.pipeline, tensor - earlier.tensor, data - earlier.data);
     }

@@ -4,7 +4,7 @@ import dev.troupe.protocol.LossScale;
 import java.util.List;
 import java.util.Optional;
 
-/** What is to be done for a checkpoint. */
+/** A command of the checkpoint's machine to its shell. */
 public sealed interface CheckpointCommand {
     /**
      * Every node is to write the parts of the ranks that it has, from their snapshots;
@@ -44,8 +44,8 @@ public sealed interface CheckpointCommand {
     record Delete(CheckpointAttempt attempt) implements CheckpointCommand {
     }
 
-    /** The checkpoint stands. */
-    record ReportStands(long stepsDone) implements CheckpointCommand {
+    /** The checkpoint is written. */
+    record ReportWritten(long stepsDone) implements CheckpointCommand {
     }
 
     /** The run continues without this checkpoint, for the reason in this sentence. */
@@ -55,12 +55,12 @@ public sealed interface CheckpointCommand {
     /**
      * The run is to hear that nothing of this checkpoint is under way any more.
      *
-     * @param stands
-     *            whether it stands
+     * @param isWritten
+     *            whether it is complete on disk
      * @param failure
      *            why it does not, where the run waits for it
      */
-    record ReportSettled(CheckpointAttempt attempt, boolean stands,
+    record ReportSettled(CheckpointAttempt attempt, boolean isWritten,
             Optional<String> failure) implements CheckpointCommand {
     }
 }

@@ -3,7 +3,7 @@ package dev.troupe.protocol.checkpoint;
 import dev.troupe.protocol.LossScale;
 import java.util.List;
 
-/** What happens to a checkpoint. */
+/** An event of a checkpoint. */
 public sealed interface CheckpointEvent {
     /**
      * The run wants a checkpoint of its last commit.
@@ -30,7 +30,7 @@ public sealed interface CheckpointEvent {
     record Withdrawn() implements CheckpointEvent {
     }
 
-    /** A node goes on writing a part: bytes have moved since it said so last. */
+    /** A node writes a part: bytes have moved since its last event. */
     record Moving(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
@@ -42,7 +42,7 @@ public sealed interface CheckpointEvent {
     record PartFailed(CheckpointAttempt attempt, int rank, String why) implements CheckpointEvent {
     }
 
-    /** The checkpoint that was to be committed stands. */
+    /** The checkpoint that was to be committed is written. */
     record Stands(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
@@ -50,7 +50,7 @@ public sealed interface CheckpointEvent {
     record Refused(CheckpointAttempt attempt, String why) implements CheckpointEvent {
     }
 
-    /** What was written of it is deleted. */
+    /** Its files are deleted. */
     record Deleted(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 

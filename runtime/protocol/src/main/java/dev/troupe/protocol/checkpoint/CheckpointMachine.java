@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
  * The logic of one checkpoint after the other, from the wish of the run to the manifest.
  *
  * <pre>{@code
- *   IDLE --wanted--> WRITING --all parts--> COMMITTING --stands--> IDLE
+ *   IDLE --wanted--> WRITING --all parts--> COMMITTING --written--> IDLE
  *                       |                       |
  *                       +------> DELETING <-----+ --deleted--> IDLE
  * }</pre>
@@ -21,8 +21,8 @@ import java.util.stream.IntStream;
  * the run continues without a checkpoint that fails, and is told so at once. Where the run waits, ranks write their parts,
  * and a rank that was started again before its part was written is told again; the run decides what a failure costs.
  *
- * <p>The machine tells the run when the checkpoint is settled: it stands, or nothing is left of it. Answers that are of an
- * earlier attempt are not heard.
+ * <p>The machine tells the run when the checkpoint is settled: it is written, or nothing is left of it. Answers of an
+ * earlier attempt are dropped.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -45,7 +45,7 @@ public final class CheckpointMachine {
         this.rankCount = rankCount;
     }
 
-    /** Takes in one event and returns what is to be done, in order. */
+    /** Takes in one event and returns the commands that follow, in order. */
     public List<CheckpointCommand> on(CheckpointEvent event) {
         List<CheckpointCommand> commands = new ArrayList<>();
         switch (event) {
@@ -66,7 +66,7 @@ public final class CheckpointMachine {
             case CheckpointEvent.NodeGone(String node, String reason) -> loseNode(node, reason, commands);
             case CheckpointEvent.Stands(var of) -> {
                 if (isAt(State.COMMITTING, of)) {
-                    commands.add(new CheckpointCommand.ReportStands(of.stepsDone()));
+                    commands.add(new CheckpointCommand.ReportWritten(of.stepsDone()));
                     settle(true, commands);
                 }
             }
@@ -121,7 +121,7 @@ public final class CheckpointMachine {
 
     private void withdraw(List<CheckpointCommand> commands) {
         isWithdrawn = true;
-        if (state == State.WRITING && isAwaited()) { // one that is being committed comes to stand, or fails
+        if (state == State.WRITING && isAwaited()) { // a checkpoint that is being committed is written, or fails
             fail("the run goes back", commands);
         }
     }
@@ -176,9 +176,9 @@ public final class CheckpointMachine {
         commands.add(new CheckpointCommand.Delete(attempt));
     }
 
-    private void settle(boolean stands, List<CheckpointCommand> commands) {
+    private void settle(boolean isWritten, List<CheckpointCommand> commands) {
         state = State.IDLE;
-        commands.add(new CheckpointCommand.ReportSettled(attempt, stands, failure.filter(_ -> !isWithdrawn)));
+        commands.add(new CheckpointCommand.ReportSettled(attempt, isWritten, failure.filter(_ -> !isWithdrawn)));
     }
 
     private void giveUp(List<CheckpointCommand> commands) {
@@ -186,11 +186,11 @@ public final class CheckpointMachine {
                 + " (recovery.hang-timeout, and half of transport.timeout at most)";
         switch (state) {
             case WRITING -> fail(why, commands);
-            case COMMITTING -> { // it may come to stand at any time, so nothing of it is touched
+            case COMMITTING -> { // it may be complete at any time, so nothing of it is touched
                 commands.add(new CheckpointCommand.ReportFailed(attempt.stepsDone(), why));
                 settle(false, commands);
             }
-            case DELETING -> settle(false, commands); // the next that stands has it deleted
+            case DELETING -> settle(false, commands); // the next that is written has it deleted
             case IDLE -> throw new IllegalStateException("no checkpoint is under way that the run could wait for");
         }
     }

@@ -18,7 +18,7 @@ public final class CheckpointTimer {
         this.sinceNanos = nowNanos;
     }
 
-    /** A checkpoint stands, or could not be written: the next is due an interval from now. */
+    /** A checkpoint is written, or could not be written: the next is due an interval from now. */
     public void restart(long nowNanos) {
         sinceNanos = nowNanos;
     }

@@ -92,7 +92,7 @@ public final class NodeMachine {
                 }
             }
             case NodeEvent.Opened opened -> begin(opened, commands);
-            case NodeEvent.CannotOpen(String why) -> commands.add( // the run does without it, or moves its ranks
+            case NodeEvent.CannotOpen(String why) -> commands.add( // the run continues without the node, or moves its ranks
                     new NodeCommand.Report(new RunEvent.NodeLost(name, "node " + name + ": " + why)));
             case NodeEvent.CopyArrived(int rank, long stepsDone) -> reportCopy(rank, stepsDone, commands);
             case NodeEvent.CoordinatorLost(int lost, boolean wasHere) -> loseCoordinator(lost, wasHere, commands);

@@ -4,7 +4,7 @@ import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
 import java.util.List;
 
-/** What a rank wants done. */
+/** A command of a rank to its shell. */
 public sealed interface RankCommand {
     /**
      * Have a stage do an action, after all that were ordered before, and then hand the tensors of these sends (SEND_F or
@@ -25,7 +25,7 @@ public sealed interface RankCommand {
     }
 
     /**
-     * Tell the coordinator that the rank stands in an epoch, and what it has of a pass.
+     * Tell the coordinator that the rank is ready in an epoch, and what it has of a pass.
      *
      * @param pass
      *            the number of the pass under way, or of the last one; -1 for none
@@ -48,7 +48,7 @@ public sealed interface RankCommand {
         }
     }
 
-    /** Tell the coordinator that the new weights of a pass stand, by its first step. */
+    /** Tell the coordinator that the new weights of a pass are in place, by its first step. */
     record ReportUpdated(long step) implements RankCommand {
     }
 }

@@ -3,7 +3,7 @@ package dev.troupe.protocol.rank;
 import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
 
-/** What happens to a rank. */
+/** An event of a rank. */
 public sealed interface RankEvent {
     /**
      * The coordinator starts a pass.

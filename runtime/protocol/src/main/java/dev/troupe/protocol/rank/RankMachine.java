@@ -13,9 +13,9 @@ import java.util.Set;
 
 /**
  * The logic of one rank: it has its {@link RowWalk} of the pass under way, and says what the coordinator is to hear. A
- * training row has the whole step: behind its norms the rank reports what its stages have measured, and at its end that the
- * new weights are there. Where steps overlap, a row has several: the rank reports each behind its norms and goes on, and its
- * walk waits at an update for the decision of that step.
+ * training row has the whole step: after its norms the rank reports its stages' losses and squared sums, and at its end that
+ * the new weights are there. Where steps overlap, a row has several: the rank reports each after its norms and continues,
+ * and its walk waits at an update for the decision of that step.
  *
  * <p>A rank obeys the coordinator under which its node started it, and no other: its shell asks {@link #obeys}.
  *
@@ -62,7 +62,7 @@ public final class RankMachine {
         return from == term;
     }
 
-    /** Takes in one event and returns what is to be done, in order. */
+    /** Takes in one event and returns the commands that follow, in order. */
     public List<RankCommand> on(RankEvent event) {
         List<RankCommand> commands = new ArrayList<>();
         switch (event) {
@@ -169,7 +169,7 @@ public final class RankMachine {
         return walk.isWorking();
     }
 
-    /** What the rank is doing or waiting for, in words for an error message. */
+    /** The action that the rank does or waits for, in words for an error message. */
     public String situation() {
         return walk.isOver() ? "waiting for the coordinator to start a step" : walk.situation() + where();
     }

@@ -18,7 +18,7 @@ import java.util.Set;
  * One walk over a row: which action can start next. Actions are done in the order of the row, one at a time. While one is
  * done, the next may be ordered already if all it needs is there: the rank then goes from one to the other without asking.
  *
- * <p>The receive of an activation or a gradient is behind as soon as its tensor has landed, since the action that follows
+ * <p>The receive of an activation or a gradient is done as soon as its tensor has landed, since the action that follows
  * takes the tensor; a send of one needs what was ordered before it to be done. All else is done by a stage.
  *
  * <p>Thread rule: none; one caller at a time.
@@ -39,7 +39,7 @@ public final class RowWalk {
     private int measured;
     // By step, the norms that are to be done.
     private final Map<Integer, Integer> normsLeft = new HashMap<>();
-    // In the order they are done in; the first is the one that is being done.
+    // In the order of the row; the first is under way.
     private final Deque<Action> ordered = new ArrayDeque<>();
     private final Set<Action> landed = new HashSet<>();
     // The receives that are behind, in order: the same message is not used twice.
@@ -138,7 +138,7 @@ public final class RowWalk {
         return row.subList(first, position);
     }
 
-    /** Whether an action is the one that is being done, so that it can end. */
+    /** Whether an action is under way first, so that it can end. */
     public boolean isDoing(Action action) {
         return action.equals(ordered.peekFirst());
     }
@@ -209,12 +209,12 @@ public final class RowWalk {
         return !ordered.isEmpty();
     }
 
-    /** The index of what is done or waited for; the length of the row where all is behind. */
+    /** The index of the action under way or waited for; the length of the row at its end. */
     public int position() {
         return ordered.isEmpty() ? position : row.indexOf(ordered.getFirst());
     }
 
-    /** What is done or waited for, in words for a person. */
+    /** The action under way or waited for, in words for a person. */
     public String situation() {
         if (!ordered.isEmpty()) {
             return "computing " + ordered.getFirst();

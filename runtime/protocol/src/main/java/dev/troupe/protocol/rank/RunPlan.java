@@ -65,7 +65,7 @@ public interface RunPlan {
         };
     }
 
-    /** What a rank does in a pass. */
+    /** The row of a rank in a pass. */
     default RankRow row(Pass.Kind kind, int rank) {
         Certificate certificate = certificate(kind);
         List<Action> row = certificate.plan().rows().get(placeOf(rank));

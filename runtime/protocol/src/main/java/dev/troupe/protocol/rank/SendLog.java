@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * What a rank has sent in the pass under way, kept until the next one begins, so that a receiver that lost it gets it again.
- * Between entering an epoch and being told who has what, it is closed: what is sent stands here and does not go yet.
+ * Between entering an epoch and the report of what receivers have, it is closed: messages are kept here and not sent yet.
  *
  * <p>Thread rule: none; one caller at a time.
  *

@@ -65,7 +65,7 @@ public interface StepOps {
             case UPDATE -> update(action, decided.orElseThrow());
             case SNAPSHOT -> snapshot(action, pass);
             case RECV_F, RECV_B ->
-                throw new IllegalArgumentException(action + " is behind once its tensor has landed: nobody does it");
+                throw new IllegalArgumentException(action + " is done once its tensor has landed: nobody does it");
         }
         return ActionResult.NOTHING;
     }

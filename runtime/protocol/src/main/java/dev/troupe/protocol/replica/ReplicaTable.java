@@ -55,7 +55,7 @@ public final class ReplicaTable {
     private final Set<String> present = new TreeSet<>();
     // For each node whose ranks are others than at first, the epoch since which it has those.
     private final Map<String, Integer> since = new TreeMap<>();
-    // By rank: who is to keep copies, and who has some.
+    // By rank: the nodes that are to keep copies, and those that have some.
     private final String[] buddies;
     private final List<Map<String, Copies>> copies;
 
@@ -114,7 +114,7 @@ public final class ReplicaTable {
     }
 
     /**
-     * After how many steps ranks that are lost can go on elsewhere: those of the last commit, or of the one before; empty
+     * The steps after which lost ranks can continue on other nodes: those of the last commit, or of the one before; empty
      * where no copies are left.
      *
      * @param stepsPerPass

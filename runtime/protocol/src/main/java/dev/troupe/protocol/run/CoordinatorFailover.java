@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * How a run goes on whose coordinator was lost: what its nodes say decides. Every rank starts again, in a new epoch,
+ * How a run continues whose coordinator was lost: the nodes' reports decide. Every rank starts again, in a new epoch,
  * from the newest commit that a node was told of and of which nodes have the state of every rank. Pure.
  *
  * @param epoch

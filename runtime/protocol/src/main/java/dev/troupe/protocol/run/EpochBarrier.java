@@ -5,13 +5,13 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Which ranks stand in the present epoch, and what they have received of the pass under way. */
+/** The ranks that are ready in the present epoch, and the messages of the pass under way that they have received. */
 final class EpochBarrier {
     private final BitSet awaited = new BitSet();
     // By the rank that sent it.
     private final Map<Integer, MessageKeys> received = new HashMap<>();
 
-    /** An epoch begins: every rank is to stand in it. */
+    /** An epoch begins: every rank is to be ready in it. */
     void begin(int rankCount) {
         awaited.clear();
         awaited.set(0, rankCount);
@@ -19,34 +19,34 @@ final class EpochBarrier {
     }
 
     /**
-     * A rank stands.
+     * A rank is ready.
      *
      * @param has
-     *            what it has received of the pass under way
-     * @return whether now all do
+     *            the messages of the pass under way that it has received
+     * @return whether all ranks are ready now
      * @throws IllegalStateException
-     *             where it is not waited for
+     *             where the rank is ready already
      */
-    boolean stand(int rank, MessageKeys has) {
+    boolean ready(int rank, MessageKeys has) {
         if (!awaited.get(rank)) {
-            throw new IllegalStateException("rank " + rank + " stands in this epoch already");
+            throw new IllegalStateException("rank " + rank + " is ready in this epoch already");
         }
         awaited.clear(rank);
         has.bySender().forEach((sender, keys) -> received.merge(sender, keys, MessageKeys::with));
         return awaited.isEmpty();
     }
 
-    /** Whether all ranks stand. */
+    /** Whether all ranks are ready. */
     boolean isComplete() {
         return awaited.isEmpty();
     }
 
-    /** Whether a rank is still to stand. */
+    /** Whether a rank is not ready yet. */
     boolean awaits(int rank) {
         return awaited.get(rank);
     }
 
-    /** What was received, by the rank that sent it. */
+    /** The received messages, by the rank that sent them. */
     Map<Integer, MessageKeys> received() {
         return Map.copyOf(received);
     }

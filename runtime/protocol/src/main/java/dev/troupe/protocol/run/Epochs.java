@@ -48,7 +48,7 @@ final class Epochs {
         return restarts.last(rank);
     }
 
-    /** Of a rank that was restarted since, or of a message that is sent again already. */
+    /** Whether an event is of a rank that was restarted since, or of a message that is sent again already. */
     boolean isOfThePast(RunEvent event) {
         return event instanceof RunEvent.OfRank said && !restarts.isCurrent(said.from())
                 || event instanceof RunEvent.MessageLost lost && lost.epoch() != present;
@@ -58,7 +58,7 @@ final class Epochs {
         return recoveries < settings.mostRecoveries();
     }
 
-    /** Why the run cannot continue after this failure, with how often it has in this step. */
+    /** The reason for which this failure ends the run, with the number of recoveries in this step. */
     String failure(String reason, long stepsDone) {
         return recoveries == 0
                 ? reason
@@ -72,8 +72,8 @@ final class Epochs {
     }
 
     /**
-     * The ranks to start again for a message that is lost; once more in a step all: the loss may be of what a rank said, and
-     * only its starting again brings that.
+     * The ranks to start again for a lost message: none at first, all at the next loss in a step, which may be of a word
+     * between a rank and the coordinator, and only the rank's restart repeats that.
      */
     List<Integer> restartedForMessage() {
         return recoveries > 0 && restarts.hasNoneOf(present) ? allRanks : List.of();
@@ -88,10 +88,10 @@ final class Epochs {
     }
 
     /** A rank is ready; whether that makes all ranks ready in the present epoch. */
-    boolean stand(RunEvent.EpochReady ready, Pass pass) {
+    boolean ready(RunEvent.EpochReady ready, Pass pass) {
         boolean isOfThisPass = pass != null && ready.pass() == pass.number();
         return ready.epoch() == present // or another has begun since
-                && barrier.stand(ready.from().rank(), isOfThisPass ? ready.received() : MessageKeys.NONE);
+                && barrier.ready(ready.from().rank(), isOfThisPass ? ready.received() : MessageKeys.NONE);
     }
 
     /** Whether all ranks are ready. */
@@ -104,33 +104,33 @@ final class Epochs {
         return barrier.awaits(rank);
     }
 
-    /** The ranks that are not told yet what to do again; they are now. */
+    /** Returns the restarted ranks that have no order to repeat yet, and counts the order as given. */
     List<Integer> takeUntold() {
         return restarts.takeUntold();
     }
 
-    /** These ranks do the pass under way again. */
+    /** These ranks repeat the pass under way. */
     void repeat(List<Integer> ranks) {
         restarts.repeat(ranks);
     }
 
-    /** Whether a rank does the pass again, and is not where the others are. */
+    /** Whether a rank repeats the pass, and has not caught up with the others. */
     boolean isRepeating(int rank) {
         return restarts.isRepeating(rank);
     }
 
-    /** A rank that did the pass again is where the others are; whether every rank is ready and none does it again. */
+    /** A rank has caught up; whether every rank is ready and none repeats the pass. */
     boolean endsRecovery(int rank) {
         restarts.hasRepeated(rank);
         return hasCaughtUp() && isReady();
     }
 
-    /** Whether no rank has a pass to do again. */
+    /** Whether no rank has a pass to repeat. */
     boolean hasCaughtUp() {
         return restarts.isDone();
     }
 
-    /** All ranks are ready: what they are to send again of the pass of this number. */
+    /** All ranks are ready: the order to send missing messages of the pass of this number again. */
     RunCommand.Resume resume(long pass) {
         return new RunCommand.Resume(present, pass, barrier.received());
     }

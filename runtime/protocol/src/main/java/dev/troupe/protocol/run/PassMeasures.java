@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What the ranks measured in a step, or in a pass over validation data. One thread. */
+/** The measures of all ranks in a step, or in a pass over validation data. One thread. */
 final class PassMeasures {
     // In the order of ranks.
     private final Map<Integer, RunEvent.PassDone> byRank = new TreeMap<>();

@@ -7,8 +7,7 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Which ranks were started when, which of them still have to be told what to do again, and which are doing it. One
- * thread.
+ * The epoch in which each rank was started, the ranks that have no order to repeat yet, and those that repeat. One thread.
  */
 final class Restarts {
     // The epoch in which each rank was started last.
@@ -24,7 +23,7 @@ final class Restarts {
         return new Incarnation(rank, startedIn[rank]);
     }
 
-    /** Whether it has not been given up since. */
+    /** Whether the incarnation has not been given up. */
     boolean isCurrent(Incarnation from) {
         return from.epoch() == startedIn[from.rank()];
     }
@@ -40,14 +39,14 @@ final class Restarts {
         repeating.clear(rank);
     }
 
-    /** Those that are not told yet what to do; they are now. */
+    /** Returns the restarted ranks that have no order to repeat yet, and counts the order as given. */
     List<Integer> takeUntold() {
         List<Integer> ranks = untold.stream().boxed().toList();
         untold.clear();
         return ranks;
     }
 
-    /** These ranks do the pass under way again. */
+    /** These ranks repeat the pass under way. */
     void repeat(Collection<Integer> ranks) {
         ranks.forEach(repeating::set);
     }
@@ -56,12 +55,12 @@ final class Restarts {
         return repeating.get(rank);
     }
 
-    /** A rank has come to where the others are. */
+    /** A rank has caught up with the others. */
     void hasRepeated(int rank) {
         repeating.clear(rank);
     }
 
-    /** Whether no rank has a pass to do again. */
+    /** Whether no rank has a pass to repeat. */
     boolean isDone() {
         return repeating.isEmpty();
     }

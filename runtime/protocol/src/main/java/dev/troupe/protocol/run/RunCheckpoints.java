@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * When a run wants a checkpoint, and what waits for the one under way. Where ranks keep snapshots, a checkpoint on the
- * way is written beside training: one at a time, and the commit at which the next is due by its steps waits for it. One
- * that is due by the time waits for the one under way. So do the last checkpoint and the end of a run that failed. Where
+ * When a run wants a checkpoint, and which events wait for the one under way. Where ranks keep snapshots, a checkpoint
+ * on the way is written beside training: one at a time, and the commit at which the next is due by its steps waits for it.
+ * One that is due by the time waits for the one under way. So do the last checkpoint and the end of a run that failed. Where
  * no snapshots are kept, ranks write every checkpoint between two steps, and the run waits. The run continues without a
  * checkpoint that cannot be written; only the last has none after it, and so ends the run.
  *
@@ -30,7 +30,7 @@ final class RunCheckpoints {
 
     /**
      * @param settings
-     *            with how many steps lie between two checkpoints, and the one that stands already
+     *            with how many steps lie between two checkpoints, and the newest one that is written already
      * @param replicas
      *            with the node of each rank, which has its snapshot
      */
@@ -86,13 +86,13 @@ final class RunCheckpoints {
                 new CheckpointEvent.Wanted(attempt, commit.lossScale(), replicas.hosts())));
     }
 
-    /** The one under way stands, or nothing is left of it. */
+    /** The one under way is written, or nothing is left of it. */
     void settle(RunEvent.CheckpointSettled settled) {
         if (!underWay.equals(Optional.of(settled.attempt()))) {
             throw new IllegalStateException(settled + ", and under way is " + underWay);
         }
         underWay = Optional.empty();
-        newest = settled.stands() ? settled.attempt().stepsDone() : newest;
+        newest = settled.isWritten() ? settled.attempt().stepsDone() : newest;
     }
 
     boolean isUnderWay() {
@@ -103,7 +103,7 @@ final class RunCheckpoints {
         return underWay.filter(attempt -> attempt.way() == way).isPresent();
     }
 
-    /** What a rank says of its part of the one under way. */
+    /** A rank's report of its part of the checkpoint under way. */
     void tell(RunEvent.OfCheckpoint said, List<RunCommand> commands) {
         commands.add(new RunCommand.TellCheckpoint(switch (said) {
             case RunEvent.CheckpointPartWritten(var from, var part) ->

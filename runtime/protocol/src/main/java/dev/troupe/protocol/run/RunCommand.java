@@ -9,7 +9,7 @@ import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import java.util.List;
 import java.util.Map;
 
-/** What the coordinator wants done. */
+/** A command of the coordinator to its shell. */
 public sealed interface RunCommand {
     /**
      * These ranks are to walk their rows.
@@ -37,7 +37,7 @@ public sealed interface RunCommand {
     }
 
     /**
-     * The new weights of a step, or of all steps of a pass, stand everywhere; every node is to hear of it.
+     * The new weights of a step, or of all steps of a pass, are in place everywhere; every node is to hear of it.
      *
      * @param results
      *            of each step, in their order
@@ -103,10 +103,10 @@ public sealed interface RunCommand {
     }
 
     /**
-     * All ranks stand in the epoch: each is to send again what of the pass is not among the messages that the others have.
+     * All ranks are ready in the epoch: each is to send the messages of the pass again that the others lack.
      *
      * @param pass
-     *            the {@linkplain Pass#number number} of the pass that goes on; -1 between two passes, when nothing is
+     *            the {@linkplain Pass#number number} of the pass under way; -1 between two passes, when nothing is
      *            sent again
      * @param received
      *            what of it the others have, by the rank that sent it
@@ -116,7 +116,7 @@ public sealed interface RunCommand {
             received = Map.copyOf(received);
         }
 
-        /** What the others have received from a rank. */
+        /** The messages that the others have received from a rank. */
         public MessageKeys from(int rank) {
             return received.getOrDefault(rank, MessageKeys.NONE);
         }
@@ -130,7 +130,7 @@ public sealed interface RunCommand {
     record Finish(long stepsDone) implements RunCommand {
     }
 
-    /** The run cannot go on, for the reason in this sentence. */
+    /** The run has to end, for the reason in this sentence. */
     record Fail(String reason) implements RunCommand {
     }
 }

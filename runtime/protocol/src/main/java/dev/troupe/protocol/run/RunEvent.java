@@ -12,16 +12,16 @@ import dev.troupe.protocol.checkpoint.CheckpointPart;
 import java.util.List;
 import java.util.Optional;
 
-/** What happens to a run. */
+/** An event of a run. */
 public sealed interface RunEvent {
-    /** What a rank says; of an incarnation that was given up since it is not heard. */
+    /** An event of a rank; the event of an incarnation that was given up since is dropped. */
     sealed interface OfRank extends RunEvent {
-        /** Who says so. */
+        /** The incarnation that reports. */
         Incarnation from();
     }
 
     /**
-     * A rank has its weights and stands in an epoch.
+     * A rank has its weights and is ready in an epoch.
      *
      * @param pass
      *            the {@linkplain Pass#number number} of the pass that it is in, or was in last; -1 for none
@@ -54,11 +54,11 @@ public sealed interface RunEvent {
         }
     }
 
-    /** The new weights of a rank stand at the end of a pass, whose first step this is; with what it sent in the pass. */
+    /** The new weights of a rank are in place at the end of a pass with this first step; with the traffic of the pass. */
     record Updated(Incarnation from, long step, Traffic traffic) implements OfRank {
     }
 
-    /** What a rank says of its part of a checkpoint. */
+    /** A rank's report of its part of a checkpoint. */
     sealed interface OfCheckpoint extends OfRank {
     }
 
@@ -67,7 +67,7 @@ public sealed interface RunEvent {
     }
 
     /**
-     * A rank cannot go on, for the reason in this sentence.
+     * A rank has failed, for the reason in this sentence.
      *
      * @param strike
      *            the error, where it is one that would strike again if nothing but the attempt were different
@@ -79,7 +79,7 @@ public sealed interface RunEvent {
         }
     }
 
-    /** A node is there: one that hosts ranks, or stands by. */
+    /** A node is there: one that hosts ranks, or a standby. */
     record NodeJoined(String node) implements RunEvent {
     }
 
@@ -111,12 +111,13 @@ public sealed interface RunEvent {
     /**
      * Nothing of a checkpoint is under way any more.
      *
-     * @param stands
-     *            whether it stands
+     * @param isWritten
+     *            whether it is complete on disk
      * @param failure
      *            why it does not, in one sentence, where the run waits for it
      */
-    record CheckpointSettled(CheckpointAttempt attempt, boolean stands, Optional<String> failure) implements RunEvent {
+    record CheckpointSettled(CheckpointAttempt attempt, boolean isWritten,
+            Optional<String> failure) implements RunEvent {
     }
 
     /** The last checkpoint is so old that the next commit is to have one. */

@@ -21,17 +21,17 @@ import java.util.OptionalLong;
  *   STARTING --> TRAINING --> UPDATING --commit--> [VALIDATION] --> [CHECKPOINT] --> TRAINING ... --> OVER
  * </pre>
  *
- * <p>Where steps overlap, a pass has several: each is decided when every rank has measured it, while ranks go on, and the
+ * <p>Where steps overlap, a pass has several: each is decided when every rank has measured it, while ranks compute, and the
  * last decision leads to {@code UPDATING}; {@code StepProgress} says which updates ranks are told as the pass begins.
  *
  * <p>Where ranks fail, an epoch begins ({@link Epochs}): they start again with the weights of the last commit, and when
  * every rank is ready, they do again what the phase had asked of them, while the others continue from where they are. What
  * a rank says that was restarted meanwhile is not heard. Where a node is lost, its ranks start again where
  * {@link ReplicaTable} has their copies; where it lacks those of the last commit, all go back to the one before. Where
- * the coordinator was lost, {@link CoordinatorFailover} says how to go on. An error that strikes again at the same action
+ * the coordinator was lost, {@link CoordinatorFailover} says how to continue. An error that strikes again at the same action
  * ends the run: see {@code Strikes}.
  *
- * <p>{@link RunCheckpoints} says when a checkpoint is due and what waits for it, {@code CheckpointMachine} has it written.
+ * <p>{@link RunCheckpoints} says when a checkpoint is due and what waits; {@code CheckpointMachine} has it written.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -60,7 +60,7 @@ public final class RunMachine {
     }
 
     /**
-     * Of a run that goes on after its coordinator was lost; its order has the last checkpoint. {@link #succeed} comes
+     * Of a run that continues after its coordinator was lost; its order has the last checkpoint. {@link #succeed} comes
      * first.
      */
     public RunMachine(RunSettings settings, ReplicaTable replicas, CoordinatorFailover failover) {
@@ -79,7 +79,7 @@ public final class RunMachine {
         return commands;
     }
 
-    /** Takes in one event and returns what is to be done, in order. */
+    /** Takes in one event and returns the commands that follow, in order. */
     public List<RunCommand> on(RunEvent event) {
         List<RunCommand> commands = new ArrayList<>();
         if (epochs.isOfThePast(event)) {
@@ -92,7 +92,7 @@ public final class RunMachine {
             return commands;
         }
         switch (event) {
-            case RunEvent.EpochReady ready -> stand(ready, commands);
+            case RunEvent.EpochReady ready -> onReady(ready, commands);
             case RunEvent.PassDone done -> passDone(done, commands);
             case RunEvent.Updated(var from, long updated, var sent) -> {
                 require(phase == Phase.UPDATING && updated == stepsDone() && !answered.get(from.rank()), event);
@@ -120,7 +120,7 @@ public final class RunMachine {
             case RunEvent.CheckpointTimeIsUp() -> checkpoints.timeIsUp();
             case RunEvent.StopRequested() -> checkpoints.endAfterStep();
         }
-        // Not before all stand: what they said they had received is of this pass, and a rank that starts is told once
+        // Not before all are ready: what they said they had received is of this pass, and a rank that starts is told once
         // what to do.
         while (epochs.isReady() && isPhaseOver()) {
             answered.clear();
@@ -144,7 +144,7 @@ public final class RunMachine {
         return epochs.last(rank);
     }
 
-    /** The ranks that do not stand in the present epoch; where all do, those that have not answered in this phase. */
+    /** The ranks that are not ready in the present epoch; where all do, those that have not answered in this phase. */
     public List<Integer> missing() {
         return epochs.allRanks().stream()
                 .filter(rank -> epochs.isReady() ? !hasAnswered(rank) : epochs.awaits(rank)).toList();
@@ -186,7 +186,7 @@ public final class RunMachine {
         }
     }
 
-    /** The ranks of a node that is lost go on where their copies are, from the last commit or the one before. */
+    /** The ranks of a lost node continue where their copies are, from the last commit or the one before. */
     private void lose(String node, String reason, List<RunCommand> commands) {
         List<Integer> lost = replicas.lose(node);
         if (lost.isEmpty() || phase == Phase.OVER) {
@@ -233,8 +233,8 @@ public final class RunMachine {
                 replicas.since()));
     }
 
-    private void stand(RunEvent.EpochReady ready, List<RunCommand> commands) {
-        if (!epochs.stand(ready, pass)) {
+    private void onReady(RunEvent.EpochReady ready, List<RunCommand> commands) {
+        if (!epochs.ready(ready, pass)) {
             return;
         }
         switch (phase) {
@@ -347,7 +347,7 @@ public final class RunMachine {
         });
     }
 
-    /** A checkpoint that was due before the failure is to stand before the run ends. */
+    /** A checkpoint that was due before the failure is to be written before the run ends. */
     private void fail(String reason, List<RunCommand> commands) {
         if (phase == Phase.OVER) {
             return;

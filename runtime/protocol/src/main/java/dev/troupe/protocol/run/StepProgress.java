@@ -81,7 +81,7 @@ final class StepProgress {
 
     /**
      * How the weights are updated in the steps of a pass that begins, where stages update alone: in all but the last, behind
-     * which is the commit, so that it waits for all ranks. What is decided of a step later is whether training can go on.
+     * which is the commit, so that it waits for all ranks. The decision of a later step says whether training can continue.
      */
     List<WeightUpdate> updatesAhead(Pass begun) {
         List<WeightUpdate> ahead = new ArrayList<>();
@@ -175,7 +175,7 @@ final class StepProgress {
         return decision.failure();
     }
 
-    /** What the loss of the next step is multiplied by: decided before the weights were made that it reads. */
+    /** The factor of the next step's loss: decided before the weights were made that it reads. */
     private double factor() {
         int decisions = decided.size() - STALENESS;
         LossScale scale = decisions > 0 ? decided.get(decisions - 1).lossScale() : scales.get(stepsDone);

@@ -41,7 +41,7 @@ public final class LossWatch {
     public record Spike(double loss, double usual, int microbatch, double highest, int block, double growth) {
     }
 
-    /** What a rank has measured in a step. */
+    /** The measures of a rank in a step. */
     private record Measured(List<MicrobatchLoss> losses, List<LayerSquaredSum> sums) {
     }
 

@@ -24,7 +24,7 @@ import java.util.List;
  */
 public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Integer> ranks, List<Integer> stages,
         double times, String sentence) {
-    /** What a notice is about. */
+    /** The subject of a notice. */
     public enum Kind {
         /** A stage has become much slower than it was, or is much slower than others. */
         STRAGGLER,
@@ -40,7 +40,7 @@ public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Int
         STANDBY_LOST,
         /** A node has come back after one was lost. */
         STANDBY_BACK,
-        /** What the loss of a node does to the time of a step. */
+        /** The loss of a node changed the time of a step. */
         PACE,
         /** The time of a step is again what it was before a node was lost. */
         PACE_ENDED,

@@ -23,7 +23,7 @@ public final class PaceWatch {
     private static final int FEWEST = 3;
     /** Steps in which the JVM still compiles. */
     private static final int SETTLING = 2;
-    /** What is not this much slower is as fast as before. */
+    /** A run that is not slower by this factor is as fast as before. */
     private static final double SLOWER = 1.1;
 
     private final Deque<Double> latest = new ArrayDeque<>();

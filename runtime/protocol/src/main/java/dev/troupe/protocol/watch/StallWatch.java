@@ -26,7 +26,7 @@ public final class StallWatch {
     private static final int TIMES_THE_LONGEST = 10;
 
     /**
-     * What stands still.
+     * A stall.
      *
      * @param rank
      *            the rank whose fault it is; empty where all wait
@@ -41,11 +41,11 @@ public final class StallWatch {
         }
     }
 
-    /** What a rank said last, and for how long it had not moved when it was looked at. */
+    /** The last status of a rank, and the time without a move by then. */
     public record Standstill(RankStatus status, long nanos) {
     }
 
-    /** What a rank has been at, and since when. */
+    /** The action of a rank, and its start. */
     private static final class Work {
         private long moves = -1;
         private long sinceNanos;
@@ -66,7 +66,7 @@ public final class StallWatch {
 
     /**
      * @param hangNanos
-     *            how long a rank at work may stand still in any case; 0 for ever
+     *            how long a rank at work may make no progress in any case; 0 for ever
      * @param longestKernelNanos
      *            how long a kernel of the run takes, as far as that is known
      */
@@ -106,7 +106,7 @@ public final class StallWatch {
         }
     }
 
-    /** What stands still; empty while the run moves. */
+    /** The stall; empty while the run moves. */
     public Optional<Stall> stall(long nowNanos) {
         look(nowNanos);
         Optional<Integer> silent = answeredNanos.entrySet().stream()

@@ -41,7 +41,7 @@ public final class StragglerWatch {
     static final double SLOW = 2;
     static final double STANDS_OUT = 2;
     static final double FINE = 1.5;
-    /** By so much what was said of a straggler must be wrong to be said anew. */
+    /** The relative change of a straggler's figure from which it is reported anew. */
     private static final double NEWS = 1.5;
     private static final double LEAST_SHARE = 0.1;
     private static final List<Kind> COMPUTED = List.of(Kind.FORWARD, Kind.FULL_BACKWARD, Kind.BACKWARD_INPUT,
@@ -121,7 +121,7 @@ public final class StragglerWatch {
      *            for each rank the node that it lives on
      * @param times
      *            what each rank computed; a rank without times is not looked at
-     * @return what is to be said, mostly nothing
+     * @return the notices, mostly none
      */
     public List<Notice> onStep(long stepsDone, int epoch, List<String> nodes, Map<Integer, List<StageTime>> times) {
         news = new ArrayList<>();
@@ -138,7 +138,7 @@ public final class StragglerWatch {
         return news;
     }
 
-    /** What a rank was at best elsewhere, or with other ranks beside it, says nothing any more. */
+    /** The best times of a rank on another node, or beside other ranks, are void. */
     private void moveTo(List<String> nodes, long stepsDone, int epoch) {
         List<String> before = hosts;
         hosts = List.copyOf(nodes);

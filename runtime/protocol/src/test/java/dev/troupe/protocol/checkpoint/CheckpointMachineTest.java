@@ -27,7 +27,7 @@ class CheckpointMachineTest {
         assertEquals(
                 List.of(new CheckpointCommand.CommitParts(beside(2), LossScale.none(2), List.of(file(0), file(1)))),
                 part(beside(2), 0));
-        assertEquals(List.of(new CheckpointCommand.ReportStands(2), stands(beside(2))),
+        assertEquals(List.of(new CheckpointCommand.ReportWritten(2), written(beside(2))),
                 machine.on(new CheckpointEvent.Stands(beside(2))));
     }
 
@@ -134,7 +134,7 @@ class CheckpointMachineTest {
         part(awaited(4), 0);
         part(awaited(4), 1);
         assertEquals(List.of(), machine.on(new CheckpointEvent.Withdrawn()), "it may come to stand at any time");
-        assertEquals(List.of(new CheckpointCommand.ReportStands(4), stands(awaited(4))),
+        assertEquals(List.of(new CheckpointCommand.ReportWritten(4), written(awaited(4))),
                 machine.on(new CheckpointEvent.Stands(awaited(4))));
     }
 
@@ -154,7 +154,7 @@ class CheckpointMachineTest {
         return List.of(new CheckpointCommand.ReportFailed(2, why), new CheckpointCommand.Delete(beside(2)));
     }
 
-    private static CheckpointCommand stands(CheckpointAttempt attempt) {
+    private static CheckpointCommand written(CheckpointAttempt attempt) {
         return new CheckpointCommand.ReportSettled(attempt, true, Optional.empty());
     }
 

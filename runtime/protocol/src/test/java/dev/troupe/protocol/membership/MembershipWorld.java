@@ -163,7 +163,7 @@ final class MembershipWorld implements Surroundings {
             }
         }
 
-        /** Its ranks go on where another process takes part. */
+        /** Its ranks continue where another process takes part. */
         private void lose(String name) {
             Optional<String> other = membership.nodes().keySet().stream().findFirst();
             if (other.isEmpty()) {
@@ -221,7 +221,7 @@ final class MembershipWorld implements Surroundings {
         return process.isMember && processes.get(process.name) == process;
     }
 
-    /** Why the run has ended; empty while it goes on. */
+    /** Why the run has ended; empty while it continues. */
     Optional<String> outcome() {
         return outcome;
     }

@@ -153,7 +153,7 @@ class RankMachineTest {
         assertEquals(List.of(discard("1RECV_F1"),
                 new RankCommand.ReportEpochReady(2, TRAINING.number(), List.of(Action.parse("1RECV_F0")))),
                 rank.on(new RankEvent.EpochEntered(2)));
-        assertEquals(List.of(), rank.on(done("1F0")), "what is computed goes on");
+        assertEquals(List.of(), rank.on(done("1F0")), "an action under way is finished");
     }
 
     @Test

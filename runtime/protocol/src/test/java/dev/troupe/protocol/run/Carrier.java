@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What lies between the transports of two nodes, with no tensor or thread: a message leaves when its edge has a credit
+ * The network between the transports of two nodes, with no tensor or thread: a message leaves when its edge has a credit
  * of its epoch, messages of an edge keep their order, and edges do not wait for each other. When a message lands is the
  * caller's choice, and so is whether it is lost or comes twice. A receiver that has entered an epoch takes nothing of
  * an earlier one.

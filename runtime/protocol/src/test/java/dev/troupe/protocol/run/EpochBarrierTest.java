@@ -20,11 +20,11 @@ class EpochBarrierTest {
     @Test
     void shouldBeCompleteWhenEveryRankStands() {
         EpochBarrier epochBarrier = begun();
-        assertFalse(epochBarrier.stand(1, MessageKeys.of(List.of(FIRST))));
+        assertFalse(epochBarrier.ready(1, MessageKeys.of(List.of(FIRST))));
         assertTrue(epochBarrier.awaits(0));
-        assertFalse(epochBarrier.stand(0, MessageKeys.of(List.of())));
+        assertFalse(epochBarrier.ready(0, MessageKeys.of(List.of())));
         assertFalse(epochBarrier.isComplete());
-        assertTrue(epochBarrier.stand(2, MessageKeys.of(List.of(SECOND))));
+        assertTrue(epochBarrier.ready(2, MessageKeys.of(List.of(SECOND))));
         assertTrue(epochBarrier.isComplete());
         assertEquals(Map.of(0, MessageKeys.of(List.of(FIRST, SECOND))), epochBarrier.received(),
                 "by the rank that sent it");
@@ -33,7 +33,7 @@ class EpochBarrierTest {
     @Test
     void shouldForgetWhoStoodWhenAnotherEpochBegins() {
         EpochBarrier epochBarrier = begun();
-        epochBarrier.stand(1, MessageKeys.of(List.of(FIRST)));
+        epochBarrier.ready(1, MessageKeys.of(List.of(FIRST)));
         epochBarrier.begin(3);
         assertTrue(epochBarrier.awaits(1));
         assertEquals(Map.of(), epochBarrier.received());
@@ -42,8 +42,8 @@ class EpochBarrierTest {
     @Test
     void shouldRefuseARankThatStandsTwice() {
         EpochBarrier epochBarrier = begun();
-        epochBarrier.stand(1, MessageKeys.of(List.of()));
-        assertThrows(IllegalStateException.class, () -> epochBarrier.stand(1, MessageKeys.of(List.of())));
+        epochBarrier.ready(1, MessageKeys.of(List.of()));
+        assertThrows(IllegalStateException.class, () -> epochBarrier.ready(1, MessageKeys.of(List.of())));
     }
 
     private static EpochBarrier begun() {

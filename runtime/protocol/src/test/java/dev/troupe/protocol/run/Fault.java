@@ -14,7 +14,7 @@ record Fault(int at, Kind kind, int victim) {
     enum Kind {
         /** A rank fails, with all that it computes and all that was told to it. */
         CRASH,
-        /** A rank is taken for hanging, and goes on until it is given up. */
+        /** A rank is taken for hanging, and computes until it is given up. */
         SUSPECT,
         /** A message is lost, and its receiver notices. */
         LOSS,

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 
 /**
  * A run in which several things go wrong, one after the other or all at once. A seed decides the shape, the nodes,
- * which ranks are restarted together, the order of moves, and what goes wrong when.
+ * which ranks are restarted together, the order of moves, and the faults with their times.
  */
 final class FaultWalk {
     /** The seed of a walk; set it to see the same walk again. */

@@ -104,7 +104,7 @@ final class HashOps implements StepOps {
         return result;
     }
 
-    /** Adds up what all members of a group bring; the action goes on with the sum when all have. */
+    /** Adds up what all members of a group bring; the action continues with the sum when all have. */
     private ActionResult meet(SimulatedGroups.Member group, String what, long value, LongFunction<ActionResult> then) {
         if (group.isAlone()) {
             late = then.apply(value);

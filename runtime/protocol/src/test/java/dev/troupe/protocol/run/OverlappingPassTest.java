@@ -28,15 +28,15 @@ class OverlappingPassTest {
 
     @BeforeEach
     void begin() {
-        stand(0, 0);
-        assertEquals(List.of(new RunCommand.StartPass(PASS, ALL)), stand(1, 0).subList(0, 1));
+        ready(0, 0);
+        assertEquals(List.of(new RunCommand.StartPass(PASS, ALL)), ready(1, 0).subList(0, 1));
     }
 
-    private List<RunCommand> stand(int rank, int epoch) {
-        return stand(machine, rank, epoch);
+    private List<RunCommand> ready(int rank, int epoch) {
+        return ready(machine, rank, epoch);
     }
 
-    private static List<RunCommand> stand(RunMachine machine, int rank, int epoch) {
+    private static List<RunCommand> ready(RunMachine machine, int rank, int epoch) {
         return machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0), epoch, epoch == 0 ? -1 : PASS.number(),
                 List.of()));
     }
@@ -88,7 +88,7 @@ class OverlappingPassTest {
         measured(first(1), 2, 1);
         machine.on(new RunEvent.RankFailed(first(0), "it failed"));
         Incarnation again = new Incarnation(0, 1);
-        stand(1, 1);
+        ready(1, 1);
         assertEquals(List.of(new RunCommand.StartPass(PASS, List.of(0))),
                 machine.on(new RunEvent.EpochReady(again, 1, -1, List.of())).subList(0, 1));
         for (int step = 0; step < 2; step++) {
@@ -106,17 +106,17 @@ class OverlappingPassTest {
     void shouldTellUpdatesAheadWhereStagesUpdateAlone() {
         RunMachine alone = OneNode.coordinator(new RunSettings(2, 0, 6, step -> step + 0.5, 0, LossScale.none(4), 0, 0,
                 -1, true, List.of(List.of(0), List.of(1)), 3, 3, true));
-        stand(alone, 0, 0);
+        ready(alone, 0, 0);
         List<WeightUpdate> ahead = List.of(new WeightUpdate(0, 0.5, 1, 5, false),
                 new WeightUpdate(1, 1.5, 1, 6, false));
         Pass pass = new Pass(0, Pass.Kind.TRAINING);
-        assertEquals(new RunCommand.StartPass(pass, ahead, ALL), stand(alone, 1, 0).getFirst());
+        assertEquals(new RunCommand.StartPass(pass, ahead, ALL), ready(alone, 1, 0).getFirst());
         for (int step = 0; step < 3; step++) {
             assertEquals(List.of(), measured(alone, first(1), step, 1), "it goes on alone");
         }
         assertEquals(List.of(), measured(alone, first(0), 0, 1), "ranks were told");
         alone.on(new RunEvent.RankFailed(first(0), "it failed"));
-        stand(alone, 1, 1);
+        ready(alone, 1, 1);
         Incarnation again = new Incarnation(0, 1);
         assertEquals(List.of(new RunCommand.StartPass(pass, ahead, List.of(0))),
                 alone.on(new RunEvent.EpochReady(again, 1, -1, List.of())).subList(0, 1));

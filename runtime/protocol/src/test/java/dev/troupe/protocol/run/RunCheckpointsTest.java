@@ -219,11 +219,11 @@ class RunCheckpointsTest {
                         assertEquals(underWay, attempt);
                         pending.add(new CheckpointEvent.Deleted(attempt));
                     }
-                    case CheckpointCommand.ReportStands(long steps) -> said.add(steps + " stands");
+                    case CheckpointCommand.ReportWritten(long steps) -> said.add(steps + " stands");
                     case CheckpointCommand.ReportFailed(long steps, var _) -> said.add(steps + " failed");
-                    case CheckpointCommand.ReportSettled(var attempt, boolean stands, var failure) -> {
+                    case CheckpointCommand.ReportSettled(var attempt, boolean isWritten, var failure) -> {
                         underWay = null;
-                        carryOut(run.on(new RunEvent.CheckpointSettled(attempt, stands, failure)));
+                        carryOut(run.on(new RunEvent.CheckpointSettled(attempt, isWritten, failure)));
                     }
                 }
             }

@@ -32,9 +32,9 @@ class RunMachineTest {
     void shouldLeadAStepFromItsStartToItsCommit() {
         RunMachine machine = machine(0, 2, 0, 0, -1);
 
-        assertEquals(List.of(), machine.on(stands(1)));
+        assertEquals(List.of(), machine.on(ready(1)));
         assertEquals(List.of(0), machine.missing());
-        assertEquals(List.of(start(0)), machine.on(stands(0)));
+        assertEquals(List.of(start(0)), machine.on(ready(0)));
         assertEquals(List.of(), trained(machine, 1, 0, 2));
         assertEquals(List.of(new RunCommand.Update(new WeightUpdate(0, 0.5, 1, 1, false), ALL)),
                 trained(machine, 0, 0, 2));
@@ -66,8 +66,8 @@ class RunMachineTest {
     void shouldClipByTheGlobalNorm() {
         RunSettings settings = new RunSettings(2, 0, 1, _ -> 0.5, 2, LossScale.none(0), 0, 0, -1, true, PLACES, 0);
         RunMachine machine = OneNode.coordinator(settings);
-        machine.on(stands(0));
-        machine.on(stands(1));
+        machine.on(ready(0));
+        machine.on(ready(1));
         trained(machine, 0, 0, 2);
         var update = (RunCommand.Update) trained(machine, 1, 0, 2).getFirst();
         assertEquals(2 / (5 + 1e-6), update.update().gradientScale(), 0, "as torch.nn.utils.clip_grad_norm_");
@@ -134,8 +134,8 @@ class RunMachineTest {
     private static RunMachine scaled(LossScale scale, long steps) {
         RunMachine machine = OneNode.coordinator(
                 new RunSettings(2, 0, steps, _ -> 0.5, 0, scale, 0, 0, -1, true, PLACES, 0));
-        machine.on(stands(0));
-        machine.on(stands(1));
+        machine.on(ready(0));
+        machine.on(ready(1));
         return machine;
     }
 
@@ -233,23 +233,23 @@ class RunMachineTest {
     @Test
     void shouldNotWriteTheCheckpointAgainThatItResumedFrom() {
         RunMachine machine = machine(5, 5, 0, 0, 5);
-        machine.on(stands(0));
-        assertEquals(List.of(new RunCommand.Finish(5)), machine.on(stands(1)));
+        machine.on(ready(0));
+        assertEquals(List.of(new RunCommand.Finish(5)), machine.on(ready(1)));
     }
 
     @Test
     void shouldWriteACheckpointInANewDirectoryEvenWhereNoStepIsLeft() {
         RunMachine machine = machine(5, 5, 0, 0, -1);
-        machine.on(stands(0));
-        assertEquals(List.of(wanted(5)), machine.on(stands(1)));
+        machine.on(ready(0));
+        assertEquals(List.of(wanted(5)), machine.on(ready(1)));
     }
 
     @Test
     void shouldStopBeforeItsFirstStepWithACheckpoint() {
         RunMachine machine = machine(0, 9, 0, 0, -1);
-        machine.on(stands(0));
+        machine.on(ready(0));
         assertEquals(List.of(), machine.on(STOP));
-        assertEquals(List.of(wanted(0)), machine.on(stands(1)));
+        assertEquals(List.of(wanted(0)), machine.on(ready(1)));
         assertEquals(new RunCommand.Finish(0), machine.on(settled(0)).getLast());
     }
 
@@ -282,9 +282,9 @@ class RunMachineTest {
     @Test
     void shouldRefuseARankThatAnswersTwiceOrInAnotherPhase() {
         RunMachine machine = machine(0, 1, 0, 0, -1);
-        machine.on(stands(0));
-        assertEquals("rank 0 stands in this epoch already",
-                assertThrows(IllegalStateException.class, () -> machine.on(stands(0)))
+        machine.on(ready(0));
+        assertEquals("rank 0 is ready in this epoch already",
+                assertThrows(IllegalStateException.class, () -> machine.on(ready(0)))
                         .getMessage());
         assertEquals(
                 "the coordinator cannot take Updated[from=Incarnation[rank=1, epoch=0], step=0, traffic=" + Traffic.NONE
@@ -308,8 +308,8 @@ class RunMachineTest {
     void shouldEndWithoutACheckpointWhereNoneIsWanted() {
         RunMachine machine = OneNode.coordinator(
                 new RunSettings(2, 0, 1, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, false, PLACES, 0));
-        machine.on(stands(0));
-        machine.on(stands(1));
+        machine.on(ready(0));
+        machine.on(ready(1));
         trained(machine, 0, 0, 2);
         trained(machine, 1, 0, 2);
         machine.on(new RunEvent.Updated(from(0), 0, Traffic.NONE));
@@ -321,7 +321,7 @@ class RunMachineTest {
         return new Incarnation(rank, 0);
     }
 
-    private static RunEvent stands(int rank) {
+    private static RunEvent ready(int rank) {
         return new RunEvent.EpochReady(from(rank), 0, -1, List.of());
     }
 
@@ -335,8 +335,8 @@ class RunMachineTest {
     private static RunMachine ready(long firstStep, long stepCount, long validateEvery, long checkpointEvery,
             long savedStep) {
         RunMachine machine = machine(firstStep, stepCount, validateEvery, checkpointEvery, savedStep);
-        machine.on(stands(0));
-        machine.on(stands(1));
+        machine.on(ready(0));
+        machine.on(ready(1));
         return machine;
     }
 

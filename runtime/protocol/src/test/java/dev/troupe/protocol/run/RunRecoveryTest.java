@@ -38,8 +38,8 @@ class RunRecoveryTest {
             LossScale.none(0), 1, 1, -1, true, List.of(List.of(0), List.of(1)), 2));
 
     RunRecoveryTest() {
-        machine.on(stands(SURVIVOR, 0, -1));
-        machine.on(stands(FAILED, 0, -1));
+        machine.on(ready(SURVIVOR, 0, -1));
+        machine.on(ready(FAILED, 0, -1));
     }
 
     @Test
@@ -52,7 +52,7 @@ class RunRecoveryTest {
                 List.of(key))));
         assertEquals(List.of(new RunCommand.StartPass(FIRST, List.of(1)),
                 new RunCommand.Resume(1, FIRST.number(), Map.of(1, MessageKeys.of(List.of(key))))),
-                machine.on(stands(AGAIN, 1, -1)));
+                machine.on(ready(AGAIN, 1, -1)));
         assertEquals(CAUGHT_UP, passDone(AGAIN, FIRST).getFirst());
     }
 
@@ -61,8 +61,8 @@ class RunRecoveryTest {
         trained();
         updated(FAILED, 3);
         assertEquals(List.of(enters(1, 0)), fails(FAILED));
-        machine.on(stands(SURVIVOR, 1, FIRST.number()));
-        machine.on(stands(AGAIN, 1, -1));
+        machine.on(ready(SURVIVOR, 1, FIRST.number()));
+        machine.on(ready(AGAIN, 1, -1));
         assertEquals(List.of(), updated(SURVIVOR, 2));
         WeightUpdate update = new WeightUpdate(0, 0.5, 1, 1, false);
         assertEquals(List.of(CAUGHT_UP, new RunCommand.Update(update, List.of(1))), passDone(AGAIN, FIRST));
@@ -76,12 +76,12 @@ class RunRecoveryTest {
         trained();
         updated(SURVIVOR, 2);
         fails(FAILED);
-        machine.on(stands(SURVIVOR, 1, FIRST.number()));
-        machine.on(stands(AGAIN, 1, -1));
+        machine.on(ready(SURVIVOR, 1, FIRST.number()));
+        machine.on(ready(AGAIN, 1, -1));
         assertEquals(List.of(enters(2, 0)), fails(AGAIN));
-        machine.on(stands(SURVIVOR, 2, FIRST.number()));
+        machine.on(ready(SURVIVOR, 2, FIRST.number()));
         Incarnation third = new Incarnation(1, 2);
-        assertEquals(new RunCommand.StartPass(FIRST, List.of(1)), machine.on(stands(third, 2, -1)).getFirst());
+        assertEquals(new RunCommand.StartPass(FIRST, List.of(1)), machine.on(ready(third, 2, -1)).getFirst());
         passDone(third, FIRST);
         updated(third, 3);
         assertEquals(1, machine.stepsDone());
@@ -92,9 +92,9 @@ class RunRecoveryTest {
         committed();
         passDone(FAILED, VALIDATION);
         assertEquals(List.of(enters(1, 1)), fails(FAILED));
-        machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
+        machine.on(ready(SURVIVOR, 1, VALIDATION.number()));
         assertEquals(new RunCommand.StartPass(VALIDATION, List.of(1)),
-                machine.on(stands(AGAIN, 1, -1)).getFirst());
+                machine.on(ready(AGAIN, 1, -1)).getFirst());
     }
 
     @Test
@@ -107,10 +107,10 @@ class RunRecoveryTest {
                 List.of("", ""))), passDone(SURVIVOR, VALIDATION).getLast());
         machine.on(new RunEvent.CheckpointPartWritten(FAILED, new CheckpointPart("rank-001", 1, "00")));
         assertEquals(List.of(enters(1, 1)), fails(FAILED));
-        machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
+        machine.on(ready(SURVIVOR, 1, VALIDATION.number()));
         assertEquals(List.of(), machine.on(new RunEvent.CheckpointSettled(last, true, Optional.empty())));
         assertEquals(List.of(new RunCommand.Resume(1, -1, Map.of()), CAUGHT_UP, new RunCommand.Finish(1)),
-                machine.on(stands(AGAIN, 1, -1)), "nothing of a pass that is over is sent again");
+                machine.on(ready(AGAIN, 1, -1)), "nothing of a pass that is over is sent again");
     }
 
     @Test
@@ -120,21 +120,21 @@ class RunRecoveryTest {
         passDone(FAILED, VALIDATION);
         passDone(SURVIVOR, VALIDATION);
         fails(FAILED);
-        machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
+        machine.on(ready(SURVIVOR, 1, VALIDATION.number()));
         assertEquals(List.of(new RunCommand.Resume(1, -1, Map.of()), CAUGHT_UP,
                 new RunCommand.TellCheckpoint(new CheckpointEvent.RanksRestarted(List.of(1)))),
-                machine.on(stands(AGAIN, 1, -1)));
+                machine.on(ready(AGAIN, 1, -1)));
     }
 
     @Test
     void shouldWaitWithTheNextPassUntilAllStandAlsoWhereOnlyAMessageWasLost() {
         trained();
         machine.on(new RunEvent.MessageLost(0, "it was lost"));
-        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        machine.on(ready(SURVIVOR, 1, FIRST.number()));
         updated(SURVIVOR, 2);
         assertEquals(List.of(), updated(FAILED, 3));
         assertEquals(0, machine.stepsDone());
-        machine.on(stands(FAILED, 1, FIRST.number()));
+        machine.on(ready(FAILED, 1, FIRST.number()));
         assertEquals(1, machine.stepsDone());
     }
 
@@ -149,8 +149,8 @@ class RunRecoveryTest {
     void shouldStartAllAgainWhereWhatWasLostIsWhatARankSaid() {
         passDone(SURVIVOR, FIRST);
         assertEquals(List.of(), restarted(machine.on(new RunEvent.MessageLost(0, "nothing moves"))));
-        machine.on(stands(SURVIVOR, 1, FIRST.number()));
-        machine.on(stands(FAILED, 1, FIRST.number()));
+        machine.on(ready(SURVIVOR, 1, FIRST.number()));
+        machine.on(ready(FAILED, 1, FIRST.number()));
         assertEquals(List.of(0, 1), restarted(machine.on(new RunEvent.MessageLost(1, "nothing moves"))));
     }
 
@@ -163,19 +163,19 @@ class RunRecoveryTest {
         fails(FAILED);
         assertEquals(List.of(), fails(FAILED));
         assertEquals(List.of(), passDone(FAILED, FIRST));
-        assertEquals(List.of(), machine.on(stands(FAILED, 1, FIRST.number())));
+        assertEquals(List.of(), machine.on(ready(FAILED, 1, FIRST.number())));
         assertEquals(List.of(0, 1), machine.missing());
     }
 
     @Test
     void shouldBeCaughtUpOnlyWhenNoOtherRecoveryIsUnderWay() {
         fails(FAILED);
-        machine.on(stands(SURVIVOR, 1, FIRST.number()));
-        machine.on(stands(AGAIN, 1, -1));
+        machine.on(ready(SURVIVOR, 1, FIRST.number()));
+        machine.on(ready(AGAIN, 1, -1));
         machine.on(new RunEvent.MessageLost(1, "it was lost"));
         assertEquals(List.of(), passDone(AGAIN, FIRST));
-        machine.on(stands(AGAIN, 2, FIRST.number()));
-        assertEquals(CAUGHT_UP, machine.on(stands(SURVIVOR, 2, FIRST.number())).getLast());
+        machine.on(ready(AGAIN, 2, FIRST.number()));
+        assertEquals(CAUGHT_UP, machine.on(ready(SURVIVOR, 2, FIRST.number())).getLast());
     }
 
     @Test
@@ -205,8 +205,8 @@ class RunRecoveryTest {
     @Test
     void shouldForgetTheErrorsOfAStepThatIsCommitted() {
         strikes(FAILED, "loading its weights", "Error: no room");
-        machine.on(stands(SURVIVOR, 1, -1));
-        machine.on(stands(AGAIN, 1, -1));
+        machine.on(ready(SURVIVOR, 1, -1));
+        machine.on(ready(AGAIN, 1, -1));
         passDone(AGAIN, FIRST);
         passDone(SURVIVOR, FIRST);
         updated(AGAIN, 3);
@@ -256,7 +256,7 @@ class RunRecoveryTest {
         return machine.on(new RunEvent.Updated(from, 0, new Traffic(bytes, 0, 0)));
     }
 
-    private static RunEvent stands(Incarnation from, int epoch, long pass) {
+    private static RunEvent ready(Incarnation from, int epoch, long pass) {
         return new RunEvent.EpochReady(from, epoch, pass, List.of());
     }
 

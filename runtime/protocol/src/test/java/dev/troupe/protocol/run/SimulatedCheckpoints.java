@@ -73,7 +73,7 @@ final class SimulatedCheckpoints {
                 case CheckpointCommand.CommitParts commit -> disk.add(() -> take(commit(commit)));
                 case CheckpointCommand.Delete(var attempt) ->
                     disk.add(() -> take(new CheckpointEvent.Deleted(attempt)));
-                case CheckpointCommand.ReportStands(long stepsDone) ->
+                case CheckpointCommand.ReportWritten(long stepsDone) ->
                     assertEquals(stepsDone, records.checkpoints.getLast(), "the checkpoint that stands");
                 case CheckpointCommand.ReportFailed(long stepsDone, String _) -> records.doneWithout.add(stepsDone);
                 case CheckpointCommand.ReportSettled settled -> settled(settled);
@@ -91,7 +91,7 @@ final class SimulatedCheckpoints {
 
     private void settled(CheckpointCommand.ReportSettled settled) {
         underWay = null;
-        coordinator.ask(new RunEvent.CheckpointSettled(settled.attempt(), settled.stands(), settled.failure()));
+        coordinator.ask(new RunEvent.CheckpointSettled(settled.attempt(), settled.isWritten(), settled.failure()));
     }
 
     private CheckpointEvent commit(CheckpointCommand.CommitParts commit) {

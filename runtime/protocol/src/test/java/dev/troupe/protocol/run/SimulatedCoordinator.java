@@ -132,7 +132,7 @@ final class SimulatedCoordinator {
         return membership.nodes().values().stream().anyMatch(cluster::isGone);
     }
 
-    /** Whether others than a process, at least so many, know enough to go on where the coordinator is lost with it. */
+    /** Whether at least a number of other processes know enough to continue where the coordinator is lost with this one. */
     boolean canLoseItself(SimulatedNode victim, int atLeast) {
         Map<String, NodeReport> told = new TreeMap<>();
         membership.nodes().forEach((name, node) -> {

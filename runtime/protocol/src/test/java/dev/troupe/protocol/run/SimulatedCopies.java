@@ -16,7 +16,7 @@ import java.util.Optional;
  * memory is shared, nothing is under way: the other end looks at this one's.
  */
 final class SimulatedCopies {
-    /** What goes to one node. */
+    /** The copies on their way to one node. */
     private final class Stream {
         private final CopyQueue waiting = new CopyQueue();
         private final Move begins;

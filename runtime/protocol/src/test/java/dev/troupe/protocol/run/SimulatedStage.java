@@ -127,7 +127,7 @@ final class SimulatedStage {
         add(mix(mix(outputGradient, input), version()));
     }
 
-    /** Once more what came in a message that came before. */
+    /** Takes in once more the content of a repeated message. */
     void addAgain(long content) {
         add(content);
     }

@@ -275,7 +275,7 @@ final class Simulation {
         return may;
     }
 
-    /** Whether at least so many others would be left that know of the run. */
+    /** Whether at least a number of others would be left that know of the run. */
     private boolean mayLose(SimulatedNode victim, int others) {
         SimulatedCoordinator leader = cluster.leader();
         return mayFail() && leader.isRunning() && !cluster.isParted() && !victim.isDead() && !leader.hasUnheardEnd()

@@ -30,7 +30,7 @@ class StragglerWatchTest {
     private List<String> hosts = HOSTS;
     private int step;
 
-    /** So many steps in which stages take so many times what they should. */
+    /** A number of steps in which each stage takes its usual time, times its factor. */
     private void steps(int count, IntToDoubleFunction forward, IntToDoubleFunction backward) {
         for (int end = step + count; step < end; step++) {
             Map<Integer, List<StageTime>> times = new TreeMap<>();
