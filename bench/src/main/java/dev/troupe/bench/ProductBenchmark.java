@@ -41,7 +41,7 @@ public final class ProductBenchmark implements Callable<Integer> {
     @Option(names = "--rounds", paramLabel = "N", description = "Pairs of each product (default: ${DEFAULT-VALUE}).")
     private int rounds = 21;
 
-    /** What a product is to a layer. */
+    /** The use of a product in a layer. */
     private enum Kind {
         FORWARD, BACKWARD_INPUT, BACKWARD_WEIGHT
     }

@@ -92,7 +92,7 @@ final class DoctorCommand implements Callable<Integer> {
                         + ", by these products; other kernels, and other machines of a cluster, were not asked", ""));
     }
 
-    /** Prints the table of products, which is measured where there is none; a run can do without. */
+    /** Prints the table of products, which is measured where there is none; a run needs no table. */
     private void products(ProductLibraries libraries) {
         try {
             libraries.measured(EngineChoice.cache()).forEach(line -> report(true, false, "  products", line, ""));

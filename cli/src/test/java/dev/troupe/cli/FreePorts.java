@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class FreePorts {
     private static final int LEAST = 1024;
     private static final int LEAST_EPHEMERAL = leastEphemeral();
-    /** Tests of other JVMs begin elsewhere, and those of this one go on from there. */
+    /** Tests of each JVM begin at a port of their own and count from there. */
     private static final AtomicInteger NEXT = new AtomicInteger(
             (int) (ProcessHandle.current().pid() * 101 % (LEAST_EPHEMERAL - LEAST)));
 

@@ -202,7 +202,7 @@ public final class RunSpecReader {
                 tieEmbeddings, more);
     }
 
-    /** What only some families have; 0 stands for the family's own number. */
+    /** A key of some families only; 0 stands for the family's own number. */
     private Map<String, Number> moreOfModel() {
         Map<String, Number> more = new LinkedHashMap<>();
         for (String key : List.of("key-value-heads", HEAD_SIZE, "inner")) {

@@ -21,7 +21,7 @@ public final class RunFailedException extends RuntimeException {
         return directory;
     }
 
-    /** Returns the checkpoint from which {@link TrainingSpec.Builder#resume} can go on; empty where there is none. */
+    /** Returns the checkpoint from which {@link TrainingSpec.Builder#resume} can continue; empty where there is none. */
     public Optional<Path> lastCheckpoint() {
         return lastCheckpoint;
     }

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * A run that has started, or this process's node of one. It goes on whether or not a thread waits for it.
+ * A run that has started, or this process's node of one. It continues whether or not a thread waits for it.
  *
  * <p>Thread rule: any thread.
  */
@@ -49,7 +49,7 @@ public final class TrainingHandle {
      * @throws RunFailedException
      *             where the run failed
      * @throws InterruptedException
-     *             where this thread was interrupted; the run goes on
+     *             where this thread was interrupted; the run continues
      */
     public TrainingResult await() throws InterruptedException {
         try {

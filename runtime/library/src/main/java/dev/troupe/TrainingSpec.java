@@ -193,7 +193,7 @@ public final class TrainingSpec {
         }
 
         /**
-         * Goes on from the newest checkpoint of a run's directory, or from that very checkpoint, with the run's own
+         * Resumes from the newest checkpoint of a run's directory, or from that very checkpoint, with the run's own
          * configuration unless a file is given; the command's {@code --resume}.
          */
         public Builder resume(Path runOrCheckpoint) {

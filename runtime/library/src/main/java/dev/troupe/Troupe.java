@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Trains from a program what {@code ./troupe train} trains, with the same checks, the same sentences and the same files.
  *
- * <p>A run logs through SLF4J, prints nothing, handles no signal and ends no process. Any number of runs may go on in a JVM,
- * one after the other or beside each other, each in a directory of its own. Thread rule: any thread.
+ * <p>A run logs through SLF4J, prints nothing, handles no signal and ends no process. Any number of runs may be under way in
+ * a JVM, one after the other or beside each other, each in a directory of its own. Thread rule: any thread.
  */
 public final class Troupe {
     private static final Logger LOG = LoggerFactory.getLogger(Troupe.class);
@@ -152,7 +152,7 @@ public final class Troupe {
         });
     }
 
-    /** What an interrupt breaks off ends in exceptions of many kinds, each of which says less than the interrupt. */
+    /** A start that is interrupted ends in exceptions of many kinds, each of which says less than the interrupt. */
     private static TrainingHandle started(Refusals.Request<TrainingHandle, InterruptedException> request)
             throws InterruptedException {
         try {
@@ -178,7 +178,7 @@ public final class Troupe {
         run.passedOver().forEach(what -> LOG.warn("passed over a checkpoint: {}", what));
     }
 
-    /** What is closed, the last first, where a start fails, or else when the run is over. */
+    /** The resources that are closed, the last first, where a start fails, or else when the run is over. */
     private static final class Held implements AutoCloseable {
         private final Deque<AutoCloseable> open = new ArrayDeque<>();
 

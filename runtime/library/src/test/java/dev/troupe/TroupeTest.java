@@ -76,7 +76,7 @@ class TroupeTest {
                 .parseFile(directory.resolve("config.conf").toFile()).getString("troupe.data.path"));
     }
 
-    /** The directory of a run has all that another program, or the command, needs to go on. */
+    /** The directory of a run has all that another program, or the command, needs to resume it. */
     @Test
     void shouldResumeARunOnTextInMemoryWithoutTheText() throws InterruptedException {
         Path run = home.resolve("run");

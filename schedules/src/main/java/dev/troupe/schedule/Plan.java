@@ -160,7 +160,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Returns whether the plan goes on where another has ended: each stage holds the newest version of its weights at its
+     * Returns whether the plan can follow another: each stage holds the newest version of its weights at its
      * begin and as many older ones as its first steps read.
      */
     public boolean continues() {

@@ -45,7 +45,7 @@ public final class ExportOptions {
             "The type of the matrices of a GGUF file; vectors are float32. Default: f16."})
     private String type;
 
-    /** A form with what is to be known of it. */
+    /** A form, and its facts. */
     public sealed interface Target {
         /**
          * A directory in Hugging Face layout.

@@ -35,7 +35,7 @@ public final class RunSummary {
     private RunSummary() {
     }
 
-    /** What a model has that nobody has asked for. */
+    /** A note on positions that the model has and the run does not use, where nobody has asked for that. */
     private static Optional<String> positionsLeft(PreparedRun run) {
         int length = run.batches().sequenceLength();
         int positions = run.model().size(Axis.POSITION);

@@ -12,7 +12,7 @@ public final class IdleWeights {
     private IdleWeights() {
     }
 
-    /** Returns what is to be said of a plan where backwards for the weights cost nothing; empty where it has none. */
+    /** Returns the remark on a plan where backwards for the weights cost nothing; empty where no remark is due. */
     public static Optional<String> of(Plan plan) {
         boolean splits = plan.rows().stream().flatMap(List::stream)
                 .anyMatch(action -> action.kind() == Kind.BACKWARD_WEIGHT);

@@ -78,7 +78,7 @@ public final class StopRequests implements AutoCloseable {
         }
     }
 
-    /** What a command does that trains one run after another. */
+    /** The rule of a command that trains one run after another. */
     @FunctionalInterface
     public interface Runs {
         /** Returns the exit code; {@link ExitCode#STOPPED} where one of the runs was stopped. */

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 
 /** One screen of a run: its state, its last step, where each rank's time went in it, and the newest events. Immutable. */
 final class RunScreen {
-    /** What fits on a terminal of 80 columns beside the name of a rank and three causes. */
+    /** Columns of a bar: those left on a terminal of 80 beside the name of a rank and three causes. */
     private static final int BAR = 32;
     private static final int MOST_CAUSES = 3;
     private static final int MOST_RANKS = 16;

@@ -193,7 +193,7 @@ class InjectedCausesTest {
         for (int seed = 0; seed < SEEDS; seed++) {
             String fault = faults.get(seed);
             int number = FIRST + EVERY * seed;
-            // A process stands still with all of its ranks.
+            // A process that is stopped stops all of its ranks.
             IntPredicate isRoot = injected.cause == Cause.PAUSE && processes == 1
                     ? _ -> true
                     : rank -> rank == rankOf(fault);

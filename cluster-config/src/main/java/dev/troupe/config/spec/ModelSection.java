@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 
 /** The model of a run: loaded from a directory, or described and initialized from the seed. */
 public sealed interface ModelSection {
-    /** What is given of the model, by key; whoever knows its family makes a model of that. */
+    /** The given keys of the model; its family makes a model of them. */
     Map<String, Object> values();
 
     /** The name of the architecture, where given. */

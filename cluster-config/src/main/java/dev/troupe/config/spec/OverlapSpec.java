@@ -15,7 +15,7 @@ import java.util.Objects;
  *            forwards of the warm-up for each rank that follows, 1 or 2
  */
 public record OverlapSpec(int flushEvery, Updates updates, int warmUp) {
-    /** What a run has that says nothing of it. */
+    /** The values of a run that does not set it. */
     public static final OverlapSpec USUAL = new OverlapSpec(0, Updates.LAZY, 1);
 
     /** The place of an update in a row. */

@@ -33,7 +33,7 @@ public interface AttentionKernels {
      * As the other {@code causalAttention}, with dropout on the probabilities.
      *
      * @param dropout
-     *            what goes of the probabilities
+     *            the dropout of the probabilities
      */
     void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y);
 

@@ -76,7 +76,7 @@ public record Dropout(double probability, long seed, long step, long microbatch,
         return (long) (probability * 0x1p32);
     }
 
-    /** What an element that stays is multiplied by. */
+    /** The factor of an element that stays. */
     public double raise() {
         return 1 / (1 - probability);
     }
@@ -109,7 +109,7 @@ public record Dropout(double probability, long seed, long step, long microbatch,
         private Reader() {
         }
 
-        /** What the element at this place is multiplied by: 0, or one over the probability to stay. */
+        /** The factor of the element at this place: 0, or one over the probability to stay. */
         public double factor(long place) {
             if (!drops()) {
                 return 1;

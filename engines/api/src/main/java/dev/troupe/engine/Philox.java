@@ -10,13 +10,13 @@ package dev.troupe.engine;
 public final class Philox {
     /** How often a counter is mixed. */
     public static final int ROUNDS = 10;
-    /** What the first word of a counter is multiplied by in each round. */
+    /** The factor of the first word of a counter in each round. */
     public static final long FIRST_FACTOR = 0xD2511F53L;
-    /** What the third word of a counter is multiplied by in each round. */
+    /** The factor of the third word of a counter in each round. */
     public static final long SECOND_FACTOR = 0xCD9E8D57L;
-    /** What is added to the first word of the key after each round. */
+    /** The addend of the first word of the key after each round. */
     public static final int FIRST_WEYL = 0x9E3779B9;
-    /** What is added to the second word of the key after each round. */
+    /** The addend of the second word of the key after each round. */
     public static final int SECOND_WEYL = 0xBB67AE85;
 
     private final int firstKey;

@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
-/** What two runs must have in common for their bits to be the same ({@code docs/determinism.md}), in words. */
+/** The facts that two runs must share for their bits to be the same ({@code docs/determinism.md}), in words. */
 final class BitFacts {
     private static final String ENGINE = "engine.kind";
     private static final String PRODUCTS = "engine.products";

@@ -114,7 +114,7 @@ public final class RecordedBits implements AutoCloseable {
         return run;
     }
 
-    /** What must be the same in a run with the same bits. */
+    /** The facts that must be the same in a run with the same bits. */
     Map<String, String> facts() {
         return BitFacts.complete(header.facts());
     }
@@ -124,7 +124,7 @@ public final class RecordedBits implements AutoCloseable {
         return Collections.unmodifiableNavigableSet(steps);
     }
 
-    /** What each digest is of, with its place. */
+    /** The tensor of each digest, with its place. */
     Map<BitKey, Integer> places() {
         return places;
     }

@@ -50,7 +50,7 @@ public final class BitRecorder implements AutoCloseable {
         this.digest = engine.holdsValues() && !engine.computesLate() ? new TensorDigest(engine) : null;
         Plan rows = plan.training().plan();
         this.microbatchesPerStep = rows.microbatchesPerStep();
-        // One more than overlap: what was recorded of a step is taken while the rank goes on.
+        // One more than overlap: the records of a step are taken while the rank computes the next one.
         this.steps = new long[rows.continues() ? plan.stepsAtOnce(rank) + 1 : 1][digest == null ? 0 : layout.count()];
         this.values = steps[0];
     }

@@ -42,7 +42,7 @@ public final class PageRoutes extends AllDirectives implements ManagementRoutePr
     private static final List<HttpHeader> HEADERS = RunPage.HEADERS.entrySet().stream()
             .<HttpHeader>map(header -> RawHeader.create(header.getKey(), header.getValue())).toList();
 
-    /** What the node serves. */
+    /** The paths that the node serves. */
     private static final class Board implements Extension {
         private volatile Routes routes = Routes.none();
         private volatile RunPage run;

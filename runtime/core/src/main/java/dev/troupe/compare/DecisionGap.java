@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 
-/** What the decision on a step takes, read off measured steps. */
+/** The time of the decision on a step, read off measured steps. */
 final class DecisionGap {
     private DecisionGap() {
     }

@@ -200,7 +200,7 @@ public final class StepJson {
         json.writeEndObject();
     }
 
-    /** What the planned step was simulated with. */
+    /** The costs with which the planned step was simulated. */
     private void write(Costs costs, Plan plan) throws IOException {
         json.writeObjectFieldStart("costs");
         json.writeArrayFieldStart("stages");

@@ -51,7 +51,7 @@ public record Answer(int status, String type, byte[] body) {
         return problem(NOT_FOUND, sentence);
     }
 
-    /** What there is cannot be read by this version: why, in a sentence. */
+    /** A file cannot be read by this version: why, in a sentence. */
     public static Answer unreadable(String sentence) {
         return problem(CONFLICT, sentence);
     }

@@ -4,7 +4,7 @@ import dev.troupe.output.StepHead;
 import java.util.List;
 import java.util.Locale;
 
-/** What costs a step the most beyond its plan: a cause, and the rank at its root. */
+/** The largest cost of a step beyond its plan: a cause, and the rank at its root. */
 final class Blame {
     /** Less of a step is not worth a sentence. */
     private static final double WORTH = 0.1;

@@ -9,7 +9,7 @@ import java.util.OptionalLong;
 
 /** The paths that a run answers on, each with what answers. Immutable; any thread. */
 public final class Routes {
-    /** What answers on a path. */
+    /** The handler of a path. */
     @FunctionalInterface
     public interface Resource {
         /** Returns the answer to a question; any thread. */

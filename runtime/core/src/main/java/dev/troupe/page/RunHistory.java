@@ -103,7 +103,7 @@ final class RunHistory {
         return happened;
     }
 
-    /** What all events say together, those included that are no longer kept. */
+    /** The sum of all events, those included that are no longer kept. */
     Told told() {
         return told;
     }

@@ -19,7 +19,7 @@ import java.util.Set;
  */
 final class StepDrawing {
     private static final JsonMapper JSON = new JsonMapper();
-    /** What is not drawn; messages are asked for when somebody points at an action. */
+    /** The fields that are not drawn; messages are asked for when somebody points at an action. */
     private static final Set<String> LEFT_OUT = Set.of("messages", "costs", "roots");
     private static final List<String> CAUSES = Arrays.stream(Cause.values()).map(Cause::code).toList();
     /** The times of an action, in the order in which a drawing has them. */

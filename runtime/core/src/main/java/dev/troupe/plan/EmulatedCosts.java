@@ -96,7 +96,7 @@ public final class EmulatedCosts implements WorkCosts {
                 stage -> plan.training().plan().replaysAhead(stage));
     }
 
-    /** What a device of a thousand million operations a second would take for the model's own. */
+    /** The model's own costs on a device of a thousand million operations a second. */
     public static EmulatedCosts ofOperations(TrainingPlan plan) {
         List<Duration> none = List.of(Duration.ZERO);
         return of(new EmulatedSpec(none, none, none, none, none, 1e9), plan);

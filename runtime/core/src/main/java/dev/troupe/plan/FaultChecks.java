@@ -34,7 +34,7 @@ public final class FaultChecks {
 
     /**
      * @param firstStep
-     *            where the run goes on: what was for a step before has struck or will not
+     *            the first step of this run: a fault of an earlier step has struck or will not
      * @param steps
      *            of the run, counted from its first
      * @param checkpointEvery
@@ -194,7 +194,7 @@ public final class FaultChecks {
                 + (sent.isEmpty() ? "" : ", and sends " + words(sent)));
     }
 
-    /** What is sent once in a step is the first message of its edge, and only what strikes messages themselves meets it. */
+    /** A message that is sent once in a step is the first of its edge, and only faults of messages themselves meet it. */
     private boolean isMeant(FaultSpec fault, int rank, Action action) {
         int microbatch = Math.max(0, plan.microbatchInStep(Pass.Kind.TRAINING, action));
         return isOf(fault.rank(), rank) && isOf(fault.stage(), action.stage())

@@ -119,7 +119,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
                 .sum();
     }
 
-    /** What the whole step is: it follows from the grid and from what its ranks share out. */
+    /** The whole step, which follows from the grid and from the state that its ranks share out. */
     private static WholeStep wholeStep(ModelSpec model, ParallelLayout ranks, boolean sharesSequence, Zero zero,
             StageSettings settings) {
         boolean isShared = ranks.data() > 1;

@@ -236,7 +236,7 @@ public final class PreparedRun implements AutoCloseable {
         return plan;
     }
 
-    /** Returns the times in which this process stands still, from the first call on. */
+    /** Returns the pauses of this process, from the first call on. */
     public Pauses pauses() {
         return pauses.watched();
     }

@@ -29,7 +29,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** A step of a run that is done again, from what lies before it on disk, with all ranks in this process. */
+/** A step of a run that is done again, from the newest checkpoint before it, with all ranks in this process. */
 public final class Replay {
     private final Path run;
     private final long step;

@@ -50,7 +50,7 @@ public interface RankSide {
     default void makes(Action send) {
     }
 
-    /** What a stage tells from now on is of this step among those of the row. */
+    /** The events of a stage from now on are of this step among those of the row. */
     default void enters(int stepInRow) {
     }
 

@@ -217,7 +217,7 @@ public final class StageOps implements StepOps {
         return tensor;
     }
 
-    /** What is handed over within the rank is copied, since each stage has its own buffers. */
+    /** A tensor that is handed over within the rank is copied, since each stage has its own buffers. */
     private Tensor take(Action receive, Pass pass, Supplier<Tensor> buffer) {
         Tensor tensor = rank.take(receive, pass);
         if (plan.needsMessage(receive)) {

@@ -66,7 +66,7 @@ public final class KernelWarmUp {
         return pulse;
     }
 
-    /** What it does, for a person. */
+    /** A sentence about it, for a person. */
     public String situation() {
         return situation;
     }
@@ -89,7 +89,7 @@ public final class KernelWarmUp {
         return List.of(stage == 0, stage == last, plan.partition().layers(stage).size(), kinds(stage));
     }
 
-    /** What the rank's row has of a stage. */
+    /** The actions of a stage in the rank's row. */
     private Set<Kind> kinds(int stage) {
         Set<Kind> kinds = EnumSet.noneOf(Kind.class);
         for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {

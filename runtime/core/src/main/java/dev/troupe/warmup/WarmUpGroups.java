@@ -16,7 +16,7 @@ import java.util.Optional;
  * missing from its result.
  *
  * @param ranks
- *            who is in which group
+ *            the members of each group
  */
 public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
     @Override

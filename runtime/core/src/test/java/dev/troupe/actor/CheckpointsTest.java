@@ -170,7 +170,7 @@ class CheckpointsTest {
     void shouldLeaveTheCheckpointUnderWayWhereTheRunFails() throws Exception {
         train(0, 5);
         assertEquals("step 4", last(5));
-        happens(new RunEvent.RankFailed(from(), "a failure that it goes on from"));
+        happens(new RunEvent.RankFailed(from(), "a failure that the run survives"));
         happens(new RunEvent.RankFailed(new Incarnation(0, 1), "the wire came loose"));
         happens(new RunEvent.RankFailed(new Incarnation(0, 1), "again"));
         writePart(4);
@@ -237,7 +237,7 @@ class CheckpointsTest {
         return Optional.ofNullable(said.poll(10, TimeUnit.SECONDS)).orElse("nothing");
     }
 
-    /** The last of so many that come. */
+    /** The last of a number of commands. */
     private String last(int count) throws InterruptedException {
         String line = "";
         for (int i = 0; i < count; i++) {

@@ -96,7 +96,7 @@ class NodeActorTest extends NodeTests {
         host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         assertTrue(run.allocatedBytes() > 0);
         kit.stop(node, PATIENCE);
-        assertEquals(2, run.enginesOpened(), "who has ranks warms up none");
+        assertEquals(2, run.enginesOpened(), "a node with ranks warms up none");
         assertEquals(0, run.allocatedBytes());
     }
 

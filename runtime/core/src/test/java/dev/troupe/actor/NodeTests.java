@@ -61,7 +61,7 @@ abstract class NodeTests {
     /** Ends the process; empty as for a run in one process. */
     Optional<Consumer<String>> lost = Optional.empty();
     final CountDownLatch released = new CountDownLatch(1);
-    // Who has the ranks at first.
+    // The node of each rank at first.
     String host = "only";
 
     @AfterEach

@@ -247,7 +247,7 @@ class ChaosResultTest {
         assertEquals(Optional.of(0.5), result.kept().share());
     }
 
-    /** Three steps; ends; goes on from the checkpoint after one, and does two again. */
+    /** Three steps; ends; continues from the checkpoint after one, and does two again. */
     @Test
     void shouldCountWhatACheckpointSavedAsARecovery() {
         RunRecord before = new RunRecord(other, steps(3), List.of(), List.of(recovery(1, 10, 20, 30)), 0);

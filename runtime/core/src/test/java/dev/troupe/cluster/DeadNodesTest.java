@@ -37,7 +37,7 @@ class DeadNodesTest {
     private static final long PATIENCE_SECONDS = 60;
 
     private final List<ActorSystem<?>> systems = new ArrayList<>();
-    // As a follows them; what its cluster's state says may be behind.
+    // As a follows them; its cluster's state may be older.
     private final Set<String> members = ConcurrentHashMap.newKeySet();
     private final CountDownLatch joined = new CountDownLatch(1);
     private final CountDownLatch removed = new CountDownLatch(1);

@@ -192,7 +192,8 @@ public abstract class GroupContract {
             assertTrue(sentence.contains("tensor group [10, 11, 12], epoch 0"), sentence);
             assertTrue(sentence.contains("collective 1, all-reduce of "), sentence);
         }
-        assertThrows(CollectiveException.class, members.get(1)::barrier, "who comes late finds the group at its end");
+        assertThrows(CollectiveException.class, members.get(1)::barrier,
+                "a member that comes late finds the group at its end");
     }
 
     @Test

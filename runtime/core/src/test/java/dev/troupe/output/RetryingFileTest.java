@@ -64,7 +64,7 @@ class RetryingFileTest {
         assertEquals("before\n", Files.readString(path));
     }
 
-    /** Has room for so many bytes more, and writes as many of a line as fit. */
+    /** Has room for a number of bytes more, and writes as many of a line as fit. */
     private static final class Disk implements SeekableByteChannel {
         private final SeekableByteChannel real;
         private int room = Integer.MAX_VALUE;

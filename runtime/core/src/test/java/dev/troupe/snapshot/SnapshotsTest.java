@@ -78,7 +78,7 @@ class SnapshotsTest {
         assertEquals(1, find(1));
         keep(2);
         snapshots.forget(0, 2);
-        assertEquals(1, find(1), "beside what is to stay");
+        assertEquals(1, find(1), "beside the state that is to stay");
         snapshots.forget(0, 3);
         assertTrue(snapshots.find(0, 0, 1).isEmpty());
         assertTrue(snapshots.find(0, 0, 2).isEmpty());

@@ -55,7 +55,7 @@ final class RunSpans implements Observation {
     private final Tracer tracer;
     private final Detail detail;
     private final RunFacts run;
-    /** What is added to an instant of {@link System#nanoTime} for nanoseconds since 1970. */
+    /** The addend of an instant of {@link System#nanoTime} for nanoseconds since 1970. */
     private final long sinceEpoch = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - System.nanoTime();
     /** Of the steps that are not measured yet. */
     private final ConcurrentNavigableMap<Long, StepResult> results = new ConcurrentSkipListMap<>();

@@ -11,7 +11,7 @@ import io.opentelemetry.api.OpenTelemetry;
  * <p>Thread rule: any thread.
  */
 public final class TrainingSpans implements RunObserver {
-    /** What a step's trace has. */
+    /** The detail of a step's trace. */
     public enum Detail {
         /** One span, with the idle time of all ranks by cause. */
         STEP,

@@ -111,7 +111,7 @@ public final class Usual {
                         new Action(stage, kind, microbatch)) / Math.max(1, stages.get(stage).nanos(kind)));
     }
 
-    /** What an action of the first pipeline usually takes; 0 where nothing is known. */
+    /** The usual time of an action of the first pipeline; 0 where it is not known. */
     private long known(StepTimes step, Action action) {
         return nanos.getOrDefault(Key.of(step, 0, action), 0L);
     }

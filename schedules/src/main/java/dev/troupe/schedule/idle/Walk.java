@@ -18,7 +18,7 @@ final class Walk {
     private final Barrier decision;
     private List<IdlePart> parts;
 
-    /** What ended last of all that the coordinator waits for before it decides the update. */
+    /** The last end among the actions that the coordinator waits for before it decides the update. */
     private record Barrier(int rank, int position, long nanos) {
     }
 
@@ -181,7 +181,7 @@ final class Walk {
         return user.kind().isReceive() ? user : step.rows().plan().peer(message.send());
     }
 
-    /** What a rank did until an instant, back to the begin of the gap. */
+    /** The work of a rank until an instant, back to the begin of the gap. */
     private void back(int rank, int last, long from, long to) {
         RankTimes times = step.ranks().get(rank);
         long at = to;

@@ -156,7 +156,7 @@ class IdleTimeTest {
         assertTrue(sums.get(Cause.PAUSE) >= 30_000, sums::toString);
     }
 
-    /** The process stands still with a message on its way. */
+    /** The process is stopped with a message on its way. */
     @Test
     void shouldCallTheTimeInWhichAMessageStoodStillAPause() {
         Plan plan = plan("1f1b");

@@ -276,7 +276,7 @@ public final class ChatTemplate {
                 name + ": the chat template takes longer than " + longest.toMillis() + " ms for one chat");
     }
 
-    /** What happened first: the library wraps what a function of ours says. */
+    /** The first cause: the library wraps the exceptions of our functions. */
     private static String cause(TemplateError error) {
         Throwable cause = error.getException();
         while (cause != null && cause.getCause() != null) {

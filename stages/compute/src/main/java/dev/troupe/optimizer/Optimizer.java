@@ -11,12 +11,12 @@ public sealed interface Optimizer {
     /** The name of the last update of each weight, as the rule made it, before error feedback. */
     String PREVIOUS_UPDATE = "previous_update";
 
-    /** What it remembers of each weight of a parameter, a number of each name. */
+    /** The numbers that it keeps for each weight of a parameter, by name. */
     List<String> moments(ParameterSpec parameter);
 
     /** A rule that changes each element by itself. */
     sealed interface OfElements extends Optimizer {
-        /** What it remembers of each weight, a number of each name. */
+        /** The numbers that it keeps for each weight, by name. */
         List<String> moments();
 
         @Override

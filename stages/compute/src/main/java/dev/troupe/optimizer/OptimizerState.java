@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /** The optimizer of a stage with what it remembers between updates. */
 public final class OptimizerState {
-    /** What names of its state begin with. */
+    /** The prefix of the names of its state. */
     static final String PREFIX = "optimizer.";
 
     private final StageBuffers buffers;

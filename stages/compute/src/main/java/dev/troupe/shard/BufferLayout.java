@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 public final class BufferLayout {
     /**
      * Elements that every parameter and every share of a bucket begins at a multiple of: whole vectors and whole lines of
-     * the cache, so that what a kernel does with an element does not depend on what lies before it.
+     * the cache, so that the result of a kernel for an element does not depend on the elements before it.
      */
     public static final int ALIGNMENT = 64;
 
@@ -161,13 +161,13 @@ public final class BufferLayout {
         return piece(bucket.first(), bucket.end());
     }
 
-    /** What a rank has of a bucket. */
+    /** The share of a rank in a bucket. */
     Piece shareOf(Bucket bucket, int rank) {
         long count = bucket.elementCount() / shareCount;
         return new Piece(bucket.first() + rank * count, bucket.first() / shareCount, count);
     }
 
-    /** What a rank has of a parameter; empty where that is nothing. */
+    /** The share of a rank in a parameter; may be empty. */
     Optional<Piece> shareOf(Parameter parameter, int rank) {
         long first = start(parameter);
         return shareOf(bucketOf(parameter), rank, first, first + parameter.shape().elementCount());
@@ -225,7 +225,7 @@ public final class BufferLayout {
         return new Piece(first, first, end - first);
     }
 
-    /** What an optimizer updates of a rank's share. */
+    /** The part of a rank's share that an optimizer updates. */
     List<Run> runs(int rank) {
         return buckets.stream()
                 .flatMap(bucket -> Stream.concat(

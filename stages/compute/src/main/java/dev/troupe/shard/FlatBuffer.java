@@ -14,7 +14,7 @@ import dev.troupe.shard.BufferLayout.Piece;
  *            which
  */
 public record FlatBuffer(Engine engine, Tensor tensor, Extent extent) {
-    /** What of a buffer a rank has. */
+    /** The part of a buffer that a rank has. */
     enum Extent {
         /** Everything. */
         ALL,

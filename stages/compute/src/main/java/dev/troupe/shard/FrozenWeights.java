@@ -59,7 +59,7 @@ final class FrozenWeights implements AutoCloseable {
                         : engine.range(computeWeights, layout.start(parameter), parameter.shape()));
     }
 
-    /** What layers gather; empty where nothing is frozen. */
+    /** The weights that layers gather; empty where nothing is frozen. */
     Optional<WeightShare> share() {
         return Optional.ofNullable(weights).map(own -> new WeightShare(layout, own));
     }

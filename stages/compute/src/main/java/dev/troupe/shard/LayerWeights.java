@@ -50,7 +50,7 @@ final class LayerWeights {
     private record Ranges(List<Tensor> weights, List<Tensor> computeWeights, Tensor gathered, Tensor rounded) {
     }
 
-    /** What a rank gives of a bucket, and where all of it goes. */
+    /** The share of a bucket that a rank gives, and the place of the whole. */
     private record Gather(Tensor share, Tensor whole) {
     }
 

@@ -197,7 +197,7 @@ public final class StageBuffers implements AutoCloseable {
                 .toList();
     }
 
-    /** What is done before and after the work of each layer. */
+    /** The hooks before and after the work of each layer. */
     public LayerShares layerShares() {
         return layerShares;
     }
@@ -262,7 +262,7 @@ public final class StageBuffers implements AutoCloseable {
         return engine.range(buffer.tensor(), layout.start(parameter), parameter.shape());
     }
 
-    /** What an optimizer updates here; all but the {@link #matrices} where those are apart. */
+    /** The tensors that an optimizer updates here; all but the {@link #matrices} where those are apart. */
     public List<BufferLayout.Run> runs(boolean matricesApart) {
         return data.shares(Zero.OPTIMIZER) ? layout.runs(data.group().rank()) : layout.runs(matricesApart);
     }

@@ -74,7 +74,7 @@ public final class ReplayGroups {
         return firstAhead;
     }
 
-    /** The layer behind the last one that is replayed ahead. */
+    /** The layer after the last one that is replayed ahead. */
     int endAhead() {
         return endAhead;
     }

@@ -117,12 +117,12 @@ public final class StageLayers {
         return ranges.get(layer);
     }
 
-    /** What a layer is trained by, a second use of another layer's parameters too; counted from the stage's first. */
+    /** The parameters that train a layer, a second use of another layer's too; counted from the stage's first. */
     List<Parameter> trained(int layer) {
         return trained.get(layer);
     }
 
-    /** What the layers use and own. */
+    /** The parameters that the layers use and own. */
     public StageParameters used() {
         return parameters;
     }

@@ -85,7 +85,7 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
         });
     }
 
-    /** What drops out of a microbatch of sequences of this length; its number is that over all data-parallel ranks. */
+    /** The dropout of a microbatch of sequences of this length; its number is that over all data-parallel ranks. */
     DropoutKey dropoutOf(long step, int microbatch, int length) {
         return dropout.keyOf(step, microbatch, length, sequenceLength);
     }

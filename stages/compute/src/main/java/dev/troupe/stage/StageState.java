@@ -13,7 +13,7 @@ import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What one rank has of a stage's weights, gradients and optimizer state, by name. */
+/** One rank's part of a stage's weights, gradients and optimizer state, by name. */
 final class StageState {
     private final Engine engine;
     private final StageLayers layers;

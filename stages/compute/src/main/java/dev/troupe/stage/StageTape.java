@@ -169,7 +169,7 @@ final class StageTape {
         return dy;
     }
 
-    /** Both backwards layer by layer, so that what stands between the two is one layer's. */
+    /** Both backwards layer by layer, so that the tensors between the two are those of one layer. */
     Tensor backward(Tensor outputGradient) {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {

@@ -33,7 +33,7 @@ final class Permutation {
         this.halfMask = (1L << halfBits) - 1;
     }
 
-    /** What stands in place {@code index} = 0 .. n-1 of the permutation that belongs to a key. */
+    /** The number in place {@code index} = 0 .. n-1 of the permutation that belongs to a key. */
     long at(long key, long index) {
         long value = index;
         do {

@@ -27,7 +27,7 @@ import java.util.function.LongConsumer;
  * as they are: what wrote them put its own boundaries in. A sequence may begin in one document and end in the next.
  */
 public final class Corpus implements AutoCloseable {
-    /** What may stay mapped: Linux lets a process have some 65,000 mappings. */
+    /** The most files that may stay mapped: Linux lets a process have some 65,000 mappings. */
     private static final int MOST_MAPPED = 10_000;
     /** The ids that fit two bytes. */
     private static final int TWO_BYTE_IDS = 1 << Short.SIZE;

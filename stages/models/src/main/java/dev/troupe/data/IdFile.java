@@ -17,7 +17,7 @@ import java.util.zip.CRC32C;
  * leaves no trace.
  */
 final class IdFile implements IdSink, AutoCloseable {
-    /** What the name of one ends with that is being written, or was not written to its end. */
+    /** The suffix of a file that is being written, or was not written to its end. */
     static final String TEMPORARY = ".tmp";
     private static final int BUFFER_BYTES = 1 << 20;
     private static final int LARGEST_OF_TWO_BYTES = 0xFFFF;

@@ -26,7 +26,7 @@ import java.util.zip.CRC32C;
  * Tokens that were made of text once, kept under the hash of text and tokenizer: {@code FOLDER/tokens/HASH.tokens}, a header
  * of 64 bytes (magic, number of ids, CRC-32C of the ids) and the ids, little-endian, four bytes each. A file appears
  * whole, by a rename, so any number of processes may share a folder; it may be deleted at any time, and is deleted when
- * those used since take all of the room. What goes wrong here costs time and never a run.
+ * those used since take all of the room. A failure of the cache costs time and never a run.
  *
  * <p>Thread rule: any thread.
  */
@@ -135,7 +135,7 @@ public final class TokenCache {
         }
     }
 
-    /** What makes ids and hands them on. */
+    /** A source of ids. */
     public interface Maker {
         /**
          * Makes them.

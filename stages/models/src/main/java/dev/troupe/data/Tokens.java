@@ -75,7 +75,7 @@ public final class Tokens {
         this.length = length;
     }
 
-    /** What messages call this sequence. */
+    /** The name of this sequence in messages. */
     public String name() {
         return name;
     }

@@ -18,7 +18,7 @@ import dev.troupe.engine.Dropout;
  * @param length
  *            tokens of each sequence of the microbatch
  * @param wholeLength
- *            tokens of a sequence that has no padding left out: what goes does not depend on {@code length}
+ *            tokens of a sequence that has no padding left out: the mask does not depend on {@code length}
  */
 public record DropoutKey(double probability, double adapterProbability, long seed, long step, long microbatch,
         int length, int wholeLength) {

@@ -53,7 +53,7 @@ public final class HeadLayer implements Layer {
         return table;
     }
 
-    /** What gradients are multiplied by from here on. */
+    /** The factor of gradients from here on. */
     public void scaleLoss(double factor) {
         lossScale = factor;
     }

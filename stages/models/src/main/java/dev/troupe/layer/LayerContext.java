@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
-/** What the layers of a stage share: where they compute, sizes, this rank's share, and their parameters by name. */
+/** The parts that the layers of a stage share: engine, sizes, this rank's share, and their parameters by name. */
 public final class LayerContext {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -81,7 +81,7 @@ public final class Parameter {
         return shape;
     }
 
-    /** What of the whole tensor this rank has. */
+    /** The part of the whole tensor that this rank has. */
     public TensorSlice slice() {
         return slice;
     }

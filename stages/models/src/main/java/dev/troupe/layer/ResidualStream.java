@@ -66,7 +66,7 @@ public final class ResidualStream {
         return whole;
     }
 
-    /** What this rank has of the sum over the ranks. Takes over this rank's addend, which has all rows. */
+    /** This rank's part of the sum over the ranks. Takes over this rank's addend, which has all rows. */
     public Tensor intoSum(Tensor addend, int length) {
         if (!cutsRows) {
             group.allReduce(addend);

@@ -35,7 +35,7 @@ final class StreamDropout {
      * has all rows, another otherwise.
      *
      * @param dy
-     *            the gradient for what came out, as this rank has it; it stays the caller's
+     *            the gradient of the output, as this rank has it; it stays the caller's
      */
     Tensor backward(Tensor dy, MicrobatchContext microbatch) {
         int length = microbatch.length();

@@ -28,7 +28,7 @@ import java.util.random.RandomGeneratorFactory;
  * begins with the same model; float32 values are the float64 ones, rounded. Any thread may read.
  */
 public final class InitialWeights implements WeightSource {
-    // A fresh generator per block lets a slice of a tensor be made without what stands before it.
+    // A fresh generator per block lets a slice of a tensor be made without the slices before it.
     private static final int BLOCK_ELEMENTS = 4096;
     private static final RandomGeneratorFactory<RandomGenerator> GENERATORS = RandomGeneratorFactory
             .of("L64X128MixRandom");

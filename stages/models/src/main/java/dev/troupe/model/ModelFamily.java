@@ -19,7 +19,7 @@ public interface ModelFamily {
         return modelType.equals(name());
     }
 
-    /** What a person calls it. */
+    /** Its name for people. */
     String title();
 
     /**

@@ -26,7 +26,7 @@ public final class ModelSpec {
     private final Supplier<List<LayerSpec>> declaration;
     private volatile Listed listed;
 
-    /** What follows from the list of layers. */
+    /** The facts that follow from the list of layers. */
     private record Listed(List<LayerSpec> layers, List<Integer> blockNumbers,
             SequencedMap<String, ParameterSpec> parameters, List<SharedParameter> shared) {
         static Listed of(List<LayerSpec> layers) {
@@ -86,7 +86,7 @@ public final class ModelSpec {
         return family;
     }
 
-    /** What of the family it is; the family reads it as the same model. */
+    /** The model as a section; the family reads the same model from it. */
     public Section section() {
         return section;
     }

@@ -59,7 +59,7 @@ public final class PublishedConfig {
         return root.has(key);
     }
 
-    /** What is under a key, or a missing node. */
+    /** The value of a key, or a missing node. */
     public JsonNode value(String key) {
         return root.path(key);
     }
@@ -112,7 +112,7 @@ public final class PublishedConfig {
         }
     }
 
-    /** What to throw where a key is not as expected. */
+    /** The exception where a key is not as expected. */
     public WeightException refusal(String key, String expected) {
         JsonNode found = root.path(key);
         return new WeightException(file + ": " + key + " must be " + expected + ", but "
@@ -120,7 +120,7 @@ public final class PublishedConfig {
                 + " model that has it so");
     }
 
-    /** What to throw where keys do not go together. */
+    /** The exception where keys do not go together. */
     public WeightException refusal(String sentence) {
         return new WeightException(file + ": " + sentence);
     }

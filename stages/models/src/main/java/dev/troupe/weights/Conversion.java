@@ -29,7 +29,7 @@ public final class Conversion {
     private Conversion() {
     }
 
-    /** Converts all elements; the message of a refusal goes on after the tensor's name. */
+    /** Converts all elements; the message of a refusal follows the tensor's name. */
     static void convert(MemorySegment source, StoredType from, DataType to, MemorySegment target) {
         if (StoredType.of(to) == from) {
             MemorySegment.copy(source, 0, target, 0, source.byteSize());

@@ -34,7 +34,7 @@ public final class ShardedWeights implements WeightSource {
         this.where = where;
     }
 
-    /** What the metadata of a file say of its tensors: nothing of those that are whole. */
+    /** The metadata of a file about its tensors: nothing of those that are whole. */
     public static Map<String, String> metadata(Map<String, TensorSlice> slices) {
         Map<String, String> metadata = new TreeMap<>();
         slices.forEach((name, slice) -> {

@@ -9,7 +9,7 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
     /** The token that ends a document, where there is one. */
     OptionalInt endOfText();
 
-    /** What {@link #named} takes: a word, or the absolute path of a directory. */
+    /** The values that {@link #named} takes: a word, or the absolute path of a directory. */
     String name();
 
     /** A text that two tokenizers share only if they make the same ids of every text; the name where that says so. */

@@ -1,6 +1,6 @@
 package dev.troupe.engine.provider;
 
-/** What a stage does with its engine at a time, for engines that keep time instead of computing. */
+/** The work of a stage on its engine, for engines that keep time instead of computing. */
 public enum Work {
     /** The forward of one microbatch. */
     FORWARD,

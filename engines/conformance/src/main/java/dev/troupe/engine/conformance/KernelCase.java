@@ -48,7 +48,7 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
         throw new IllegalArgumentException(kernelName + " has no operand " + operand);
     }
 
-    /** What the random contents were drawn from. */
+    /** The seed of the random contents. */
     long seed() {
         return Builder.seed(kernelName, variant);
     }

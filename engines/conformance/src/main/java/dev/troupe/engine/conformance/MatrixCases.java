@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Matrix products, linear layers and what goes with them. Letters as in the contract: M, N, K any size. */
+/** Matrix products, and linear layers with bias and activation. Letters as in the contract: M, N, K any size. */
 final class MatrixCases {
     private static final int[] SIZES = {1, 17, 97};
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an engine promises of its memory: allocating, closing, copies to and from the host, and sums read back. */
+/** The promises of an engine's memory: allocating, closing, copies to and from the host, and sums read back. */
 abstract class MemoryConformance {
     private static final int ELEMENTS = 97;
 
@@ -186,7 +186,7 @@ abstract class MemoryConformance {
         }
     }
 
-    /** On another thread, as a transport does it, while this one goes on. */
+    /** On another thread, as a transport does it, while this one continues. */
     @Test
     final void shouldCopyAtFences() {
         try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS));

@@ -77,7 +77,7 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
                 : initial;
     }
 
-    /** What a kernel does with a tensor. */
+    /** The use of a tensor by a kernel. */
     enum Role {
         /** Read only. */
         INPUT,

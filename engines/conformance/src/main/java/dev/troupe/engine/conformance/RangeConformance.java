@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What an engine promises of tensors that are ranges of others. That kernels take them is for the cases to show. */
+/** The promises of an engine for tensors that are ranges of others. That kernels take them is for the cases to show. */
 abstract class RangeConformance extends MemoryConformance {
     /** Where a stage's parameters begin; what an optimizer does with an element must not depend on which is before it. */
     private static final int ALIGNMENT = 64;

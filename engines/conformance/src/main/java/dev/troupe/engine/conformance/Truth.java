@@ -24,7 +24,7 @@ final class Truth {
     private final Map<String, Double> largestAfter = new HashMap<>();
     private double[][] ofMagnitudes;
 
-    /** What an engine with products of a type should make of a case. */
+    /** The right results of a case, for an engine with products of a type. */
     static Truth of(KernelCase kernelCase, DataType computeType) {
         String key = kernelCase + " " + computeType;
         SoftReference<Truth> known = KNOWN.get(key);
@@ -42,13 +42,13 @@ final class Truth {
         this.after = results(false);
     }
 
-    /** What an operand held before the call. */
+    /** The content of an operand before the call. */
     double[] before(String name) {
         return before.computeIfAbsent(name,
                 any -> kernelCase.operands().get(kernelCase.indexOf(any)).initial(computeType));
     }
 
-    /** What an operand holds after the call. */
+    /** The content of an operand after the call. */
     double[] after(String name) {
         return after[kernelCase.indexOf(name)];
     }
@@ -62,7 +62,7 @@ final class Truth {
         return largestAfter.computeIfAbsent(name, any -> largest(after(any), 0, after(any).length));
     }
 
-    /** What an operand would hold after the call if every number in all operands had lost its sign. */
+    /** The content of an operand after the call if every number in all operands had lost its sign. */
     double[] ofMagnitudes(String name) {
         if (ofMagnitudes == null) {
             ofMagnitudes = results(true);

@@ -17,7 +17,7 @@ final class Garbage {
     private Garbage() {
     }
 
-    /** Bytes of objects that one of so many steps allocates. */
+    /** Bytes of objects that a step allocates, as the mean of a number of steps. */
     static long ofSteps(int count, EveryKernel kernels) {
         long before = THREADS.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < count; i++) {

@@ -96,13 +96,13 @@ final class Launch implements AutoCloseable {
         wide(count).run(Math.ceilDiv(count, FLAT_THREADS * FLAT_ELEMENTS), FLAT_THREADS);
     }
 
-    /** The address of so much scratch memory, the same until more is asked for. */
+    /** The address of scratch memory of at least this size, the same until a larger size is asked for. */
     long scratch(long bytes) {
         if (bytes > scratchBytes) {
             if (scratchBytes > 0) {
                 stream.free(scratch);
             }
-            scratchBytes = 0; // in case there is not so much
+            scratchBytes = 0; // in case the allocation fails
             scratch = stream.allocate(bytes);
             scratchBytes = bytes;
         }

@@ -55,7 +55,7 @@ class AlignedProductsTest {
         }
     }
 
-    /** The product of operands that begin so many elements after an aligned address. */
+    /** The product of operands that begin a number of elements after an aligned address. */
     private static float[] product(Engine engine, short[] left, short[] right, int m, int k, int n,
             boolean transposeLeft, boolean transposeRight, int offset) {
         Tensor a = operand(engine, left, transposeLeft ? k : m, transposeLeft ? m : k, offset);

@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  * <p>Thread rule: one thread, always the same one; its timer slack is made least.
  */
 final class ExactSleep {
-    /** What one sleep changes: a twentieth of what waking up takes on an idle machine. */
+    /** The change of the lead by one sleep: a twentieth of the time that waking up takes on an idle machine. */
     private static final long LEARNING_STEP_NANOS = 2_000;
     /** No sleep is shortened by more: what is later than that is load on the machine, not the cost of waking up. */
     private static final long MOST_LEAD_NANOS = 200_000;

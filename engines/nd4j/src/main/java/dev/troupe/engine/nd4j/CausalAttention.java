@@ -47,7 +47,7 @@ final class CausalAttention {
         return Shape.of((int) rows, (int) kept);
     }
 
-    /** What one head keeps for the queries before {@code query}, the first of a block or T. */
+    /** The state of one head for the queries before {@code query}, the first of a block or T. */
     private static long keptBefore(int query, int sequenceLength) {
         long kept = 0;
         for (long first = 0; first < query; first += BLOCK) {

@@ -23,7 +23,7 @@ final class CudaProbe {
     private static final int CAPABILITY_MAJOR = 75;
     private static final int CAPABILITY_MINOR = 76;
 
-    /** What the driver answered. */
+    /** The driver's answer. */
     sealed interface Answer {
     }
 

@@ -15,7 +15,7 @@ import org.nd4j.linalg.factory.Nd4j;
  * <p>Thread rule: that of the engine's kernels.
  */
 final class Scratch {
-    /** What slots there are: six for whole activations, three for one number a row, one for row indices. */
+    /** The slots: six for whole activations, three for one number a row, one for row indices. */
     enum Slot {
         FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, ROWS, MORE_ROWS, OTHER_ROWS, INDICES
     }

@@ -18,7 +18,7 @@ import dev.troupe.engine.Tensor;
 final class HandOvers {
     /** The most of a tensor in the host's memory, so that edges take turns. */
     private static final int HOST_BYTES = 256 << 10;
-    /** The most of any other: a device copies so much in less than a millisecond. */
+    /** The most of any other: a device copies that much in less than a millisecond. */
     private static final int DEVICE_BYTES = 1 << 30;
     private static final int STAGING_BYTES = 1 << 20;
 

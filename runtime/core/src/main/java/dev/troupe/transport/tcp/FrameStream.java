@@ -16,7 +16,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * Frames on one connection, each way one after the other. A frame is the lengths of its header and payload (4 bytes each,
  * little-endian), the header, the payload, and behind a payload its CRC32C and its state. A large payload is written from
  * the memory of the tensor itself and read into that of the other one, so that it is copied by the kernel alone; its
- * checksum is behind it so that both sides compute it while the bytes are in a near cache. The first frame either way
+ * checksum follows it so that both sides compute it while the bytes are in a near cache. The first frame either way
  * counts frames, since a connection that breaks may have lost some.
  *
  * <p>Calls never wait. Thread rule: one thread.
@@ -172,7 +172,7 @@ public final class FrameStream implements AutoCloseable {
     }
 
     /**
-     * Ends a frame whose payload, if any, is behind its header.
+     * Ends a frame whose payload, if any, follows its header.
      *
      * @param isDamaged
      *            whether its checksum is not to fit

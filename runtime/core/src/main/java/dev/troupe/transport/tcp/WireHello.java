@@ -33,7 +33,7 @@ record WireHello(int addresses, int from, int to, int since) {
         return nodes.endpoints().toString().hashCode();
     }
 
-    /** What the other side must say. */
+    /** The greeting that the other side must send. */
     WireHello answered() {
         return new WireHello(addresses, to, from, since);
     }

@@ -191,7 +191,7 @@ class SnapshotReceiverTest {
         return new ArrayList<>(frames.stream().map(byte[]::clone).toList());
     }
 
-    /** The copy of a state after so many steps as a sender with short frames writes it. */
+    /** The copy of a state after a number of steps, as a sender with short frames writes it. */
     private List<byte[]> frames(long steps) {
         try (Snapshots here = new Snapshots(false)) {
             state.keep(here, RANK, STAGE, steps);

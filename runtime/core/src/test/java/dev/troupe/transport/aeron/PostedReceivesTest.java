@@ -166,7 +166,7 @@ class PostedReceivesTest implements PostedReceives.Events {
                         + " number 1 was expected"),
                 sentences);
         assertNull(land(3, 64, 128));
-        assertEquals(buffers, landedIn, "what comes is taken");
+        assertEquals(buffers, landedIn, "every message is taken");
         grant(edge, 48);
         assertNull(land(4, 0, 192));
         assertEquals(1, lost.size(), "told once");

@@ -60,7 +60,7 @@ class StartTest {
             String sentence = refusal(NodeMap.single(1), in(directory));
             assertTrue(sentence.contains("transport.directory " + directory + " is in use"), sentence);
             first.register(0, new Ear());
-            assertEquals(List.of(), first.pending(), "the first one goes on");
+            assertEquals(List.of(), first.pending(), "the first one continues");
             assertTrue(Files.exists(directory));
         }
         assertFalse(Files.exists(directory));

@@ -26,7 +26,7 @@ public final class ModelFamilies {
         return ALL.stream().map(ModelFamily::name).toList();
     }
 
-    /** What a person calls any of them. */
+    /** The name of all of them for people. */
     public static String titles() {
         return either(ALL.stream().map(ModelFamily::title).toList());
     }

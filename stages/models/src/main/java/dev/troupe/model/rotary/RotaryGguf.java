@@ -64,7 +64,7 @@ final class RotaryGguf {
         return new GgufModel(spec.family().name(), settings, tensors);
     }
 
-    /** What each frequency without scaling is divided by. */
+    /** The divisor of each frequency without scaling. */
     private List<Float> factors() {
         double[] scaled = model.frequencies().perPlace();
         double[] plain = new Frequencies(model.headSize(), model.frequencies().base(), Optional.empty()).perPlace();

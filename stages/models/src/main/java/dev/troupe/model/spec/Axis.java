@@ -1,6 +1,6 @@
 package dev.troupe.model.spec;
 
-/** What the indices of a parameter's dimension count. A model has one size of each axis that it uses. */
+/** The meaning of the indices of a parameter's dimension. A model has one size of each axis that it uses. */
 public enum Axis {
     /** Tokens V. */
     VOCABULARY,

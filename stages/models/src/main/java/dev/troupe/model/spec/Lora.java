@@ -78,7 +78,7 @@ public record Lora(int rank, double alpha, List<String> targets, String base) {
         return ", adapters of rank " + rank + " beside " + String.join(", ", targets);
     }
 
-    /** What the adapters' output is multiplied by. */
+    /** The factor of the adapters' output. */
     public double scale() {
         return alpha / rank;
     }

@@ -4,7 +4,7 @@ import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorSlice;
 
 /**
- * What is to be known of a parameter before there is one. Immutable.
+ * The description of a parameter, from which it is made. Immutable.
  *
  * @param name
  *            the name that checkpoints have for it, in its model only one

@@ -2,7 +2,7 @@ package dev.troupe.model.spec;
 
 import java.util.List;
 
-/** What the ranks of a tensor-parallel group have of a parameter. */
+/** The division of a parameter among the ranks of a tensor-parallel group. */
 public sealed interface Split {
     /** Every rank has all of it. */
     record Whole() implements Split {

@@ -62,7 +62,7 @@ public enum GgufType {
         this.blockBytes = blockBytes;
     }
 
-    /** A number that the type cannot hold; the message goes on after the tensor's name. */
+    /** A number that the type cannot hold; the message follows the tensor's name. */
     static final class Overflow extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -23,7 +23,7 @@ public final class GgufVocabulary {
     private static final int USER_DEFINED = 4;
     private static final int UNUSED = 5;
     private static final String SETTINGS = "tokenizer_config.json";
-    /** What llama.cpp calls the tokens that the settings name. */
+    /** The names that llama.cpp has for the tokens of the settings. */
     private static final Map<String, String> SPECIAL = Map.of("bos_token", "bos_token_id", "eos_token", "eos_token_id",
             "unk_token", "unknown_token_id", "pad_token", "padding_token_id");
 

@@ -44,7 +44,7 @@ import java.util.stream.Stream;
 public final class PeftAdapter implements WeightSource, AutoCloseable {
     private static final String CONFIG = "adapter_config.json";
     private static final String WEIGHTS = "adapter_model.safetensors";
-    /** What PEFT has before a model's own names. */
+    /** The prefix that PEFT puts before a model's own names. */
     private static final String PREFIX = "base_model.model.";
     private static final String TARGETS = "target_modules";
     private static final String FAN_IN_FAN_OUT = "fan_in_fan_out";

@@ -169,7 +169,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...";
     }
 
-    /** What is wrong with this part, in a sentence. */
+    /** The defect of this part, in a sentence. */
     public TokenizerException refusal(String wrong) {
         return new TokenizerException(file + ": " + path + " " + wrong);
     }

@@ -7,7 +7,7 @@ import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.List;
 
-/** What a text becomes before it is divided into words: Unicode normal forms, one after the other. Immutable. */
+/** The changes to a text before it is divided into words: Unicode normal forms, one after the other. Immutable. */
 record Normalization(List<Normalizer.Form> forms) {
     /**
      * A text of characters below these has all forms, canonical ones or compatible ones; a form changes nothing across

@@ -16,7 +16,7 @@ final class RegexMatcher {
         void take(int from, int to, boolean matched);
     }
 
-    /** Divides a text into the matches and what lies between them. */
+    /** Divides a text into the matches and the parts between them. */
     void split(char[] text, int from, int to, Parts parts) {
         int gap = from;
         int at = from;
@@ -58,7 +58,7 @@ final class RegexMatcher {
         };
     }
 
-    /** What is to match from a position on: returns the end of the whole match, or -1. */
+    /** Matches from a position on: returns the end of the whole match, or -1. */
     private sealed interface State {
         int match(char[] text, int at, int end);
     }

@@ -24,7 +24,7 @@ final class RegexReader {
         this.pattern = pattern;
     }
 
-    /** What is not understood, in words. */
+    /** The part that is not understood, in words. */
     static final class Refusal extends Exception {
         private static final long serialVersionUID = 1L;
 

@@ -16,7 +16,7 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
  * computed again.
  *
  * <p>Of bfloat16, a head is widened to floats once, and what is computed of it is rounded once: its products read each
- * number many times, and in floats they keep what lies between.
+ * number many times, and in floats they keep the intermediate results.
  *
  * <p>Thread rule: {@link #of} on the thread that calls kernels; then each thread with a number of its own.
  */

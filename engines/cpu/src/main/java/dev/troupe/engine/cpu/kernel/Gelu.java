@@ -9,8 +9,8 @@ import jdk.incubator.vector.FloatVector;
  * The tanh form of GELU (Hendrycks and Gimpel 2016): x/2 (1 + tanh u) with u = r (x + c x^3), r = sqrt(2/pi), c =
  * 0.044715; which is x s with s = 1 / (1 + e^-2u), since (1 + tanh u) / 2 = s.
  *
- * <p>In three loops over so few floats that they stay in the cache: what comes before the exponential, the exponential,
- * what comes after it.
+ * <p>In three loops over so few floats that they stay in the cache: the terms before the exponential, the exponential,
+ * the terms after it.
  */
 public final class Gelu {
     private static final int BLOCK = 1024;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What the environment and the JVM's flags take away of a processor. */
+/** The limits that the environment and the JVM's flags set on a processor. */
 public final class Limits {
     /** What oneDNN reads, the newer name first. */
     private static final List<String> VARIABLES = List.of("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA");

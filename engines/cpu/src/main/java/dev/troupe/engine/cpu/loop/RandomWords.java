@@ -40,7 +40,7 @@ final class RandomWords {
         long step = dropout.step() & LOW_WORD;
         for (int i = 0; i < blocks; i += COUNTERS) {
             LongVector counters = LongVector.broadcast(Lanes.LONGS, block + i).add(ZERO_ONE_TWO);
-            // A word is the lower half of a lane; what stands above it is masked where it would count. The compiler takes
+            // A word is the lower half of a lane; the upper half is masked where it would count. The compiler takes
             // the short multiplication where both sides are masked in place.
             LongVector c0 = counters;
             LongVector c1 = counters.lanewise(VectorOperators.LSHR, WORD_BITS).or(site);

@@ -7,7 +7,7 @@ package dev.troupe.engine.cpu.loop;
  * one piece of code it inlines nothing more, in the midst of a loop if it comes to that: each vector behind that point
  * becomes an object. What does several loops to a row, as attention does, therefore must not have them inlined. Nothing
  * says so to the compiler but a call of which it does not know where it goes: {@link #run} is the only place that calls
- * any of these loops, and so many classes have been seen there that it guesses none.
+ * any of these loops, and the compiler has seen too many classes there to guess one.
  */
 public enum RowLoop {
     /** Sets x to a value. */

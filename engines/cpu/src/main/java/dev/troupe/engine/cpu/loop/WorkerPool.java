@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Thread rule: one caller at a time.
  */
 public final class WorkerPool implements AutoCloseable {
-    /** What computes a piece of the work. */
+    /** The computation of a piece of the work. */
     @FunctionalInterface
     public interface Piece {
         /**

@@ -21,7 +21,7 @@ final class Block {
     private int x;
     private int y;
 
-    /** A block of so many threads of a grid with so many columns. */
+    /** A block of a number of threads, of a grid with a number of columns. */
     Block(PtxKernel kernel, DeviceMemory memory, byte[] parameters, int threads, int columns) {
         this.kernel = kernel;
         this.memory = memory;
