@@ -113,6 +113,38 @@ KERNEL(FLAT_THREADS) adamw(float *weights, float *gradients, float *firstMoment,
     });
 }
 
+// The larger of two, as Math.max of Java has it: no number if one is none, and 0 above -0.
+DEVICE float maximum(float a, float b) {
+    return a > b || a != a ? a : a == b && a == 0 ? a + b : b;
+}
+
+// Reduces the same elements of several tensors in their order, in float32, and writes them to several.
+#define REDUCTION(name, T) \
+    KERNEL(FLAT_THREADS) reduce_##name(const T *s0, const T *s1, const T *s2, const T *s3, const T *s4, const T *s5, \
+            const T *s6, const T *s7, T *t0, T *t1, T *t2, T *t3, T *t4, T *t5, T *t6, T *t7, u32 largest, i64 count) { \
+        const T *more[] = {s1, s2, s3, s4, s5, s6, s7}; \
+        T *targets[] = {t0, t1, t2, t3, t4, t5, t6, t7}; \
+        each(count, [=](i64 i) { \
+            float result = widened(s0[i]); \
+            _Pragma("unroll") \
+            for (int k = 0; k < 7; k++) { \
+                if (more[k]) { \
+                    float next = widened(more[k][i]); \
+                    result = largest ? maximum(result, next) : result + next; \
+                } \
+            } \
+            T stored = narrowed<T>(result); \
+            _Pragma("unroll") \
+            for (int k = 0; k < 8; k++) { \
+                if (targets[k]) { \
+                    targets[k][i] = stored; \
+                } \
+            } \
+        }); \
+    }
+REDUCTION(f32, float)
+REDUCTION(bf16, bf16)
+
 // Adds up what the threads of a block of FLAT_THREADS hold, in an order of its own; in thread 0.
 DEVICE double block_sum(double value) {
     __shared__ double sums[FLAT_THREADS];

@@ -1,6 +1,7 @@
 package dev.troupe.engine;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -11,8 +12,8 @@ import java.util.Optional;
  * {@link #fromHost}, which begin at a fence, and {@link #takeFrom} alone are outside that order.
  *
  * <p>Thread rule: {@link #allocate} is called by one thread at a time, which calls the kernels too. Copies may run on
- * another thread meanwhile, on tensors no kernel is using; {@link #fence}, {@link #toHost}, {@link #fromHost} and
- * {@link #takeFrom} are for any thread.
+ * another thread meanwhile, on tensors no kernel is using; {@link #fence}, {@link #instants}, {@link #toHost},
+ * {@link #fromHost} and {@link #takeFrom} are for any thread.
  */
 public interface Memory {
     /**
@@ -34,6 +35,16 @@ public interface Memory {
     /** The point that is reached once all that was asked of this engine so far is done, but for copies at fences. */
     default Fence fence() {
         return Fence.REACHED;
+    }
+
+    /**
+     * Instants of this engine's work, none of them marked.
+     *
+     * @param count
+     *            their numbers are 0 .. count - 1
+     */
+    default Fence.Instants instants(int count) {
+        return Fence.Instants.ofHost(count);
     }
 
     /** A tensor filled with zeros. The caller closes it. */
@@ -161,6 +172,43 @@ public interface Memory {
      */
     default Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
         return Optional.empty();
+    }
+
+    /**
+     * What is asked of this engine from here on begins once a fence of an engine of this process is reached. Where both
+     * compute on one device the caller does not wait. Any thread.
+     */
+    default void waitFor(Fence other) {
+        other.await();
+    }
+
+    /**
+     * Whether {@link #reduce} takes these tensors, each of an engine of this process: all are in the memory of this engine's
+     * device, and {@code FLOAT32} or {@code BFLOAT16}.
+     */
+    default boolean reaches(List<Tensor> tensors) {
+        return false;
+    }
+
+    /**
+     * Adds up the same elements of tensors that this engine {@linkplain #reaches reaches}, in the order of the list, and
+     * writes each sum to all targets: in the order of the calls, on any thread. The sums are
+     * float32, rounded once. That other engines have written the sources, and use no target, is the caller's business
+     * ({@link #waitFor}).
+     *
+     * @param sources
+     *            of one type; a single one is copied
+     * @param sourceFirst
+     *            the element, in row-major order, that each source begins with
+     * @param targets
+     *            of the same type; a source may be among them where the elements are the same
+     * @param largest
+     *            whether the largest is taken in place of the sum
+     */
+    default void reduce(List<Tensor> sources, long sourceFirst, List<Tensor> targets, long targetFirst, long count,
+            boolean largest) {
+        throw new UnsupportedOperationException("reduce is for engines that reach tensors of others, which " + this
+                + " does not");
     }
 
     /**

@@ -3,12 +3,14 @@ package dev.troupe.engine.check;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.TooManyElementsException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 
 /** The memory of a checked engine: each of its tensors wraps one of the engine's own. */
@@ -20,6 +22,7 @@ abstract class CheckedMemory implements Engine {
     private final Operands ofToHost = new Operands(this, "toHost");
     private final Operands ofFromHost = new Operands(this, "fromHost");
     private final Operands ofTakeFrom = new Operands(this, "takeFrom");
+    private final Operands ofReduce = new Operands(this, "reduce");
     private final Operands ofHostMemory = new Operands(this, "hostMemory");
     private volatile boolean isClosed;
 
@@ -119,6 +122,11 @@ abstract class CheckedMemory implements Engine {
     }
 
     @Override
+    public final Instants instants(int count) {
+        return engine.instants(count);
+    }
+
+    @Override
     public final Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
         return engine.toHost(ofToHost.bytes("source", source, byteOffset, target.byteSize()).own(), byteOffset, target,
                 after);
@@ -142,6 +150,38 @@ abstract class CheckedMemory implements Engine {
         return own.dataType() == DataType.INT32
                 ? Optional.empty()
                 : engine.takeFrom(other.own(), own.own(), byteOffset, byteCount);
+    }
+
+    @Override
+    public final void waitFor(Fence other) {
+        engine.waitFor(other);
+    }
+
+    @Override
+    public final boolean reaches(List<Tensor> tensors) {
+        return tensors.stream().allMatch(CheckedTensor.class::isInstance)
+                && engine.reaches(tensors.stream().map(tensor -> ((CheckedTensor) tensor).own()).toList());
+    }
+
+    @Override
+    public final void reduce(List<Tensor> sources, long sourceFirst, List<Tensor> targets, long targetFirst, long count,
+            boolean largest) {
+        DataType type = sources.getFirst().dataType();
+        engine.reduce(own("source", sources, type, sourceFirst, count), sourceFirst,
+                own("target", targets, type, targetFirst, count), targetFirst, count, largest);
+    }
+
+    /** Tensors of checked engines, each checked as one of its own engine. */
+    private static List<Tensor> own(String name, List<Tensor> tensors, DataType type, long first, long count) {
+        return tensors.stream().<Tensor>map(tensor -> {
+            if (!(tensor instanceof CheckedTensor other)) {
+                throw new IllegalArgumentException(
+                        "reduce: a " + name + " must be a tensor of an engine, but is " + tensor);
+            }
+            Operands checks = other.owner().ofReduce;
+            checks.bytes(name, other, first * type.elementBytes(), count * type.elementBytes());
+            return checks.ofType(name, other, type).own();
+        }).toList();
     }
 
     /** Empty of ids, so that all of them come by copies and are known here. */

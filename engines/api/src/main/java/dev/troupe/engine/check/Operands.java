@@ -251,7 +251,7 @@ final class Operands {
                 found.shape()));
     }
 
-    private CheckedTensor ofType(String name, Tensor tensor, DataType dataType) {
+    CheckedTensor ofType(String name, Tensor tensor, DataType dataType) {
         CheckedTensor own = any(name, tensor);
         if (own.dataType() != dataType) {
             throw misfit(name, "must be of " + dataType, own);

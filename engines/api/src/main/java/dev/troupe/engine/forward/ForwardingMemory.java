@@ -3,10 +3,12 @@ package dev.troupe.engine.forward;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 
 /** The memory of a forwarding engine: that of the other engine. */
@@ -105,6 +107,11 @@ abstract class ForwardingMemory implements Engine {
     }
 
     @Override
+    public Instants instants(int count) {
+        return engine.instants(count);
+    }
+
+    @Override
     public Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
         long begun = begins(Kernel.COPY_TO_HOST);
         Fence result = engine.toHost(source, byteOffset, target, after);
@@ -123,6 +130,22 @@ abstract class ForwardingMemory implements Engine {
     @Override
     public Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
         return engine.takeFrom(source, target, byteOffset, byteCount);
+    }
+
+    @Override
+    public void waitFor(Fence other) {
+        engine.waitFor(other);
+    }
+
+    @Override
+    public boolean reaches(List<Tensor> tensors) {
+        return engine.reaches(tensors);
+    }
+
+    @Override
+    public void reduce(List<Tensor> sources, long sourceFirst, List<Tensor> targets, long targetFirst, long count,
+            boolean largest) {
+        engine.reduce(sources, sourceFirst, targets, targetFirst, count, largest);
     }
 
     @Override

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.Arena;
@@ -187,6 +188,23 @@ abstract class MemoryConformance {
     }
 
     /** On another thread, as a transport does it, while this one continues. */
+    @Test
+    final void shouldTellTheInstantsOfItsWork() {
+        Instants instants = engine.instants(3);
+        for (int round = 0; round < 3; round++) {
+            long before = System.nanoTime();
+            instants.mark(2);
+            try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS))) {
+                engine.fill(tensor, 2);
+                instants.mark(0);
+                instants.await(0);
+                assertTrue(before <= instants.nanos(2) && instants.nanos(2) <= instants.nanos(0)
+                        && instants.nanos(0) <= System.nanoTime());
+            }
+            assertEquals(0, instants.nanos(1), "it was not marked");
+        }
+    }
+
     @Test
     final void shouldCopyAtFences() {
         try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS));

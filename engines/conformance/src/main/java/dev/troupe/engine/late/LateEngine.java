@@ -60,6 +60,11 @@ public final class LateEngine implements InvocationHandler {
         return switch (method.getName()) {
             case "computesLate" -> true;
             case "fence" -> work.fence();
+            case "waitFor" -> {
+                ((Fence) args[0]).await();
+                yield null;
+            }
+            case "instants" -> work.instants((int) args[0]);
             case "allocate" -> allocate((DataType) args[0], (Shape) args[1]);
             case "range" -> range(method, args, (long) args[1], (Shape) args[2]);
             case "beginning" -> range(method, args, 0, (Shape) args[1]);

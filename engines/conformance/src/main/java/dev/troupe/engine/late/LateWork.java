@@ -1,6 +1,7 @@
 package dev.troupe.engine.late;
 
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -132,6 +133,11 @@ final class LateWork {
         return latest == null || latest.isDone ? Fence.REACHED : new LateFence(latest);
     }
 
+    /** Instants at which what runs in order has run. */
+    Instants instants(int count) {
+        return new LateInstants(count);
+    }
+
     /** The work that a fence of this engine is behind; null for none. */
     static Job behind(Fence fence) {
         return fence instanceof LateFence late ? late.job : null;
@@ -193,6 +199,44 @@ final class LateWork {
             }
         } catch (RuntimeException broken) {
             failure = broken;
+        }
+    }
+
+    /** Marks are work of their own, so that their times are those of the work. */
+    private final class LateInstants implements Instants {
+        private final Job[] marks;
+        private final long[] nanos;
+
+        LateInstants(int count) {
+            marks = new Job[count];
+            nanos = new long[count];
+        }
+
+        @Override
+        public void mark(int number) {
+            synchronized (LateWork.this) {
+                nanos[number] = 0;
+                marks[number] = new Job("mark", List.of(), () -> nanos[number] = System.nanoTime());
+                ask(marks[number]);
+            }
+        }
+
+        @Override
+        public long nanos(int number) {
+            synchronized (LateWork.this) {
+                requireWhole();
+                return nanos[number];
+            }
+        }
+
+        @Override
+        public void await(int number) {
+            synchronized (LateWork.this) {
+                while (!marks[number].isDone && !ordered.isEmpty()) {
+                    runNext();
+                }
+                requireWhole();
+            }
         }
     }
 

@@ -5,11 +5,13 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -22,7 +24,11 @@ abstract class FlatKernels implements Engine {
     private static final int MOST_PARTS = 1024;
     private static final int DROPOUT_THREADS = 128;
 
+    /** Tensors that one kernel reduces. */
+    private static final int MOST_MEMBERS = 8;
+
     final Launch launch;
+    private final Launch reductions;
     private final DeviceStream stream;
     /** Of copies at fences, which wait for nothing else. */
     private final DeviceStream copies;
@@ -37,6 +43,7 @@ abstract class FlatKernels implements Engine {
         copies = device.openStream();
         memory = new CudaMemory(device, stream);
         launch = new Launch(stream, computeType == DataType.BFLOAT16 ? "bf16" : "f32");
+        reductions = new Launch(stream, "");
     }
 
     @Override
@@ -84,6 +91,11 @@ abstract class FlatKernels implements Engine {
         return stream.fence();
     }
 
+    @Override
+    public Instants instants(int count) {
+        return stream.instants(count);
+    }
+
     /** Waits for the fence and for the copy alone, not for kernels that were asked for since. */
     @Override
     public Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
@@ -107,6 +119,52 @@ abstract class FlatKernels implements Engine {
         }
         copies.copy(other.address() + byteOffset, own.address() + byteOffset, byteCount);
         return Optional.of(copies.fence());
+    }
+
+    @Override
+    public void waitFor(Fence other) {
+        stream.waitFor(other);
+    }
+
+    @Override
+    public boolean reaches(List<Tensor> tensors) {
+        return tensors.size() <= MOST_MEMBERS && tensors.stream()
+                .allMatch(tensor -> tensor instanceof CudaTensor other && other.device() == memory.device()
+                        && (tensor.dataType() == DataType.FLOAT32 || tensor.dataType() == DataType.BFLOAT16));
+    }
+
+    /** Any thread, so with arguments of its own. */
+    @Override
+    public void reduce(List<Tensor> sources, long sourceFirst, List<Tensor> targets, long targetFirst, long count,
+            boolean largest) {
+        DataType type = sources.getFirst().dataType();
+        if (sources.size() == 1 && targets.size() == 1) {
+            long from = address(sources, 0, sourceFirst);
+            long to = address(targets, 0, targetFirst);
+            if (from != to && count > 0) {
+                stream.copy(from, to, count * type.elementBytes());
+            }
+            return;
+        }
+        synchronized (reductions) {
+            reductions.of(type == DataType.BFLOAT16 ? "reduce_bf16" : "reduce_f32");
+            for (int member = 0; member < MOST_MEMBERS; member++) {
+                reductions.wide(address(sources, member, sourceFirst));
+            }
+            for (int member = 0; member < MOST_MEMBERS; member++) {
+                reductions.wide(address(targets, member, targetFirst));
+            }
+            if (count > 0) {
+                reductions.flag(largest).runFlat(count);
+            }
+        }
+    }
+
+    /** Of an element of a tensor; 0 where there are fewer tensors. */
+    private static long address(List<Tensor> tensors, int index, long element) {
+        return index < tensors.size()
+                ? CudaTensor.of(tensors.get(index)).address() + element * tensors.get(index).dataType().elementBytes()
+                : 0;
     }
 
     @Override
@@ -219,6 +277,7 @@ abstract class FlatKernels implements Engine {
         if (!isClosed) {
             isClosed = true;
             launch.close();
+            reductions.close();
             copies.close();
             stream.close();
         }

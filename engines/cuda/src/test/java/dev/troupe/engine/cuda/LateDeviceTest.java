@@ -1,11 +1,13 @@
 package dev.troupe.engine.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -59,6 +61,22 @@ class LateDeviceTest {
             assertTrue(scaled.isReached());
         }
         assertTrue(waits < ROUNDS, "the copy has waited for kernels behind its fence");
+        engine.close();
+    }
+
+    @Test
+    void shouldTellWhenTheDeviceWasDoneAndNotWhenItWasAsked() {
+        Instants instants = engine.instants(2);
+        for (int round = 0; round < ROUNDS; round++) {
+            instants.mark(0);
+            twos();
+            instants.mark(1);
+            assertEquals(0, instants.nanos(1), "nobody has waited");
+            long asked = System.nanoTime();
+            instants.await(1);
+            assertTrue(asked <= instants.nanos(0) && instants.nanos(0) <= instants.nanos(1)
+                    && instants.nanos(1) <= System.nanoTime());
+        }
         engine.close();
     }
 

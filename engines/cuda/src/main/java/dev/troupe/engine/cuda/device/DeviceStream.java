@@ -1,6 +1,7 @@
 package dev.troupe.engine.cuda.device;
 
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 
@@ -47,6 +48,15 @@ public interface DeviceStream extends AutoCloseable {
 
     /** The point behind all that was asked so far. */
     Fence fence();
+
+    /**
+     * What is asked of this stream from here on begins once a fence of a stream of the same device is reached; the caller does
+     * not wait. For any other fence it does.
+     */
+    void waitFor(Fence fence);
+
+    /** Instants at which this stream reaches what is marked, on the device's clock as that of the host shows it. */
+    Instants instants(int count);
 
     /** Waits for what was asked, and frees the queue. Closing twice has no effect. */
     @Override

@@ -130,6 +130,16 @@ final class Driver {
         }
     }
 
+    /** Calls a function that says whether something is done; {@code notYet} is what it returns where it is not. */
+    boolean isDone(String what, Call call, int notYet) {
+        int[] status = new int[1];
+        call(what, () -> {
+            status[0] = call.invoke();
+            return status[0] == notYet ? DONE : status[0];
+        });
+        return status[0] == DONE;
+    }
+
     private RuntimeException failure(String sentence, int status) {
         isLost |= losesDevice(status);
         return losesDevice(status)

@@ -30,6 +30,9 @@ public final class DriverDevice implements Device {
     private final MethodHandle setCurrent;
     private final MethodHandle getFunction;
     private final Map<String, Long> functions = new ConcurrentHashMap<>();
+    /** Null until somebody asks for times. */
+    private DriverEvents events;
+    private DeviceClock clock;
 
     DriverDevice(Driver driver, Gpus.Gpu gpu, String ptx) {
         this.driver = driver;
@@ -63,6 +66,23 @@ public final class DriverDevice implements Device {
     public DeviceStream openStream() {
         makeCurrent();
         return new DriverStream(driver, this);
+    }
+
+    /** Its events that measure time. */
+    synchronized DriverEvents events() {
+        if (events == null) {
+            makeCurrent();
+            events = new DriverEvents(driver);
+        }
+        return events;
+    }
+
+    /** Its clock. */
+    synchronized DeviceClock clock() {
+        if (clock == null) {
+            clock = new DeviceClock(events(), System::nanoTime);
+        }
+        return clock;
     }
 
     /** The driver's calls of this thread are for this GPU from now on. */

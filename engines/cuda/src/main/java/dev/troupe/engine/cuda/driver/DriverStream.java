@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.cuda.device.Arguments;
 import dev.troupe.engine.cuda.device.DeviceException;
 import dev.troupe.engine.cuda.device.DeviceStream;
@@ -16,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -47,6 +49,7 @@ final class DriverStream implements DeviceStream {
     private final MethodHandle launch;
     private final MethodHandle record;
     private final MethodHandle query;
+    private final MethodHandle streamWait;
     private final MethodHandle destroyStream;
     private final MethodHandle destroyEvent;
     private final MethodHandle freeHost;
@@ -61,6 +64,7 @@ final class DriverStream implements DeviceStream {
     /** Recorded and not known to be reached, in the order of their numbers; guarded by itself, as all of events. */
     private final Deque<Recorded> recorded = new ArrayDeque<>();
     private final Deque<Long> spareEvents = new ArrayDeque<>();
+    private final List<DriverInstants> instants = new CopyOnWriteArrayList<>();
     private long lastNumber;
     private long reachedNumber;
     private boolean isClosed;
@@ -85,6 +89,7 @@ final class DriverStream implements DeviceStream {
                 JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
         record = driver.function("cuEventRecord", JAVA_LONG, JAVA_LONG);
         query = driver.function("cuEventQuery", JAVA_LONG);
+        streamWait = driver.function("cuStreamWaitEvent", JAVA_LONG, JAVA_LONG, JAVA_INT);
         destroyStream = driver.function("cuStreamDestroy_v2", JAVA_LONG);
         destroyEvent = driver.function("cuEventDestroy_v2", JAVA_LONG);
         freeHost = driver.function("cuMemFreeHost", JAVA_LONG);
@@ -207,12 +212,37 @@ final class DriverStream implements DeviceStream {
     }
 
     private boolean hasHappened(long event) {
-        int[] status = new int[1];
-        driver.call("wait for " + device, () -> {
-            status[0] = (int) query.invokeExact(event);
-            return status[0] == NOT_READY ? 0 : status[0];
-        });
-        return status[0] == 0;
+        return driver.isDone("wait for " + device, () -> (int) query.invokeExact(event), NOT_READY);
+    }
+
+    @Override
+    public Instants instants(int count) {
+        device.makeCurrent();
+        DriverInstants made = new DriverInstants(driver, device, stream, this::fence, count);
+        instants.add(made);
+        return made;
+    }
+
+    @Override
+    public void waitFor(Fence fence) {
+        if (fence instanceof StreamFence other && other.device() == device) {
+            other.holdUp(this);
+        } else {
+            fence.await();
+        }
+    }
+
+    /** Holds up another stream of the device until this one has reached a number. */
+    private void holdUp(DriverStream other, long number) {
+        device.makeCurrent();
+        synchronized (recorded) { // an event that is reached is recorded anew
+            for (Recorded behind : recorded) {
+                if (behind.number == number) {
+                    driver.call("have a stream wait",
+                            () -> (int) streamWait.invokeExact(other.stream, behind.event, 0));
+                }
+            }
+        }
     }
 
     /** A point in the stream. */
@@ -221,6 +251,14 @@ final class DriverStream implements DeviceStream {
 
         StreamFence(long number) {
             this.number = number;
+        }
+
+        DriverDevice device() {
+            return device;
+        }
+
+        void holdUp(DriverStream other) {
+            DriverStream.this.holdUp(other, number);
         }
 
         @Override
@@ -254,6 +292,7 @@ final class DriverStream implements DeviceStream {
             device.makeCurrent();
             fence().await();
             isClosed = true;
+            instants.forEach(DriverInstants::close);
             synchronized (recorded) {
                 for (long event : spareEvents) { // primitive, as the function takes it
                     driver.call("end an event", () -> (int) destroyEvent.invokeExact(event));

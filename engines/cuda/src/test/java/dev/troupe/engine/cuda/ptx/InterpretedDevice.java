@@ -1,6 +1,7 @@
 package dev.troupe.engine.cuda.ptx;
 
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.cuda.device.Arguments;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
@@ -29,6 +30,11 @@ public final class InterpretedDevice implements Device {
     private final Random random;
     private final boolean isLate;
     private final DeviceMemory memory = new DeviceMemory();
+    /** Held by all that the device does, since its streams wait for each other. */
+    private final Object lock = new Object();
+    private int waits;
+    private int copiesToHost;
+    private int copiesFromHost;
     /** Why every call fails; null as long as none does. */
     private volatile String lost;
 
@@ -64,6 +70,27 @@ public final class InterpretedDevice implements Device {
         }
     }
 
+    /** How often the host has waited for work that was not done. */
+    public int waits() {
+        synchronized (lock) {
+            return waits;
+        }
+    }
+
+    /** Copies to the host so far. */
+    public int copiesToHost() {
+        synchronized (lock) {
+            return copiesToHost;
+        }
+    }
+
+    /** Copies from the host so far. */
+    public int copiesFromHost() {
+        synchronized (lock) {
+            return copiesFromHost;
+        }
+    }
+
     /** Allocations that are not freed. */
     public int openAllocations() {
         return memory.openAllocations();
@@ -75,7 +102,10 @@ public final class InterpretedDevice implements Device {
     }
 
     private byte[] parameters(String name, Arguments arguments) {
-        PtxKernel kernel = module.kernel(name);
+        PtxKernel kernel;
+        synchronized (module) {
+            kernel = module.kernel(name);
+        }
         if (arguments.count() != kernel.parameterBytes().length) {
             throw new PtxFault("%s has %d parameters, but found %d arguments".formatted(name,
                     kernel.parameterBytes().length, arguments.count()));
@@ -131,20 +161,33 @@ public final class InterpretedDevice implements Device {
         private long asked;
         private long done;
 
-        private synchronized void ask(Runnable work) {
+        private void ask(Runnable work) {
             requireDevice();
-            queue.add(work);
-            asked++;
-            if (!isLate) {
-                work(asked);
+            synchronized (lock) {
+                queue.add(work);
+                asked++;
+                if (!isLate) {
+                    work(asked);
+                }
             }
         }
 
         /** Does all that was asked up to a number. */
-        private synchronized void work(long until) {
-            while (done < until) {
-                done++;
-                queue.poll().run();
+        private void work(long until) {
+            synchronized (lock) {
+                while (done < until) {
+                    done++;
+                    queue.poll().run();
+                }
+            }
+        }
+
+        /** As the host waits for it. */
+        private void await(long number) {
+            requireDevice();
+            synchronized (lock) {
+                waits += done < number ? 1 : 0;
+                work(number);
             }
         }
 
@@ -183,12 +226,18 @@ public final class InterpretedDevice implements Device {
 
         @Override
         public void toHost(long source, MemorySegment target) {
-            fence().await();
-            target.copyFrom(segment(source, target.byteSize()));
+            synchronized (lock) {
+                copiesToHost++;
+                fence().await();
+                target.copyFrom(segment(source, target.byteSize()));
+            }
         }
 
         @Override
         public void fromHost(MemorySegment source, long target) {
+            synchronized (lock) {
+                copiesFromHost++;
+            }
             MemorySegment read = MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
             ask(() -> segment(target, read.byteSize()).copyFrom(read));
         }
@@ -200,15 +249,64 @@ public final class InterpretedDevice implements Device {
         }
 
         @Override
-        public synchronized Fence fence() {
+        public Fence fence() {
             requireDevice();
-            return new StreamFence(asked);
+            synchronized (lock) {
+                return new StreamFence(asked);
+            }
+        }
+
+        @Override
+        public void waitFor(Fence fence) {
+            if (fence instanceof StreamFence other && other.device() == InterpretedDevice.this) {
+                ask(other::reach);
+            } else {
+                fence.await();
+            }
+        }
+
+        @Override
+        public Instants instants(int count) {
+            return new StreamInstants(count);
         }
 
         @Override
         public void close() {
             if (lost == null) {
                 fence().await();
+            }
+        }
+
+        /** A mark is work of the stream, so that its time is that at which the work before it was done. */
+        private final class StreamInstants implements Instants {
+            private final long[] numbers;
+            private final long[] nanos;
+
+            StreamInstants(int count) {
+                numbers = new long[count];
+                nanos = new long[count];
+            }
+
+            @Override
+            public void mark(int number) {
+                synchronized (lock) {
+                    nanos[number] = 0;
+                    numbers[number] = asked + 1;
+                    ask(() -> nanos[number] = System.nanoTime());
+                }
+            }
+
+            @Override
+            public long nanos(int number) {
+                requireDevice();
+                synchronized (lock) {
+                    return nanos[number];
+                }
+            }
+
+            @Override
+            public void await(int number) {
+                Stream.this.await(numbers[number]);
             }
         }
 
@@ -219,11 +317,20 @@ public final class InterpretedDevice implements Device {
                 this.number = number;
             }
 
+            InterpretedDevice device() {
+                return InterpretedDevice.this;
+            }
+
+            /** The device comes to it. */
+            void reach() {
+                work(number);
+            }
+
             /** A look in four finds that some more was done. */
             @Override
             public boolean isReached() {
                 requireDevice();
-                synchronized (Stream.this) {
+                synchronized (lock) {
                     if (done < number && random.nextInt(4) == 0) {
                         work(Math.min(number, done + 1 + random.nextInt(40)));
                     }
@@ -233,8 +340,7 @@ public final class InterpretedDevice implements Device {
 
             @Override
             public void await() {
-                requireDevice();
-                work(number);
+                Stream.this.await(number);
             }
         }
     }

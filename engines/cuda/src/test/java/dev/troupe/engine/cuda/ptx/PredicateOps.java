@@ -153,6 +153,7 @@ final class PredicateOps {
             case "gt" -> (a, b) -> a > b ? 1 : 0;
             case "ge" -> (a, b) -> a >= b ? 1 : 0;
             case "ne" -> (a, b) -> a < b || a > b ? 1 : 0;
+            case "nan" -> (a, b) -> a != a || b != b ? 1 : 0;
             case "neu" -> (a, b) -> a == b ? 0 : 1;
             case "equ" -> (a, b) -> a < b || a > b ? 0 : 1;
             case "ltu" -> (a, b) -> a >= b ? 0 : 1;
