@@ -1,19 +1,24 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
 import dev.troupe.engine.cpu.CpuEngineProvider;
+import dev.troupe.engine.forward.ForwardingEngine;
 import dev.troupe.engine.late.LateEngine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.engine.reference.ReferenceEngineProvider;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /** Opens engines that compute late: those of another kind. */
 public final class LateEngineProvider extends TestEngineProvider {
     static final String KIND = "late";
     private static final AtomicLong SEED = new AtomicLong();
     private static volatile EngineProvider other = new ReferenceEngineProvider();
+    private static volatile long napNanos;
 
     /** For {@link java.util.ServiceLoader}. */
     public LateEngineProvider() {
@@ -24,10 +29,39 @@ public final class LateEngineProvider extends TestEngineProvider {
     static void open(String kind, long seed) {
         other = kind.equals(ReferenceEngine.KIND) ? new ReferenceEngineProvider() : new CpuEngineProvider();
         SEED.set(seed);
+        napNanos = 0;
+    }
+
+    /** The engines that are opened from now on take at least so long for each norm. */
+    static void nap(Duration nap) {
+        napNanos = nap.toNanos();
+    }
+
+    /** A device on which norms take their time. */
+    private static final class SlowNorms extends ForwardingEngine {
+        private final long nanos = napNanos;
+
+        SlowNorms(Engine engine) {
+            super(engine);
+        }
+
+        @Override
+        protected long begins(Kernel kernel) {
+            long end = System.nanoTime() + (kernel == Kernel.LAYER_NORM ? nanos : 0);
+            for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+                LockSupport.parkNanos(left);
+            }
+            return 0;
+        }
+
+        @Override
+        protected void ends(Kernel kernel, long begun) {
+            // Nobody asks.
+        }
     }
 
     @Override
     public Engine create(EngineSettings settings) {
-        return LateEngine.over(other.create(settings), SEED.getAndIncrement());
+        return LateEngine.over(new SlowNorms(other.create(settings)), SEED.getAndIncrement());
     }
 }

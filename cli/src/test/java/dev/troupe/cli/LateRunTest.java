@@ -2,8 +2,13 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -14,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * {@code troupe train} on engines that compute late: everything around them, the transport and the snapshots above all,
@@ -53,6 +59,35 @@ class LateRunTest {
         String[] of = run.split(", *");
         assertSameBits(seed, of[0], Integer.parseInt(of[1]), Integer.parseInt(of[2]), Integer.parseInt(of[3]),
                 Integer.parseInt(of[4]), of[5].trim());
+    }
+
+    /**
+     * A norm takes 2 ms on the device here, however soon it was asked for, and a forward has two of them in each block. So a
+     * drawing that shows when forwards were asked for has shorter ones.
+     */
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {3, 4, 5})
+    void shouldTraceWhatTheDeviceDoesAndNotWhenItIsAsked(long seed) throws IOException {
+        LateEngineProvider.open("cpu", seed);
+        LateEngineProvider.nap(Duration.ofMillis(2));
+        Path run = train(LateEngineProvider.KIND, 2, 1, 1, 0, "gpipe");
+        for (int step = 0; step < 3; step++) {
+            JsonNode drawn = new ObjectMapper().readTree(run.resolve("steps/%06d.json".formatted(step)).toFile());
+            int forwards = 0;
+            for (JsonNode rank : drawn.get("ranks")) {
+                long before = Long.MIN_VALUE;
+                for (JsonNode action : rank.get("actions")) {
+                    long start = action.get("start_ns").asLong();
+                    assertTrue(start >= before, () -> action + " begins before the action in front of it ends");
+                    before = action.get("end_ns").asLong();
+                    if (action.get("kind").asText().equals("F")) {
+                        forwards++;
+                        assertTrue(before - start >= 4_000_000, () -> action + " has two norms of 2 ms");
+                    }
+                }
+            }
+            assertTrue(forwards >= 4, "forwards: " + forwards);
+        }
     }
 
     private void assertSameBits(long seed, String engine, int pipeline, int tensor, int data,

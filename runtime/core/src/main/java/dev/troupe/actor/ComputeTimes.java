@@ -4,16 +4,20 @@ import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.trace.RankTrace;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
 /**
- * The shortest time of each kind of a stage's actions in a training pass; that of a microbatch of shorter sequences as if it
- * had the longest. One thread at a time; allocates nothing for an action.
+ * The shortest time of each kind of a rank's actions in a training pass, by stage; that of a microbatch of shorter sequences
+ * as if it had the longest. One thread at a time; allocates nothing for an action.
  */
 final class ComputeTimes {
-    private final int stage;
+    private final RankTrace trace;
     private final Shares shares;
-    private final long[] nanos = new long[Kind.values().length];
+    private final Map<Integer, long[]> stages = new LinkedHashMap<>();
 
     /** How long the sequences of microbatches are. */
     @FunctionalInterface
@@ -22,28 +26,48 @@ final class ComputeTimes {
         double of(Pass pass, Action action);
     }
 
-    ComputeTimes(int stage, Shares shares) {
-        this.stage = stage;
+    /**
+     * Those of a rank's stages.
+     *
+     * @param trace
+     *            has the times where a device computes late
+     */
+    ComputeTimes(List<Integer> stages, RankTrace trace, Shares shares) {
+        this.trace = trace;
         this.shares = shares;
+        stages.forEach(stage -> this.stages.put(stage, new long[Kind.values().length]));
     }
 
-    void add(Pass pass, Action action, long taken) {
+    /** An action has ended, by the clock of the host: for a device that computes late, it has been asked for. */
+    void ended(Pass pass, Action action, long taken) {
+        if (!trace.isOfDevice()) {
+            add(pass, action, taken);
+        }
+    }
+
+    private void add(Pass pass, Action action, long taken) {
         if (pass.kind() == Pass.Kind.TRAINING && action.kind().isCompute()) {
+            long[] nanos = stages.get(action.stage());
             int kind = action.kind().ordinal();
             long whole = Math.round(taken / shares.of(pass, action));
             nanos[kind] = nanos[kind] == 0 ? whole : Math.min(nanos[kind], whole);
         }
     }
 
-    /** Returns the times and begins anew. */
-    StageTime take() {
-        StageTime time = new StageTime(stage, of(Kind.FORWARD), of(Kind.FULL_BACKWARD), of(Kind.BACKWARD_INPUT),
-                of(Kind.BACKWARD_WEIGHT));
-        Arrays.fill(nanos, 0);
-        return time;
+    /** Returns the times of a pass and begins anew. */
+    List<StageTime> take(Pass pass) {
+        if (trace.isOfDevice()) {
+            trace.computed((action, taken) -> add(pass, action, taken));
+        }
+        return stages.entrySet().stream().map(stage -> {
+            StageTime time = time(stage.getKey(), stage.getValue());
+            Arrays.fill(stage.getValue(), 0);
+            return time;
+        }).toList();
     }
 
-    private long of(Kind kind) {
-        return nanos[kind.ordinal()];
+    private static StageTime time(int stage, long[] nanos) {
+        return new StageTime(stage, nanos[Kind.FORWARD.ordinal()], nanos[Kind.FULL_BACKWARD.ordinal()],
+                nanos[Kind.BACKWARD_INPUT.ordinal()], nanos[Kind.BACKWARD_WEIGHT.ordinal()]);
     }
 }

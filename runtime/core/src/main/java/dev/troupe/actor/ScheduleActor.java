@@ -85,7 +85,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
      * A stage has done an action.
      *
      * @param nanos
-     *            how long it computed
+     *            how long it took, by the clock of the host
      */
     record ActionEnded(Action action, ActionResult result, long nanos) implements Command {
     }
@@ -133,7 +133,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final ActorRef<TensorParallelGroup.Command> group;
     private final Map<Integer, ActorRef<StageActor.Command>> stages = new LinkedHashMap<>();
-    private final Map<Integer, ComputeTimes> times = new LinkedHashMap<>();
+    private final ComputeTimes times;
     private final StepsUnderWay steps;
 
     private RankPhase phase;
@@ -150,6 +150,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         this.thread = hosted.thread();
         this.machine = rank.machine(hosted.term());
         this.steps = new StepsUnderWay(rank.plan());
+        this.times = new ComputeTimes(rank.stages(), rank.trace(), rank.tensors()::share);
         this.coordinator = coordinator;
         this.group = group;
         this.epoch = rank.incarnation().epoch();
@@ -161,7 +162,6 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, hosted, context.getSelf()),
                     "stage-" + stage, stageThread);
             stages.put(stage, actor);
-            times.put(stage, new ComputeTimes(stage, (ofPass, action) -> rank.tensors().share(ofPass, action)));
             context.watch(actor);
         }
         this.phase = new RankPhase.Loading(new HashSet<>(rank.stages()));
@@ -256,7 +256,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             int step = rank.plan().stepInRow(pass.kind(), ended.action());
             tellBits(pass.step() + step, rank.bits().takeWeights(step));
         }
-        times.get(ended.action().stage()).add(pass, ended.action(), ended.nanos());
+        times.ended(pass, ended.action(), ended.nanos());
         return take(new RankEvent.ActionDone(ended.action()));
     }
 
@@ -282,8 +282,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 if (done.kind() == Pass.Kind.TRAINING) {
                     int inRow = (int) (step - done.step());
                     if (inRow == rank.plan().stepsPerPass() - 1) {
-                        coordinator.tell(new TrainingCoordinator.StepTimed(rank.incarnation(), step,
-                                times.values().stream().map(ComputeTimes::take).toList()));
+                        coordinator.tell(new TrainingCoordinator.StepTimed(rank.incarnation(), step, times.take(done)));
                     }
                     tellBits(step, rank.bits().takeFirst(inRow));
                 }

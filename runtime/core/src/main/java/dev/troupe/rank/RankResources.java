@@ -102,7 +102,7 @@ public final class RankResources {
         this.data = new MicrobatchReader(node, rank, tensorGroup);
         this.trace = new RankTrace(rank, incarnation.epoch(),
                 plan.training().plan().rows().get(rank / plan.ranksPerPlace()),
-                node.pauses());
+                node.pauses(), engine);
         this.bits = new BitRecorder(rank, plan, engine);
         this.tensors = new RankTensors(this, node, data);
         this.exchanges = new ExchangeThread(rank);

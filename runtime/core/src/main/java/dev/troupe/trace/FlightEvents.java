@@ -18,7 +18,10 @@ public final class FlightEvents {
     private FlightEvents() {
     }
 
-    /** An action of a rank, from its start to its end, on the rank's thread. */
+    /**
+     * An action of a rank, from its start to its end, on the rank's thread. Where the engine computes late, the thread asks
+     * for the action in that time, and {@link DeviceAction} has the device's.
+     */
     @Name("dev.troupe.Action")
     @Label("Action")
     @Category("Troupe")
@@ -43,6 +46,44 @@ public final class FlightEvents {
             Action event = new Action();
             event.begin();
             return event;
+        }
+    }
+
+    /** When a device that computes late did an action; told when that is known, behind a norm or at the row's end. */
+    @Name("dev.troupe.DeviceAction")
+    @Label("Action on the Device")
+    @Category("Troupe")
+    @StackTrace(false)
+    static final class DeviceAction extends Event {
+        private static final DeviceAction PROBE = new DeviceAction();
+
+        @Label("Step")
+        long step;
+        @Label("Rank")
+        int rank;
+        @Label("Action")
+        String action;
+        @Label("Kind")
+        String kind;
+        @Label("Start After the Begin of the Step")
+        @Timespan(Timespan.NANOSECONDS)
+        long start;
+        @Label("Time on the Device")
+        @Timespan(Timespan.NANOSECONDS)
+        long time;
+
+        /** Tells of an action, where somebody records. */
+        static void tell(long step, int rank, dev.troupe.schedule.Action action, long start, long time) {
+            if (PROBE.isEnabled()) {
+                DeviceAction event = new DeviceAction();
+                event.step = step;
+                event.rank = rank;
+                event.action = action.toString();
+                event.kind = action.kind().code();
+                event.start = start;
+                event.time = time;
+                event.commit();
+            }
         }
     }
 

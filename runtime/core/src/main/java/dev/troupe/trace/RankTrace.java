@@ -1,29 +1,41 @@
 package dev.troupe.trace;
 
+import dev.troupe.engine.Engine;
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.idle.RankTimes;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.ObjLongConsumer;
 
 /**
  * What one incarnation of a rank does in the training step under way, and when. Recording allocates nothing.
  *
+ * <p>Where the engine computes late, the times of actions and of sends are those of its device: an action begins when what
+ * was asked before it is done, and ends when what it asked is. They are marked where the rank asks, and read where the rank
+ * has waited for the device: at a norm, and at the last action of the row.
+ *
  * <p>Thread rule: {@link #begins}, {@link #ended} and what is added inside an action on the rank's thread, {@link #landed}
- * and {@link #sent} on the transport's, {@link #stepBegins} and {@link #take} on that of the rank's actor.
+ * and {@link #sent} on the transport's, {@link #stepBegins}, {@link #computed} and {@link #take} on that of the rank's
+ * actor.
  */
 public final class RankTrace {
     private final int rank;
     private final int epoch;
     private final Pauses pauses;
+    private final List<Action> row;
     private final Map<Action, Integer> positions = new HashMap<>();
+    /** Null where the engine has done what it was asked when a call returns. */
+    private final DeviceTimes device;
     // By position, in nanoseconds of System.nanoTime; 0 where nothing was recorded.
     private final long[] starts;
     private final long[] ends;
     private final long[] group;
     private final long[] data;
+    private final long[] dataEnds;
     private final long[] cpu;
     private final AtomicLongArray moved;
     private final AtomicLongArray credit;
@@ -45,11 +57,15 @@ public final class RankTrace {
      *            the rank's row of a training step
      * @param pauses
      *            the pauses of this process
+     * @param engine
+     *            of the rank
      */
-    public RankTrace(int rank, int epoch, List<Action> row, Pauses pauses) {
+    public RankTrace(int rank, int epoch, List<Action> row, Pauses pauses, Engine engine) {
         this.rank = rank;
         this.epoch = epoch;
+        this.row = List.copyOf(row);
         this.pauses = pauses;
+        this.device = engine.computesLate() ? new DeviceTimes(engine, row) : null;
         for (int position = 0; position < row.size(); position++) {
             positions.put(row.get(position), position);
         }
@@ -57,6 +73,7 @@ public final class RankTrace {
         ends = new long[row.size()];
         group = new long[row.size()];
         data = new long[row.size()];
+        dataEnds = new long[row.size()];
         cpu = new long[row.size()];
         moved = new AtomicLongArray(row.size());
         credit = new AtomicLongArray(row.size());
@@ -82,6 +99,9 @@ public final class RankTrace {
             delayedStep = step;
             delayed = Math.max(delayed, delay.nanos() - (starts[doing] - beginNanos));
         }
+        if (device != null) {
+            device.begins(doing);
+        }
         group[doing] = 0;
         data[doing] = 0;
         event = FlightEvents.Action.begun();
@@ -104,7 +124,50 @@ public final class RankTrace {
         long delayedNow = delay.nanos();
         cpu[doing] = delayedNow - delayed;
         delayed = delayedNow;
+        if (device != null) {
+            if (device.ended(doing) || row.get(doing).kind() == Kind.NORM) {
+                readDevice();
+            }
+        }
         doing = -1;
+    }
+
+    /** Takes the device's times of what is done in place of those at which the rank asked. */
+    private void readDevice() {
+        for (int position = 0; position < starts.length; position++) {
+            long end = device.end(position);
+            if (end != 0) {
+                place(position, device.start(position), end);
+            }
+            long handed = device.handedAt(position);
+            if (handed != 0) {
+                moved.set(position, handed);
+            }
+        }
+    }
+
+    /** Of what the host did inside an action that counts which the device was idle for, as far as that can be known. */
+    private void place(int position, long start, long end) {
+        starts[position] = start;
+        ends[position] = end;
+        long idleFrom = Math.max(start, dataEnds[position] - data[position]);
+        data[position] = Math.clamp(Math.min(end, dataEnds[position]) - idleFrom, 0, data[position]);
+        group[position] = Math.min(group[position], end - start - data[position]);
+        FlightEvents.DeviceAction.tell(step, rank, row.get(position), start - beginNanos, end - start);
+    }
+
+    /** Whether times are those of a device, which {@link #computed} tells. */
+    public boolean isOfDevice() {
+        return device != null;
+    }
+
+    /** Tells for how long a device has computed each action of the step that is known to be done. */
+    public void computed(ObjLongConsumer<Action> each) {
+        for (int position = 0; position < starts.length; position++) {
+            if (row.get(position).kind().isCompute() && ends[position] != 0) {
+                each.accept(row.get(position), ends[position] - starts[position] - group[position]);
+            }
+        }
     }
 
     /** Does what reads the rows of a microbatch, inside an action. */
@@ -112,7 +175,8 @@ public final class RankTrace {
         long start = System.nanoTime();
         read.run();
         if (doing >= 0) {
-            data[doing] += System.nanoTime() - start;
+            dataEnds[doing] = System.nanoTime();
+            data[doing] += dataEnds[doing] - start;
         }
     }
 
@@ -126,6 +190,9 @@ public final class RankTrace {
         int position = positions.get(send);
         bytes[position] = byteCount;
         moved.set(position, System.nanoTime());
+        if (device != null) {
+            device.handed(position);
+        }
         FlightEvents.Message message = FlightEvents.Message.begun();
         if (message != null) {
             message.step = step;
@@ -149,6 +216,9 @@ public final class RankTrace {
 
     /** Returns the times of the step that has ended, and begins anew. */
     public RankTimes take() {
+        if (device != null) {
+            readDevice();
+        }
         int length = starts.length;
         RankTimes times = new RankTimes(rank, epoch, beginNanos, taken(starts), taken(ends), new long[length],
                 group.clone(), data.clone(), cpu.clone(), new long[length], bytes.clone(), pauses.since(beginNanos));

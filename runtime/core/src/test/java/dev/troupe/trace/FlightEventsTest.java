@@ -3,6 +3,10 @@ package dev.troupe.trace;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.late.LateEngine;
+import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Placement;
@@ -30,12 +34,18 @@ class FlightEventsTest {
     private Path directory;
 
     private static void step(long number) {
-        RankTrace trace = new RankTrace(2, 3, ROW, new Pauses());
+        step(number, new ReferenceEngine(DataType.FLOAT32));
+    }
+
+    private static void step(long number, Engine engine) {
+        RankTrace trace = new RankTrace(2, 3, ROW, new Pauses(), engine);
         trace.stepBegins(number);
         trace.begins(new Action(0, Kind.FORWARD, 0));
         trace.ended(0);
         trace.handed(SEND, 4096);
         trace.sent(SEND, 1_000);
+        engine.fence().await();
+        trace.take();
         FlightEvents.step(number, 3, 2.5, 0.25);
         FlightEvents.epoch(4, number, List.of(1), "rank 1 failed");
         trace.close();
@@ -72,5 +82,24 @@ class FlightEventsTest {
         assertEquals(List.of(4, 7L, "[1]", "rank 1 failed"), List.of(epoch.getInt("epoch"),
                 epoch.getLong("stepsDone"), epoch.getString("ranks"), epoch.getString("reason")));
         assertEquals(4, events.size());
+    }
+
+    @Test
+    void shouldTellWhenADeviceDidAnAction() throws IOException {
+        Path file = directory.resolve("run.jfr");
+        try (Recording recording = new Recording();
+                Engine engine = LateEngine.over(new ReferenceEngine(DataType.FLOAT32), 1)) {
+            recording.enable("dev.troupe.DeviceAction").withoutThreshold();
+            recording.start();
+            step(7, engine);
+            recording.stop();
+            recording.dump(file);
+        }
+        RecordedEvent action = RecordingFile.readAllEvents(file).stream()
+                .filter(event -> event.getEventType().getName().equals("dev.troupe.DeviceAction")).findFirst()
+                .orElseThrow();
+        assertEquals(List.of(7L, 2, "0F0", "F"), List.of(action.getLong("step"), action.getInt("rank"),
+                action.getString("action"), action.getString("kind")));
+        assertTrue(action.getDuration("start").toNanos() > 0 && action.getDuration("time").toNanos() > 0);
     }
 }

@@ -3,6 +3,15 @@ package dev.troupe.trace;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence.Instants;
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.forward.ForwardingEngine;
+import dev.troupe.engine.late.LateEngine;
+import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
@@ -10,22 +19,30 @@ import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.idle.Cause;
 import dev.troupe.schedule.idle.RankTimes;
 import dev.troupe.schedule.idle.StepTimes;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("plan")
 class RankTraceTest {
     private static final Plan PLAN = Plan.fromCsv("by hand", Placement.LOOP,
             "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
     private static final List<String> NODES = List.of("a", "b");
+    private static final Engine ENGINE = new ReferenceEngine(DataType.FLOAT32);
     private static final Action FORWARD = new Action(1, Kind.FORWARD, 0);
     private static final Action BACKWARD = new Action(1, Kind.FULL_BACKWARD, 0);
 
-    private final RankTrace trace = new RankTrace(1, 3, PLAN.rows().get(1), new Pauses());
+    private final RankTrace trace = new RankTrace(1, 3, PLAN.rows().get(1), new Pauses(), ENGINE);
 
     private RankTimes step() {
         trace.landed(new Action(1, Kind.RECV_F, 0)); // the sender was told of the step first
@@ -54,6 +71,131 @@ class RankTraceTest {
         assertEquals(3, times.epoch());
     }
 
+    /** An engine that notes when it computes. */
+    private static final class Witness extends ForwardingEngine {
+        private final List<Long> instants = new ArrayList<>();
+
+        Witness(Engine engine) {
+            super(engine);
+        }
+
+        @Override
+        protected long begins(Kernel kernel) {
+            instants.add(System.nanoTime());
+            return 0;
+        }
+
+        @Override
+        protected void ends(Kernel kernel, long begun) {
+            instants.add(System.nanoTime());
+        }
+    }
+
+    /** However late the device is, what it does for an action lies between the action's start and end, and no more does. */
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+    void shouldHaveTheTimesOfADeviceThatComputesLate(long seed) {
+        Witness device = new Witness(new ReferenceEngine(DataType.FLOAT32));
+        Engine engine = LateEngine.over(device, seed);
+        RankTrace late = new RankTrace(1, 3, PLAN.rows().get(1), new Pauses(), engine);
+        Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(3));
+        Map<Action, Long> computed = new HashMap<>();
+        for (int step = 0; step < 3; step++) {
+            engine.fence().await();
+            device.instants.clear();
+            late.stepBegins(step);
+            for (Action action : List.of(FORWARD, BACKWARD)) {
+                late.begins(action);
+                engine.fill(tensor, 1);
+                late.ended(0);
+            }
+            late.handed(new Action(1, Kind.SEND_B, 0), 4096);
+            engine.fence().await();
+            late.computed(computed::put);
+            RankTimes times = late.take();
+            assertEquals(4, device.instants.size());
+            assertTrue(times.startNanos(1) <= device.instants.get(0) && times.endNanos(1) >= device.instants.get(1));
+            assertTrue(times.startNanos(2) <= device.instants.get(2) && times.endNanos(2) >= device.instants.get(3));
+            assertTrue(times.endNanos(1) <= device.instants.get(2) && times.startNanos(2) >= device.instants.get(1));
+            assertTrue(times.movedNanos(3) >= times.endNanos(2));
+            assertEquals(times.ends()[1] - times.starts()[1], computed.get(FORWARD));
+            assertEquals(times.ends()[2] - times.starts()[2], computed.get(BACKWARD));
+        }
+        assertTrue(late.isOfDevice() && !trace.isOfDevice());
+        engine.close();
+    }
+
+    /** A device that reaches what was marked when it is told to. */
+    private static final class ToldDevice extends ForwardingEngine implements Instants {
+        private final Set<Integer> marked = new HashSet<>();
+        private final Map<Integer, Long> reached = new HashMap<>();
+
+        ToldDevice() {
+            super(new ReferenceEngine(DataType.FLOAT32));
+        }
+
+        void reach() {
+            marked.forEach(number -> reached.put(number, System.nanoTime()));
+            marked.clear();
+        }
+
+        @Override
+        public boolean computesLate() {
+            return true;
+        }
+
+        @Override
+        public Instants instants(int count) {
+            return this;
+        }
+
+        @Override
+        public void mark(int number) {
+            marked.add(number);
+        }
+
+        @Override
+        public long nanos(int number) {
+            return reached.getOrDefault(number, 0L);
+        }
+
+        @Override
+        public void await(int number) {
+            reach();
+        }
+
+        @Override
+        protected long begins(Kernel kernel) {
+            return 0;
+        }
+
+        @Override
+        protected void ends(Kernel kernel, long begun) {
+            // Nobody asks.
+        }
+    }
+
+    /** Rows that are read while the device still has work cost nothing, and so does a group that is waited for meanwhile. */
+    @Test
+    void shouldCountWhatTheDeviceWasIdleFor() {
+        ToldDevice device = new ToldDevice();
+        RankTrace late = new RankTrace(1, 3, PLAN.rows().get(1), new Pauses(), device);
+        late.stepBegins(1);
+        late.begins(FORWARD);
+        device.reach(); // it has nothing to do
+        late.reads(() -> LockSupport.parkNanos(1_000_000));
+        late.ended(0);
+        device.reach();
+        late.begins(BACKWARD);
+        late.reads(() -> LockSupport.parkNanos(1_000_000));
+        device.reach(); // it had work until now
+        late.ended(3_600_000_000_000L);
+        RankTimes times = late.take();
+        assertTrue(times.dataNanos()[1] >= 1_000_000, () -> times.dataNanos()[1] + " ns");
+        assertEquals(0, times.dataNanos()[2]);
+        assertEquals(times.ends()[2] - times.starts()[2], times.groupNanos()[2]);
+    }
+
     @Test
     void shouldBeginANewWithEachStep() {
         step();
@@ -68,7 +210,7 @@ class RankTraceTest {
     void shouldPutAStepTogetherOnceEveryRankHasToldIt() {
         StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1, 1), StepTimes.Lengths.EQUAL);
         long begun = System.nanoTime();
-        RankTrace firstTrace = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses());
+        RankTrace firstTrace = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses(), ENGINE);
         firstTrace.stepBegins(7);
         RankTimes first = firstTrace.take();
         RankTimes second = step();
@@ -95,7 +237,7 @@ class RankTraceTest {
         StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1, 1), StepTimes.Lengths.EQUAL);
         long begun = System.nanoTime();
         RankTimes here = step();
-        RankTrace elsewhere = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses());
+        RankTrace elsewhere = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses(), ENGINE);
         for (long ahead : List.of(3_600_000_000_000L, -3_600_000_000_000L)) {
             elsewhere.stepBegins(7);
             RankTimes there = elsewhere.take().shifted(ahead);
