@@ -38,6 +38,11 @@ public final class Call {
         set(Collective.BARRIER, null, null, 0, NO_ROOT);
     }
 
+    /** Makes this an exchange of objects, with {@code bytes} that the members move by themselves. */
+    public void exchange(long byteCount) {
+        set(Collective.EXCHANGE, null, null, byteCount, NO_ROOT);
+    }
+
     /** Makes this the same as another. */
     public void set(Call other) {
         set(other.collective, other.type, other.reduction, other.bytes, other.root);
@@ -88,7 +93,7 @@ public final class Call {
         return switch (collective) {
             case ALL_REDUCE, REDUCE_SCATTER -> String.format(Locale.ROOT, "%s of %,d bytes (%s, %s)",
                     collective.word(), bytes, type, reduction.word());
-            case ALL_GATHER -> String.format(Locale.ROOT, "%s of %,d bytes", collective.word(), bytes);
+            case ALL_GATHER, EXCHANGE -> String.format(Locale.ROOT, "%s of %,d bytes", collective.word(), bytes);
             case BROADCAST -> String.format(Locale.ROOT, "%s of %,d bytes from member %d", collective.word(), bytes,
                     root);
             case BARRIER -> collective.word();

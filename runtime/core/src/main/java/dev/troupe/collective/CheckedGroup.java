@@ -87,7 +87,8 @@ public abstract class CheckedGroup implements CollectiveGroup {
         perform(call, MemorySegment.NULL, MemorySegment.NULL);
     }
 
-    private void count(long bytes) {
+    /** Counts bytes as sent. */
+    protected final void count(long bytes) {
         bytesSent.addAndGet(bytes);
     }
 

@@ -3,7 +3,7 @@ package dev.troupe.collective;
 /** The collectives of a group. The code goes on the wire, so it never changes. */
 public enum Collective {
     ALL_REDUCE("all-reduce", 1), REDUCE_SCATTER("reduce-scatter", 2), ALL_GATHER("all-gather", 3), BROADCAST(
-            "broadcast", 4), BARRIER("barrier", 5);
+            "broadcast", 4), BARRIER("barrier", 5), EXCHANGE("exchange", 6);
 
     private final String word;
     private final int code;

@@ -59,6 +59,25 @@ public interface CollectiveGroup extends AutoCloseable {
     /** Every member's bytes become those of the root. */
     void broadcast(MemorySegment values, int root);
 
+    /** Whether all members are threads of this process, in this and every later epoch of the group, for {@link #exchange}. */
+    default boolean sharesProcess() {
+        return false;
+    }
+
+    /**
+     * Every member leaves an object, and gets those of all: for members that share a process and move values by themselves.
+     *
+     * @param all
+     *            [size], overwritten in the order of members
+     * @param whole
+     *            bytes of values of each member that they move behind this; the same for all
+     * @param sent
+     *            bytes thereof for {@link #bytesSent}
+     */
+    default void exchange(Object own, Object[] all, long whole, long sent) {
+        throw new UnsupportedOperationException("the members of this group do not share a process");
+    }
+
     /** Returns when every member has called it. */
     void barrier();
 

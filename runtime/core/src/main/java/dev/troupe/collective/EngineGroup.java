@@ -11,8 +11,9 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /**
- * A process group over tensors of one engine. Where the engine exposes the memory of its tensors the group works on the
- * tensors themselves; else they are copied to memory of this object and back.
+ * A process group over tensors of one engine. Where the members are threads of this process, with engines that compute late
+ * on one device, the group adds up there. Where the engine exposes the memory of its tensors the group works on the tensors
+ * themselves; else they are copied to memory of this object and back.
  *
  * <p>Thread rule: the thread that calls the engine.
  */
@@ -20,6 +21,7 @@ public final class EngineGroup implements TensorGroup {
     private final CollectiveGroup group;
     private final Engine engine;
     private final LongConsumer took;
+    private final DeviceGroup device;
     private final HostBuffer first = new HostBuffer();
     private final HostBuffer second = new HostBuffer();
 
@@ -39,6 +41,7 @@ public final class EngineGroup implements TensorGroup {
         this.took = Objects.requireNonNull(took, "took");
         this.group = Objects.requireNonNull(group, "group");
         this.engine = Objects.requireNonNull(engine, "engine");
+        this.device = new DeviceGroup(group, engine);
     }
 
     @Override
@@ -62,6 +65,9 @@ public final class EngineGroup implements TensorGroup {
     }
 
     private void allReduce(Tensor tensor, Reduction reduction) {
+        if (isDoneOnDevice(tensor, () -> device.allReduce(tensor, reduction))) {
+            return;
+        }
         MemorySegment values = valuesOf(tensor, first);
         long start = System.nanoTime();
         group.allReduce(values, tensor.dataType(), reduction);
@@ -84,6 +90,9 @@ public final class EngineGroup implements TensorGroup {
         if (isWhole(whole, slice)) {
             return;
         }
+        if (isDoneOnDevice(whole, () -> device.reduceScatter(whole, slice))) {
+            return;
+        }
         MemorySegment part = memoryFor(slice, second);
         long start = System.nanoTime();
         group.reduceScatter(valuesOf(whole, first), part, whole.dataType(), Reduction.SUM);
@@ -96,11 +105,28 @@ public final class EngineGroup implements TensorGroup {
         if (isWhole(whole, slice)) {
             return;
         }
+        if (isDoneOnDevice(whole, () -> device.allGather(slice, whole))) {
+            return;
+        }
         MemorySegment all = memoryFor(whole, second);
         long start = System.nanoTime();
         group.allGather(valuesOf(slice, first), all);
         took.accept(System.nanoTime() - start);
         putBack(all, whole);
+    }
+
+    /** Does it on the device where that can be; the time is that for which the members' threads met. */
+    private boolean isDoneOnDevice(Tensor tensor, Runnable collective) {
+        if (!engine.computesLate()) {
+            return false;
+        }
+        long start = System.nanoTime();
+        boolean serves = device.serves(tensor);
+        if (serves) {
+            collective.run();
+        }
+        took.accept(System.nanoTime() - start);
+        return serves;
     }
 
     private boolean isWhole(Tensor whole, Tensor slice) {

@@ -45,6 +45,16 @@ public record WatchedGroup(CollectiveGroup group, Pulse pulse) implements Collec
     }
 
     @Override
+    public boolean sharesProcess() {
+        return group.sharesProcess();
+    }
+
+    @Override
+    public void exchange(Object own, Object[] all, long whole, long sent) {
+        watched(() -> group.exchange(own, all, whole, sent));
+    }
+
+    @Override
     public void barrier() {
         watched(group::barrier);
     }

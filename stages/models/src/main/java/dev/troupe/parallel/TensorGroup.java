@@ -9,8 +9,8 @@ import dev.troupe.engine.Tensor;
  * <p>Sums are those of rank 0, 1, 2 ... in this order, in the tensor's type (in float32 for a narrower one, rounded
  * once), so that all members get the same bits, on every run.
  *
- * <p>Thread rule: each call blocks the stage's thread until this member's part is done; what a kernel of the engine still
- * computes is waited for. Every call may throw {@link GroupException}: a member is dead, or the deadline has passed.
+ * <p>Thread rule: each call blocks the stage's thread until all members have come to it. It waits for what the engine still
+ * computes, but for engines that compute late on one device: these add up there, behind it. Every call may throw {@link GroupException}: a member is dead, or the deadline has passed.
  */
 public interface TensorGroup {
     /** The group of a stage that is not shared: each operation leaves its tensor as it is. */

@@ -95,6 +95,7 @@ final class Exchange {
             }
             case BARRIER -> {
             }
+            case EXCHANGE -> throw new IllegalStateException("objects do not leave their process");
         }
         resultBytesLeft[member] = 0;
     }

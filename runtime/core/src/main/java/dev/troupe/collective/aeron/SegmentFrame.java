@@ -125,6 +125,8 @@ final class SegmentFrame {
             case ALL_GATHER -> call.allGather(bytes);
             case BROADCAST -> call.broadcast(bytes, root());
             case BARRIER -> call.barrier();
+            case EXCHANGE ->
+                throw new IllegalStateException("a frame has an exchange, which does not leave its process");
         }
         return call;
     }

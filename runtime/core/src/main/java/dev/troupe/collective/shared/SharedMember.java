@@ -20,6 +20,7 @@ final class SharedMember extends CheckedGroup {
     private final Meeting meeting;
     private final BlockReduction block = new BlockReduction();
     private final MemorySegment[] sources;
+    private final Call ofExchange = new Call();
     private long sequence;
 
     SharedMember(Meeting meeting, int member) {
@@ -60,6 +61,23 @@ final class SharedMember extends CheckedGroup {
         }
     }
 
+    @Override
+    public boolean sharesProcess() {
+        return true;
+    }
+
+    /** The objects are read once all have arrived, and stay until this member has arrived again. */
+    @Override
+    public void exchange(Object own, Object[] all, long whole, long sent) {
+        ofExchange.exchange(whole);
+        meeting.slot(member()).turn(sequence).left = own;
+        perform(ofExchange, MemorySegment.NULL, MemorySegment.NULL);
+        for (int member = 0; member < size(); member++) {
+            all[member] = meeting.slot(member).turn(sequence - 1).left;
+        }
+        count(sent);
+    }
+
     private void exchange(Call call, MemorySegment target, boolean isNoted) {
         long bytes = call.bytes();
         switch (call.collective()) {
@@ -86,7 +104,7 @@ final class SharedMember extends CheckedGroup {
                     MemorySegment.copy(sources[call.root()], 0, target, 0, bytes);
                 }
             }
-            case BARRIER -> {
+            case BARRIER, EXCHANGE -> {
             }
         }
     }

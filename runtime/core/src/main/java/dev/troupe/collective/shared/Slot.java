@@ -22,6 +22,7 @@ final class Slot {
     static final class Turn {
         final Call call = new Call();
         final MemorySegment note = Arena.ofAuto().allocate(NOTE_BYTES, 64);
+        Object left;
         MemorySegment source = MemorySegment.NULL;
         MemorySegment target = MemorySegment.NULL;
     }
