@@ -120,7 +120,8 @@ public final class NetworkBenchmark implements Callable<Integer> {
 
     private HopEnd end(int self, Way way, Path directory, int bytes) {
         NodeMap nodes = nodes(self, way);
-        return new HopEnd(self, AeronTransport.start(nodes, settings(directory, way), () -> connections(nodes, way)),
+        return new HopEnd(self,
+                AeronTransport.start(nodes, settings(directory, way), Optional.of(connections(nodes, way))),
                 bytes);
     }
 

@@ -299,16 +299,19 @@ public final class ClusterRun {
                 Path directory = MachineDriver.directory(spec, cluster, self.host());
                 TransportSettings settings = MachineDriver.settings(run, directory);
                 NodeMap nodes = MachineDriver.map(cluster, run.plan(), self);
-                Transport transport = AeronTransport.start(nodes, settings, () -> tensors.apply(nodes));
+                Optional<Connections> between = AeronTransport.needsConnections(nodes, settings)
+                        ? Optional.of(tensors.apply(nodes))
+                        : Optional.empty();
+                Transport transport = AeronTransport.start(nodes, settings, between);
                 try {
                     CopyRoutes routes = new CopyRoutes();
                     Optional<Snapshots> snapshots = TrainingRun.snapshots(run,
                             run.keepsCopies() && cluster.nodesOn(self.host()).size() > 1);
                     Optional<SnapshotCopies> copies = snapshots.filter(_ -> run.keepsCopies()).map(
-                            kept -> AeronSnapshotCopies.connect(nodes, settings, directory, kept, routes));
+                            kept -> AeronSnapshotCopies.connect(nodes, settings, directory, between, kept, routes));
                     copies.ifPresent(routes::over);
                     return new Resources(connections, driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
-                            directory, TrainingRun.groupDeadline(run)), snapshots, routes, copies);
+                            directory, between, TrainingRun.groupDeadline(run)), snapshots, routes, copies);
                 } catch (RuntimeException failure) {
                     transport.close();
                     throw failure;

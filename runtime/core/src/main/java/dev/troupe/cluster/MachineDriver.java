@@ -12,6 +12,7 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.Network;
+import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.driver.SharedDriver;
@@ -105,10 +106,12 @@ public final class MachineDriver {
         }
         List<NodeMap> there = cluster.nodesOn(host).stream().map(node -> map(cluster, plan, node)).toList();
         TransportSettings settings = settings(run, directory);
-        long groupBytes = there.stream().mapToLong(node -> NodeGroups.driverBytes(plan.ranks(), node)).sum();
+        long groupBytes = there.stream()
+                .mapToLong(node -> NodeGroups.driverBytes(plan.ranks(), node, settings.network())).sum();
         long takeoverBytes = run.recovers() ? Takeover.mostDriverBytes(plan, there, settings) : 0;
-        // Each node writes one stream of copies, in the worst case all of them to this machine.
-        long copyBytes = run.keepsCopies() ? cluster.nodes().size() * AeronSnapshotCopies.STREAM_BYTES : 0;
+        // Each node writes one stream of copies, in the worst case all of them to this machine; others have connections.
+        int copiers = settings.network() == Network.UDP ? cluster.nodes().size() : there.size() > 1 ? there.size() : 0;
+        long copyBytes = run.keepsCopies() ? copiers * AeronSnapshotCopies.STREAM_BYTES : 0;
         return SharedDriver.start(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
     }
 

@@ -44,7 +44,7 @@ final class Takeover {
         return there.stream().filter(node -> node.self() != lost && !places.isEmpty()).mapToLong(node -> {
             NodeMap moved = node.moved(epoch, after, Peers.of(plan, after, node.self()));
             return SharedDriver.streamBytes(moved, epoch, settings)
-                    + NodeGroups.driverBytes(plan.ranks(), moved, places);
+                    + NodeGroups.driverBytes(plan.ranks(), moved, settings.network(), places);
         }).sum();
     }
 }

@@ -10,12 +10,12 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Reduces a block of elements of several members in their order, into memory of its own that fits the nearest cache.
+ * Reduces a block of elements of several members in their order, into memory of its own that fits a near cache.
  * Sums of bfloat16 are kept as floats until the last member has been added, and rounded once. Everything is native
  * memory in the machine's order of bytes. One thread at a time.
  */
 public final class BlockReduction {
-    /** The most bytes of a block: with its result, two of them fit the 32 KiB of a level 1 cache. */
+    /** The bytes of a block for the nearest cache: with its result, two of them fit the 32 KiB of level 1. */
     public static final int MOST_BYTES = 8 << 10;
     /** The most bytes of an element's sum for each byte of the element. */
     private static final int WIDENING = 2;
@@ -25,10 +25,25 @@ public final class BlockReduction {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
 
-    private final MemorySegment result = Arena.ofAuto().allocate(WIDENING * MOST_BYTES, FLOATS.vectorByteSize());
+    private final MemorySegment result;
     private DataType type;
     private Reduction reduction;
     private int bytes;
+
+    /** Makes room for blocks of {@link #MOST_BYTES}. */
+    public BlockReduction() {
+        this(MOST_BYTES);
+    }
+
+    /**
+     * Makes room for blocks.
+     *
+     * @param mostBytes
+     *            the most bytes of a block
+     */
+    public BlockReduction(int mostBytes) {
+        result = Arena.ofAuto().allocate((long) WIDENING * mostBytes, FLOATS.vectorByteSize());
+    }
 
     /**
      * Refuses elements that cannot be reduced.
@@ -53,7 +68,7 @@ public final class BlockReduction {
      * Begins a reduction with a block of member 0.
      *
      * @param blockBytes
-     *            of whole elements, at most {@link #MOST_BYTES}
+     *            of whole elements, at most as many as there is room for
      */
     public void begin(MemorySegment first, long firstAt, int blockBytes, DataType elements, Reduction how) {
         type = elements;

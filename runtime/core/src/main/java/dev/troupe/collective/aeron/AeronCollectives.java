@@ -4,18 +4,22 @@ import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.tcp.Connections;
 import io.aeron.Aeron;
 import io.aeron.exceptions.AeronException;
 import io.aeron.logbuffer.LogBufferDescriptor;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Groups whose members are in several JVMs: over the media driver that JVMs of one machine share, and over UDP between
- * machines. One for a JVM.
+ * Groups whose members are in several JVMs: over the media driver that JVMs of one machine share, and over connections or
+ * UDP between machines. One for a JVM.
  *
  * <p>Thread rule: any thread.
  */
@@ -27,22 +31,41 @@ public final class AeronCollectives implements AutoCloseable {
             LogBufferDescriptor.PAGE_MIN_SIZE);
     private static final Logger LOG = LoggerFactory.getLogger(AeronCollectives.class);
 
-    private final Aeron aeron;
+    private final Path driverDirectory;
+    private final Optional<Connections> connections;
+    private final List<AeronMember> members = new CopyOnWriteArrayList<>();
+    /** Null until a member has a stream. */
+    private Aeron aeron;
 
-    private AeronCollectives(Aeron aeron) {
-        this.aeron = aeron;
+    private AeronCollectives(Path driverDirectory, Optional<Connections> connections) {
+        this.driverDirectory = driverDirectory;
+        this.connections = connections;
+    }
+
+    /** As {@link #connect(Path, Optional)}, where no members are connected. */
+    public static AeronCollectives connect(Path driverDirectory) {
+        return connect(driverDirectory, Optional.empty());
     }
 
     /**
-     * Connects to a media driver that runs.
+     * Makes groups over a media driver that runs, which is asked where a group has a stream.
      *
      * @param driverDirectory
      *            its directory, as {@link dev.troupe.transport.aeron.AeronTransport#driverDirectory} returns it
+     * @param connections
+     *            the connections of this node, which their owner closes; empty where no members are connected
      */
-    public static AeronCollectives connect(Path driverDirectory) {
-        return new AeronCollectives(Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
-                .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
-                .errorHandler(error -> LOG.warn("the Aeron client of the collectives reports an error", error))));
+    public static AeronCollectives connect(Path driverDirectory, Optional<Connections> connections) {
+        return new AeronCollectives(driverDirectory, connections);
+    }
+
+    private synchronized Aeron aeron() {
+        if (aeron == null) {
+            aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
+                    .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
+                    .errorHandler(error -> LOG.warn("the Aeron client of the collectives reports an error", error)));
+        }
+        return aeron;
     }
 
     /**
@@ -71,8 +94,12 @@ public final class AeronCollectives implements AutoCloseable {
                     + membership.describe() + " has " + membership.size());
         }
         try {
-            return new AeronMember(membership, member, epoch,
-                    new Streams(aeron, channels, number, membership.size(), member, epoch));
+            AeronMember joined = new AeronMember(membership, member, epoch,
+                    taker -> new Streams(this::aeron, connections::orElseThrow, channels, number, membership.size(),
+                            member, epoch, taker));
+            members.removeIf(AeronMember::hasLeft);
+            members.add(joined);
+            return joined;
         } catch (AeronException refused) {
             throw new CollectiveException(membership.describe(member) + " cannot join " + membership.describe()
                     + " in epoch " + epoch + ": " + refused.getMessage()
@@ -84,6 +111,11 @@ public final class AeronCollectives implements AutoCloseable {
     /** Disconnects; groups that are still open end. */
     @Override
     public void close() {
-        aeron.close();
+        members.forEach(member -> member.streams().end());
+        synchronized (this) {
+            if (aeron != null) {
+                aeron.close();
+            }
+        }
     }
 }

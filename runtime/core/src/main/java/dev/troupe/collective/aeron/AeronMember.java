@@ -4,8 +4,6 @@ import dev.troupe.collective.Call;
 import dev.troupe.collective.CheckedGroup;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.Membership;
-import io.aeron.logbuffer.ControlledFragmentHandler;
-import io.aeron.logbuffer.ControlledFragmentHandler.Action;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 import java.util.OptionalInt;
@@ -14,12 +12,9 @@ import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.agrona.DirectBuffer;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.IdleStrategy;
 
 /**
- * A group from the side of a member that hears the others through Aeron.
+ * A group from the side of a member that hears the others through streams and connections.
  *
  * <p>Each member writes its frames in the order in which all need them, and reads the others' streams frame by frame: a
  * frame is reduced or copied from its place in the stream. A member takes no frame of a later collective, so streams
@@ -29,22 +24,15 @@ import org.agrona.concurrent.IdleStrategy;
  * <p>The first collective waits until all members have heard each other, so that several ranks of one thread can join their
  * groups one after another.
  */
-final class AeronMember extends CheckedGroup {
+final class AeronMember extends CheckedGroup implements Source.Taker {
     /** The interval of a waiting member's join frames, which may lie unread in its stream for as long as a deadline. */
     private static final long JOIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    // Nothing wakes a thread that waits for a stream, so it polls, and sleeps in between: with more threads than cores
-    // a thread that spins or yields delays the others for which it waits.
-    private static final long LEAST_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
-    private static final long MOST_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
     private final Membership membership;
     private final int epoch;
     private final Streams streams;
     private final Exchange exchange;
-    private final SegmentFrame frame = new SegmentFrame();
-    private final ControlledFragmentHandler[] handlers;
     private final IntPredicate isWaitedFor;
-    private final IdleStrategy idle = new BackoffIdleStrategy(1, 1, LEAST_PARK_NANOS, MOST_PARK_NANOS);
     /** For each member, the set of members in its last join frame, as bits. */
     private final long[] heardBy;
     private Call call = new Call();
@@ -56,36 +44,31 @@ final class AeronMember extends CheckedGroup {
     private RuntimeException cause;
     private boolean isJoined;
     private volatile boolean isLeaving;
-    private boolean isClosed;
+    private volatile boolean isClosed;
 
-    AeronMember(Membership membership, int member, int epoch, Streams streams) {
+    /** Opens the ways of a member to the others, for the frames that it takes. */
+    interface Ways {
+        Streams open(Source.Taker taker);
+    }
+
+    AeronMember(Membership membership, int member, int epoch, Ways ways) {
         super(membership.size(), member);
         this.membership = membership;
         this.epoch = epoch;
-        this.streams = streams;
+        this.streams = ways.open(this);
         this.exchange = new Exchange(membership.size(), member, streams);
         this.isWaitedFor = exchange::waitsFor;
         this.heardBy = new long[membership.size()];
-        this.handlers = new ControlledFragmentHandler[membership.size()];
-        for (int from = 0; from < handlers.length; from++) {
-            handlers[from] = handler(from);
-        }
     }
 
-    private ControlledFragmentHandler handler(int from) {
-        LogMemory memory = new LogMemory();
-        return (buffer, offset, length, _) -> {
-            // Aeron would log an exception of a handler and continue.
-            try {
-                return frame.wrap(buffer, offset, length) && frame.epoch() >= epoch
-                        ? take(from, buffer, memory.of(buffer))
-                        : Action.CONTINUE;
-            } catch (RuntimeException failure) {
-                fail(membership.describe(from) + " sent what does not fit: " + failure.getMessage(),
-                        OptionalInt.of(from), failure);
-                return Action.CONTINUE;
-            }
-        };
+    /** Whether the member has left the group; any thread. */
+    boolean hasLeft() {
+        return isClosed;
+    }
+
+    /** The ways to the others. */
+    Streams streams() {
+        return streams;
     }
 
     /**
@@ -141,8 +124,12 @@ final class AeronMember extends CheckedGroup {
     private void exchange(MemorySegment source, MemorySegment target) {
         progressNanos = System.nanoTime();
         exchange.begin(call, source, target, sequence);
-        while (!exchange.isDone()) {
+        while (true) {
             boolean moved = exchange.send();
+            boolean isFlushed = streams.flush();
+            if (isFlushed && exchange.isDone()) {
+                break;
+            }
             moved |= receive(isWaitedFor);
             rest(moved, isWaitedFor);
         }
@@ -152,42 +139,57 @@ final class AeronMember extends CheckedGroup {
     private boolean receive(IntPredicate isAwaited) {
         boolean moved = false;
         for (int other = 0; other < size(); other++) {
-            moved |= other != member() && isAwaited.test(other) && streams.receive(other, handlers[other]);
+            moved |= other != member()
+                    && (isAwaited.test(other) ? streams.receive(other) : streams.readAhead(other));
         }
         return moved;
     }
 
-    private Action take(int from, DirectBuffer buffer, MemorySegment memory) {
+    @Override
+    public boolean take(int from, SegmentFrame frame, MemorySegment memory, long at, boolean isPlaced) {
+        if (frame.epoch() < epoch) {
+            return true;
+        }
+        // Aeron would log an exception of a handler and continue.
+        try {
+            return takeOfEpoch(from, frame, memory, at, isPlaced);
+        } catch (RuntimeException failure) {
+            fail(membership.describe(from) + " sent what does not fit: " + failure.getMessage(),
+                    OptionalInt.of(from), failure);
+            return true;
+        }
+    }
+
+    private boolean takeOfEpoch(int from, SegmentFrame frame, MemorySegment memory, long at, boolean isPlaced) {
         if (frame.epoch() > epoch) {
-            fail("epoch " + frame.epoch() + " has begun", OptionalInt.empty(), null);
-            return Action.CONTINUE;
+            overtaken(frame.epoch());
+            return true;
         }
         return switch (frame.kind()) {
             case JOIN -> {
                 heardBy[from] |= frame.offset() | 1L << from;
-                yield Action.CONTINUE;
+                yield true;
             }
             case END -> {
                 fail(frame.payloadText(), culprit(frame.root()), null);
-                yield Action.CONTINUE;
+                yield true;
             }
             case CALL, PART, RESULT -> {
                 if (!isJoined) {
                     // The frame is for later; its sender has heard all members, and all have heard it.
                     heardBy[from] = heardBy[member()];
-                    yield Action.ABORT;
+                    yield false;
                 }
                 // Frames for other members may be left of the collective before.
                 if (frame.sequence() == sequence && frame.isFor(member())) {
-                    takeOfCollective(from, buffer, memory);
+                    takeOfCollective(from, frame, memory, at, isPlaced);
                 }
-                yield Action.CONTINUE;
+                yield true;
             }
         };
     }
 
-    private void takeOfCollective(int from, DirectBuffer buffer, MemorySegment memory) {
-        long at = LogMemory.position(buffer, frame.payloadAt());
+    private void takeOfCollective(int from, SegmentFrame frame, MemorySegment memory, long at, boolean isPlaced) {
         switch (frame.kind()) {
             case CALL -> {
                 if (!frame.call().matches(call)) {
@@ -199,9 +201,32 @@ final class AeronMember extends CheckedGroup {
                 exchange.called(from);
             }
             case PART -> exchange.part(from, frame.offset(), memory, at, frame.payloadBytes());
-            case RESULT -> exchange.result(from, frame.offset(), memory, at, frame.payloadBytes());
+            case RESULT -> {
+                if (!isPlaced) {
+                    exchange.copy(frame.offset(), memory, at, frame.payloadBytes());
+                }
+                exchange.result(from, frame.payloadBytes());
+            }
             case JOIN, END -> throw new IllegalStateException(frame.kind() + " is of no collective");
         }
+    }
+
+    @Override
+    public MemorySegment place(int from, SegmentFrame frame) {
+        boolean isOfCollective = end == null && isJoined && frame.epoch() == epoch && frame.sequence() == sequence;
+        return isOfCollective && frame.kind() == SegmentFrame.Kind.RESULT && frame.isFor(member())
+                ? exchange.place(from, frame.offset(), frame.payloadBytes())
+                : MemorySegment.NULL;
+    }
+
+    @Override
+    public void lost(int from, String why) {
+        fail(membership.describe(from) + " was not heard: " + why, OptionalInt.empty(), null);
+    }
+
+    @Override
+    public void overtaken(int itsEpoch) {
+        fail("epoch " + itsEpoch + " has begun", OptionalInt.empty(), null);
     }
 
     private static OptionalInt culprit(int code) {
@@ -223,12 +248,13 @@ final class AeronMember extends CheckedGroup {
             failOfLeaving();
         }
         if (!moved && streams.isClosed()) {
-            fail(membership.describe(member()) + " has lost its media driver", OptionalInt.of(member()), null);
+            fail(membership.describe(member()) + " has lost its media driver or its connections",
+                    OptionalInt.of(member()), null);
         }
         if (end != null) {
             throw ended();
         }
-        idle.idle(moved ? 1 : 0);
+        streams.rest(moved);
     }
 
     private void failOfAbsence(long waitedNanos, IntPredicate isAwaited) {
@@ -247,6 +273,9 @@ final class AeronMember extends CheckedGroup {
             end = why;
             culprit = whose;
             cause = failure;
+            if (streams.isClosed()) {
+                return;
+            }
             streams.sendEnd(sequence, call, why, whose.orElse(SegmentFrame.FOR_ALL));
         }
     }
@@ -264,6 +293,7 @@ final class AeronMember extends CheckedGroup {
     public void close() {
         // A call on another thread sees this, ends and releases the lock.
         isLeaving = true;
+        streams.wake();
         leave();
     }
 

@@ -24,7 +24,7 @@ final class Exchange {
     private final int member;
     private final Streams streams;
     private final int segmentBytes;
-    private final BlockReduction block = new BlockReduction();
+    private final BlockReduction block;
     private final boolean[] hasCalled;
     private final long[] resultBytesLeft;
     private Call call = new Call();
@@ -33,6 +33,8 @@ final class Exchange {
     private long sequence;
     private boolean isDirect;
     private boolean callIsSent;
+    /** Whether a part has begun to leave, perhaps, so that no other frame may be sent before it. */
+    private boolean partIsUnderWay;
     /**
      * Parts to send: the segment of every share that is being sent, and the next member to send to; on the direct way
      * the byte alone counts.
@@ -57,7 +59,8 @@ final class Exchange {
         this.size = size;
         this.member = member;
         this.streams = streams;
-        this.segmentBytes = Math.min(BlockReduction.MOST_BYTES, streams.mostPayload(size));
+        this.segmentBytes = streams.mostPayload();
+        this.block = new BlockReduction(segmentBytes);
         this.hasCalled = new boolean[size];
         this.resultBytesLeft = new long[size];
     }
@@ -69,6 +72,7 @@ final class Exchange {
         target = to;
         sequence = number;
         callIsSent = false;
+        partIsUnderWay = false;
         Arrays.fill(hasCalled, false);
         hasCalled[member] = true;
         Arrays.fill(resultBytesLeft, 0);
@@ -154,14 +158,19 @@ final class Exchange {
             callIsSent = streams.send(SegmentFrame.Kind.CALL, sequence, call, source, 0, 0, 0, SegmentFrame.FOR_ALL);
             return callIsSent;
         }
-        if (resultAt < resultReady) {
+        if (resultAt < resultReady && !partIsUnderWay) {
             int bytes = segment(resultReady - resultAt);
             boolean isSent = streams.send(SegmentFrame.Kind.RESULT, sequence, call, resultSource, resultAt, bytes,
                     resultBase + resultAt, SegmentFrame.FOR_ALL);
             resultAt += isSent ? bytes : 0;
             return isSent;
         }
-        return partAt < partEnd && (isDirect ? sendPartToAll() : sendPart());
+        if (partAt >= partEnd) {
+            return false;
+        }
+        boolean isSent = isDirect ? sendPartToAll() : sendPart();
+        partIsUnderWay = !isSent;
+        return isSent;
     }
 
     private boolean sendPartToAll() {
@@ -228,9 +237,20 @@ final class Exchange {
         addOwn();
     }
 
-    /** Copies a part of the final values. */
-    void result(int from, long offset, MemorySegment memory, long at, int bytes) {
+    /** Returns the place of a part of the final values; {@link MemorySegment#NULL} where the call knows of none. */
+    MemorySegment place(int from, long offset, int bytes) {
+        boolean isExpected = hasCalled[from] && bytes <= resultBytesLeft[from] && offset >= 0
+                && offset <= target.byteSize() - bytes;
+        return isExpected ? target.asSlice(offset, bytes) : MemorySegment.NULL;
+    }
+
+    /** Copies a part of the final values to its place. */
+    void copy(long offset, MemorySegment memory, long at, int bytes) {
         MemorySegment.copy(memory, at, target, offset, bytes);
+    }
+
+    /** A part of the final values of a member is in its place. */
+    void result(int from, int bytes) {
         resultBytesLeft[from] -= bytes;
     }
 

@@ -1,6 +1,8 @@
 package dev.troupe.collective.aeron;
 
-/** The Aeron channel on which a member of a group sends to another. */
+import java.util.OptionalInt;
+
+/** The ways on which members of a group send to each other, as all of them see it. */
 @FunctionalInterface
 public interface PairChannels {
     /** The channels of members that all share one media driver. */
@@ -17,4 +19,9 @@ public interface PairChannels {
      *            the receiver, another member
      */
     String channel(int from, int to);
+
+    /** Returns the node of the receiver where the two have a connection instead; empty where they have the channel. */
+    default OptionalInt connectedNode(int from, int to) {
+        return OptionalInt.empty();
+    }
 }

@@ -13,7 +13,10 @@ import org.agrona.MutableDirectBuffer;
  * machines of one order of bytes, so it has no version of its own. One thread at a time.
  */
 final class SegmentFrame {
-    /** Bytes of the header; a multiple of a line of the cache, so that payloads are aligned. */
+    /**
+     * Bytes of the header; a multiple of a line of the cache, so that payloads are aligned. The last ones are free for a
+     * connection's checksum.
+     */
     static final int HEADER_BYTES = 64;
     /** The receiver of a frame for all members. */
     static final int FOR_ALL = -1;

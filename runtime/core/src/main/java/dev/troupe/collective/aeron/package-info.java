@@ -1,7 +1,8 @@
 /**
- * Collectives between JVMs: each member publishes a stream for each channel, and the members on the channel read it.
+ * Collectives between JVMs: each member publishes a stream for each channel, and the members on the channel read it; it has
+ * a connection with each member of another machine.
  *
  * <p>Imports the JDK, {@code dev.troupe.collective}, {@code dev.troupe.engine}, {@code dev.troupe.transport},
- * {@code io.aeron}, {@code org.agrona} and {@code org.slf4j}.
+ * {@code dev.troupe.transport.tcp}, {@code io.aeron}, {@code org.agrona} and {@code org.slf4j}.
  */
 package dev.troupe.collective.aeron;

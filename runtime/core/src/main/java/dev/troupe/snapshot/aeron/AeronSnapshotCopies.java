@@ -7,11 +7,13 @@ import dev.troupe.snapshot.aeron.CopyAgent.Command;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.tcp.Connections;
 import io.aeron.Aeron;
 import io.aeron.exceptions.AeronException;
 import io.aeron.logbuffer.LogBufferDescriptor;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -19,7 +21,10 @@ import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@link SnapshotCopies} over the media driver of this node's machine, with a thread of its own. */
+/**
+ * {@link SnapshotCopies} over the media driver of this node's machine, and over connections to other machines, with a thread
+ * of its own.
+ */
 public final class AeronSnapshotCopies implements SnapshotCopies {
     private static final Logger LOG = LoggerFactory.getLogger(AeronSnapshotCopies.class);
     /** Half a term may be in flight, sixteen frames over IPC; three terms are in the driver's directory. */
@@ -54,30 +59,39 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
      *            the settings of the transport, at whose UDP ports copies arrive too
      * @param driverDirectory
      *            the directory of the media driver of this node
+     * @param connections
+     *            the connections of this node, which their owner closes; empty where streams lead to other machines too
      * @param snapshots
      *            the snapshots that are sent, and the store of received ones; it is closed after this
      * @throws TransportException
      *             if there is no driver, or a channel cannot be opened; no files remain
      */
     public static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
-            Snapshots snapshots, Listener listener) {
-        return connect(nodes, settings, driverDirectory, snapshots, listener,
+            Optional<Connections> connections, Snapshots snapshots, Listener listener) {
+        return connect(nodes, settings, driverDirectory, connections, snapshots, listener,
                 ThreadLocalRandom.current().nextInt(1, MOST_DOORS));
     }
 
     static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
-            Snapshots snapshots, Listener listener, int door) {
+            Optional<Connections> connections, Snapshots snapshots, Listener listener, int door) {
         int self = nodes.self();
         LiveCopyCounters counters = new LiveCopyCounters();
+        int[] byStream = IntStream.range(0, nodes.nodeCount()).filter(node -> node != self)
+                .filter(node -> connections.isEmpty() || nodes.shareMachine(node, self)).toArray();
+        if (byStream.length == 0) {
+            CopyAgent agent = new CopyAgent(nodes, door, Optional.empty(), connections, snapshots, listener, counters);
+            agent.thread().start();
+            return new AeronSnapshotCopies(nodes, agent, counters, door);
+        }
         Aeron aeron = null;
         try {
             aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
                     .useConductorAgentInvoker(true)
                     .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
                     .errorHandler(error -> LOG.warn("the Aeron client of the copies reports an error", error)));
-            CopyAgent agent = new CopyAgent(nodes, door, aeron, snapshots, listener, counters);
-            IntStream.range(0, nodes.nodeCount()).filter(node -> node != self)
-                    .mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct()
+            CopyAgent agent = new CopyAgent(nodes, door, Optional.of(aeron), connections, snapshots, listener,
+                    counters);
+            IntStream.of(byStream).mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct()
                     .forEach(agent::listen);
             agent.thread().start();
             return new AeronSnapshotCopies(nodes, agent, counters, door);

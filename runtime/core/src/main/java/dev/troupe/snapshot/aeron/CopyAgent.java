@@ -5,11 +5,16 @@ import dev.troupe.snapshot.Snapshots;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
 import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.tcp.Connections;
+import dev.troupe.transport.tcp.Line;
+import dev.troupe.transport.tcp.LineName;
+import dev.troupe.transport.tcp.Rest;
 import io.aeron.Aeron;
 import io.aeron.ChannelUriStringBuilder;
 import io.aeron.Image;
 import io.aeron.Subscription;
 import io.aeron.exceptions.AeronException;
+import io.aeron.logbuffer.BufferClaim;
 import io.aeron.logbuffer.FragmentHandler;
 import io.aeron.logbuffer.Header;
 import java.util.ArrayList;
@@ -19,7 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 import org.slf4j.Logger;
@@ -49,7 +54,12 @@ final class CopyAgent implements Runnable {
         }
     }
 
-    private final Aeron aeron;
+    /** Empty where all other nodes are of other machines, and connected. */
+    private final Optional<Aeron> aeron;
+    /** Empty where streams lead to other machines too. */
+    private final Optional<Connections> connections;
+    private final Rest rest = Rest.open();
+    private final SocketArrivals arrivals;
     private final int door;
     private final NodeMap nodes;
     private final Snapshots snapshots;
@@ -71,14 +81,17 @@ final class CopyAgent implements Runnable {
      * @param door
      *            the door of this process
      */
-    CopyAgent(NodeMap nodes, int door, Aeron aeron, Snapshots snapshots, SnapshotCopies.Listener listener,
-            LiveCopyCounters counters) {
+    CopyAgent(NodeMap nodes, int door, Optional<Aeron> aeron, Optional<Connections> connections, Snapshots snapshots,
+            SnapshotCopies.Listener listener, LiveCopyCounters counters) {
         this.nodes = nodes;
         this.door = door;
         this.aeron = aeron;
         this.snapshots = snapshots;
         this.listener = listener;
         this.counters = counters;
+        this.connections = connections;
+        this.arrivals = new SocketArrivals(rest, this::receiver);
+        connections.ifPresent(made -> made.takeCopies(door, arrivals));
         this.thread = Thread.ofPlatform().name("troupe-copies").daemon().unstarted(this);
     }
 
@@ -88,7 +101,8 @@ final class CopyAgent implements Runnable {
 
     /** Opens a channel for incoming copies, before the thread starts. */
     void listen(String channel) {
-        subscriptions.add(aeron.addSubscription(channel, AeronSnapshotCopies.streamId(door), null, this::onGone));
+        subscriptions.add(
+                aeron.orElseThrow().addSubscription(channel, AeronSnapshotCopies.streamId(door), null, this::onGone));
     }
 
     /** Submits a command, from any thread, and wakes this thread if it rests. */
@@ -98,14 +112,14 @@ final class CopyAgent implements Runnable {
         }
         commands.offer(command);
         if (isParked) {
-            LockSupport.unpark(thread);
+            rest.wake();
         }
     }
 
     /** Asks the thread to end. */
     void stop() {
         isRunning = false;
-        LockSupport.unpark(thread);
+        rest.wake();
     }
 
     @Override
@@ -121,14 +135,19 @@ final class CopyAgent implements Runnable {
         } finally {
             isRunning = false;
             senders.values().forEach(SnapshotSender::close);
-            aeron.close();
+            arrivals.close();
+            rest.close();
+            aeron.ifPresent(Aeron::close);
         }
     }
 
     private int round() {
-        int work = aeron.conductorAgentInvoker().invoke();
-        if (aeron.isClosed()) {
-            throw new IllegalStateException("the Aeron client has closed itself");
+        int work = arrivals.poll();
+        if (aeron.isPresent()) {
+            work += aeron.get().conductorAgentInvoker().invoke();
+            if (aeron.get().isClosed()) {
+                throw new IllegalStateException("the Aeron client has closed itself");
+            }
         }
         Command command;
         while ((command = commands.poll()) != null) {
@@ -150,10 +169,18 @@ final class CopyAgent implements Runnable {
             case Command.Send send -> offer(send);
             case Command.Forget forget -> {
                 closeSender(forget.node());
-                receivers.values().stream().filter(receiver -> receiver.fromNode() == forget.node())
+                allReceivers().filter(receiver -> receiver.fromNode() == forget.node())
                         .forEach(SnapshotReceiver::silence);
             }
         }
+    }
+
+    private Stream<SnapshotReceiver> allReceivers() {
+        return Stream.concat(receivers.values().stream(), arrivals.receivers().stream());
+    }
+
+    private SnapshotReceiver receiver() {
+        return new SnapshotReceiver(snapshots, listener, this::decline, counters);
     }
 
     private void offer(Command.Send send) {
@@ -187,16 +214,24 @@ final class CopyAgent implements Runnable {
 
     private SnapshotSender open(int node, int itsDoor) {
         int self = nodes.self();
-        String channel = new ChannelUriStringBuilder(nodes.channel(self, node))
+        boolean isOfMachine = nodes.shareMachine(self, node);
+        CopyStream stream = connections.isPresent() && !isOfMachine
+                ? new SocketCopyStream(new Line(connections.get(),
+                        new LineName(node, LineName.Purpose.COPIES, itsDoor), 0, rest))
+                : stream(node, itsDoor);
+        return new SnapshotSender(self, door, itsDoor, stream, snapshots, counters, isOfMachine);
+    }
+
+    private CopyStream stream(int node, int itsDoor) {
+        String channel = new ChannelUriStringBuilder(nodes.channel(nodes.self(), node))
                 .termLength(AeronSnapshotCopies.TERM_LENGTH).build();
-        return new SnapshotSender(self, door, itsDoor,
-                aeron.addExclusivePublication(channel, AeronSnapshotCopies.streamId(itsDoor)), snapshots, counters,
-                nodes.shareMachine(self, node));
+        return new AeronCopyStream(aeron.orElseThrow().addExclusivePublication(channel,
+                AeronSnapshotCopies.streamId(itsDoor)), new BufferClaim());
     }
 
     private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
         SnapshotReceiver receiver = receivers.computeIfAbsent((Image) header.context(),
-                _ -> new SnapshotReceiver(snapshots, listener, this::decline, counters));
+                _ -> receiver());
         if (frame.wrap(buffer, offset, length)) {
             take(receiver);
         } else {
@@ -234,14 +269,22 @@ final class CopyAgent implements Runnable {
         // Set before the queue is read, as submit() reads it after its offer: one of the two sees the other.
         isParked = true;
         if (isRunning && commands.isEmpty()) {
-            LockSupport.parkNanos(this, parkNanos);
+            rest();
         }
         isParked = false;
         parkNanos = Math.min(2 * parkNanos, MAX_IDLE_PARK_NANOS);
     }
 
+    private void rest() {
+        if (connections.isPresent()) {
+            rest.untilReady(Math.ceilDiv(parkNanos, TimeUnit.MILLISECONDS.toNanos(1)));
+        } else {
+            rest.forNanos(parkNanos);
+        }
+    }
+
     private boolean isBusy() {
         return senders.values().stream().anyMatch(SnapshotSender::isBusy)
-                || receivers.values().stream().anyMatch(SnapshotReceiver::isUnderWay);
+                || allReceivers().anyMatch(SnapshotReceiver::isUnderWay);
     }
 }

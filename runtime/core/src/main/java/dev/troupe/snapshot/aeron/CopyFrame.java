@@ -13,7 +13,7 @@ import org.agrona.MutableDirectBuffer;
  * {@link SharedSnapshotNote}. One thread at a time.
  */
 final class CopyFrame {
-    /** Bytes in front of the payload; a cache line. */
+    /** Bytes in front of the payload; a cache line. The last ones are free for a connection's checksum. */
     static final int HEADER_BYTES = 64;
 
     private static final int MAGIC = 0x59504354;

@@ -4,9 +4,6 @@ import dev.troupe.snapshot.SharedSnapshot;
 import dev.troupe.snapshot.OutgoingCopy;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
-import io.aeron.ExclusivePublication;
-import io.aeron.Publication;
-import io.aeron.logbuffer.BufferClaim;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Optional;
@@ -38,6 +35,7 @@ final class Sending {
     private final CRC32C sum;
     private Part part;
     private long position;
+    private int lastBytes;
 
     /**
      * @param door
@@ -69,26 +67,32 @@ final class Sending {
     }
 
     /** Returns the bytes of the next frame's part. */
-    private int nextBytes(ExclusivePublication stream) {
-        int room = stream.maxPayloadLength() - CopyFrame.HEADER_BYTES;
+    private int nextBytes(CopyStream stream) {
+        int room = stream.mostPayload();
         return (int) Math.min(total() - position, room - room % LINE_BYTES);
     }
 
     /** Sends the next frame, unless {@link #isDone}. */
-    Outcome sendNext(ExclusivePublication stream, BufferClaim claim) {
+    Outcome sendNext(CopyStream stream) {
         int bytes = nextBytes(stream);
-        long claimed = stream.tryClaim(CopyFrame.HEADER_BYTES + bytes, claim);
-        if (claimed <= 0) {
-            return refused(claimed);
-        }
-        ByteBuffer payload = CopyFrame.payload(claim.buffer(), claim.offset(), bytes);
+        return switch (stream.begin(bytes)) {
+            case THERE -> send(stream, bytes);
+            case LATER -> Outcome.LATER;
+            case UNHEARD -> Outcome.UNHEARD;
+            case CLOSED -> Outcome.CLOSED;
+        };
+    }
+
+    private Outcome send(CopyStream stream, int bytes) {
+        ByteBuffer payload = CopyFrame.payload(stream.buffer(), stream.offset(), bytes);
         if (!fill(MemorySegment.ofBuffer(payload))) {
-            claim.abort();
+            stream.abort();
             return Outcome.GONE;
         }
         sum.update(payload); // the checksum of the sent bytes, since the memory may be overwritten later
-        CopyFrame.write(claim.buffer(), claim.offset(), part, subject, total(), position, (int) sum.getValue());
-        claim.commit();
+        CopyFrame.write(stream.buffer(), stream.offset(), part, subject, total(), position, (int) sum.getValue());
+        stream.commit();
+        lastBytes = CopyFrame.HEADER_BYTES + bytes;
         position += bytes;
         if (part != last && position == total()) {
             part = Part.BYTES;
@@ -97,11 +101,9 @@ final class Sending {
         return Outcome.SENT;
     }
 
-    private static Outcome refused(long code) {
-        if (code == Publication.NOT_CONNECTED) {
-            return Outcome.UNHEARD;
-        }
-        return code == Publication.CLOSED || code == Publication.MAX_POSITION_EXCEEDED ? Outcome.CLOSED : Outcome.LATER;
+    /** The bytes of the frame that was sent last. */
+    int lastBytes() {
+        return lastBytes;
     }
 
     private boolean fill(MemorySegment payload) {

@@ -5,8 +5,6 @@ import dev.troupe.snapshot.OutgoingCopy;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
-import io.aeron.ExclusivePublication;
-import io.aeron.logbuffer.BufferClaim;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Optional;
@@ -25,10 +23,9 @@ final class SnapshotSender implements AutoCloseable {
     private final int self;
     private final int ownDoor;
     private final int door;
-    private final ExclusivePublication stream;
+    private final CopyStream stream;
     private final Snapshots snapshots;
     private final LiveCopyCounters counters;
-    private final BufferClaim claim = new BufferClaim();
     private final Set<Subject> declined = new LinkedHashSet<>();
     private final CopyQueue waiting = new CopyQueue();
     /** The copy that is being sent, or null. */
@@ -45,7 +42,7 @@ final class SnapshotSender implements AutoCloseable {
      *            whether the receiver is on the same machine, so that it may map the memory of a snapshot instead of
      *            receiving its bytes
      */
-    SnapshotSender(int self, int ownDoor, int door, ExclusivePublication stream, Snapshots snapshots,
+    SnapshotSender(int self, int ownDoor, int door, CopyStream stream, Snapshots snapshots,
             LiveCopyCounters counters,
             boolean sharesMemory) {
         this.self = self;
@@ -95,14 +92,18 @@ final class SnapshotSender implements AutoCloseable {
         return isClosed;
     }
 
-    /** Sends a few frames; returns their number. */
+    /** Sends a few frames; returns the amount of work. */
     int send() {
+        return stream.flush() + sendFrames();
+    }
+
+    private int sendFrames() {
         int frames = sendDeclined();
         while (frames < FRAMES_PER_TURN && (sending != null || begin())) {
-            switch (sending.sendNext(stream, claim)) {
+            switch (sending.sendNext(stream)) {
                 case SENT -> {
                     frames++;
-                    counters.bytesSent.add(claim.length());
+                    counters.bytesSent.add(sending.lastBytes());
                     if (sending.isDone()) {
                         counters.sent.increment();
                         sending = null;
@@ -131,12 +132,12 @@ final class SnapshotSender implements AutoCloseable {
         int frames = 0;
         for (Iterator<Subject> next = declined.iterator(); next.hasNext(); frames++) {
             Subject subject = next.next();
-            if (stream.tryClaim(CopyFrame.HEADER_BYTES, claim) <= 0) {
+            if (stream.begin(0) != CopyStream.Room.THERE) {
                 break; // its turn comes again, perhaps on another stream
             }
-            CopyFrame.write(claim.buffer(), claim.offset(), Part.DECLINED, subject, 0, 0,
+            CopyFrame.write(stream.buffer(), stream.offset(), Part.DECLINED, subject, 0, 0,
                     (int) subject.checksum().getValue());
-            claim.commit();
+            stream.commit();
             next.remove();
         }
         return frames;

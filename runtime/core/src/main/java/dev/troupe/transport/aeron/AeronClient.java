@@ -64,6 +64,11 @@ final class AeronClient implements AutoCloseable {
 
         Link link();
 
+        /** Takes what has become ready between the nodes; returns the amount of work. */
+        default int renew() {
+            return 0;
+        }
+
         /** Receives some frames; returns their number, or another that is not 0. */
         int poll(Arrivals arrivals, int limit);
 
@@ -75,6 +80,11 @@ final class AeronClient implements AutoCloseable {
 
     /** A connection, which goes both ways. */
     private record SocketWay(int since, SocketLink link) implements Way {
+        @Override
+        public int renew() {
+            return link.renew() ? 1 : 0;
+        }
+
         @Override
         public int poll(Arrivals arrivals, int limit) {
             return link.poll(arrivals);
@@ -96,7 +106,6 @@ final class AeronClient implements AutoCloseable {
         this.aeron = aeron;
         this.connections = connections;
         this.rest = Rest.open();
-        connections.ifPresent(made -> made.onReady(rest::wake));
         this.rings = rings;
         this.lastError = lastError;
         this.settings = settings;
@@ -262,22 +271,10 @@ final class AeronClient implements AutoCloseable {
         if (aeron.isClosed()) {
             throw new IllegalStateException("the Aeron client has closed itself", lastError.get());
         }
-        return connections.isPresent() ? work + takeConnections(connections.get()) : work;
-    }
-
-    private int takeConnections(Connections made) {
-        int taken = 0;
-        Optional<Connections.Ready> next;
-        while ((next = made.next()).isPresent()) {
-            taken++;
-            Connections.Ready ready = next.get();
-            if (ways[ready.node()] instanceof SocketWay way && way.since() == ready.since()) {
-                way.link().take(ready);
-            } else {
-                ready.close();
-            }
+        for (Way way : open) {
+            work += way.renew();
         }
-        return taken;
+        return work;
     }
 
     /** Receives up to {@code limit} frames from each node; returns a number that is 0 where there were none. */

@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import org.agrona.concurrent.NanoClock;
@@ -71,32 +70,35 @@ public final class AeronTransport implements Transport {
      *             and no files remain
      */
     public static AeronTransport start(NodeMap nodes, TransportSettings settings) {
-        return start(nodes, settings, () -> ownConnections(nodes));
+        return start(nodes, settings,
+                needsConnections(nodes, settings) ? Optional.of(ownConnections(nodes)) : Optional.empty());
     }
 
     /**
      * Starts the transport of a node of a cluster.
      *
      * @param connections
-     *            makes the connections of the node, where the settings have them; they are closed with the transport
+     *            the connections of the node, which are closed with the transport; empty where there are only streams, see
+     *            {@link #needsConnections}
      * @throws TransportException
      *             as {@link #start(NodeMap, TransportSettings)}
      */
-    public static AeronTransport start(NodeMap nodes, TransportSettings settings, Supplier<Connections> connections) {
-        boolean isOfMachines = IntStream.range(0, nodes.nodeCount())
-                .anyMatch(node -> !nodes.shareMachine(nodes.self(), node));
-        Optional<Connections> made = isOfMachines && settings.network() == Network.TCP
-                ? Optional.of(connections.get())
-                : Optional.empty();
+    public static AeronTransport start(NodeMap nodes, TransportSettings settings, Optional<Connections> connections) {
         try {
-            return start(nodes, settings, made);
+            return begin(nodes, settings, connections);
         } catch (RuntimeException e) {
-            made.ifPresent(Connections::close);
+            connections.ifPresent(Connections::close);
             throw e;
         }
     }
 
-    private static AeronTransport start(NodeMap nodes, TransportSettings settings, Optional<Connections> connections) {
+    /** Whether a node has connections: there are nodes of other machines, and the settings name TCP. */
+    public static boolean needsConnections(NodeMap nodes, TransportSettings settings) {
+        return settings.network() == Network.TCP && IntStream.range(0, nodes.nodeCount())
+                .anyMatch(node -> !nodes.shareMachine(nodes.self(), node));
+    }
+
+    private static AeronTransport begin(NodeMap nodes, TransportSettings settings, Optional<Connections> connections) {
         NanoClock clock = SystemNanoClock.INSTANCE;
         Counters counters = new Counters();
         Driver driver = Driver.of(nodes, settings);

@@ -1,7 +1,6 @@
 package dev.troupe.transport.aeron;
 
 import dev.troupe.transport.Counters;
-import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -10,29 +9,25 @@ import java.util.Optional;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.tcp.Connections;
+import dev.troupe.transport.tcp.FrameReader;
 import dev.troupe.transport.tcp.FrameStream;
+import dev.troupe.transport.tcp.Line;
+import dev.troupe.transport.tcp.LineName;
 import dev.troupe.transport.tcp.Rest;
 
 /**
- * The TCP connection to one node of another machine and from it, while there is one. Where it breaks, both sides make
- * another, and tell each other how many frames they have written and read: where some are lost, the ranks that wait are
- * told.
+ * The TCP connection to one node of another machine and from it, while there is one. Where frames were lost with one that
+ * broke, the ranks that wait are told.
  */
-final class SocketLink extends Link implements FrameStream.Reader {
-    private static final Logger LOG = LoggerFactory.getLogger(SocketLink.class);
+final class SocketLink extends Link implements FrameReader {
     /** Bytes that are read before other nodes have their turn: some 0.3 ms. */
     private static final int BYTES_PER_POLL = 1 << 20;
 
-    private final int since;
-    private final Connections connections;
-    private final Rest rest;
+    private final Line line;
     private final FrameWriter writer = new FrameWriter(false);
     private final Window window = new Window();
     /** The payload of tensors that have no memory of this process. */
@@ -43,56 +38,36 @@ final class SocketLink extends Link implements FrameStream.Reader {
     private boolean arrivesInTensor;
     /** Set by the latest {@link #poll}. */
     private Arrivals arrivals;
-    /** Null while there is no connection. */
-    private FrameStream stream;
     /** The message of which a fragment is being written, or null. */
     private SendQueue.Outgoing writing;
     private int writingLength;
-    private long written;
-    private long read;
 
     SocketLink(int node, int since, Connections connections, Rest rest, long timeoutNanos,
             Counters counters) {
         super(node, timeoutNanos, counters);
-        this.since = since;
-        this.connections = connections;
-        this.rest = rest;
-        connections.want(node, since);
+        this.line = new Line(connections, LineName.tensors(node), since, rest);
     }
 
-    /** Takes a connection that is ready, in place of any before, which is broken then. */
-    void take(Connections.Ready ready) {
-        drop();
-        try {
-            stream = new FrameStream(ready, rest, written, read);
-            connected();
-        } catch (IOException failure) {
-            ready.close();
-            broken(failure);
+    /** Takes a connection that is ready, in place of any before, which is broken then; returns whether there was one. */
+    boolean renew() {
+        if (!line.renew()) {
+            return false;
         }
-    }
-
-    private void drop() {
         writing = null; // the fragment is written again
-        if (stream != null) {
-            written = stream.written();
-            read = stream.read();
-            stream.close();
-            stream = null;
+        if (line.stream() != null) {
+            connected();
         }
+        return true;
     }
 
     private void broken(IOException failure) {
-        // A process that ends closes its connections; of that the others are told elsewhere.
-        LOG.atLevel(failure instanceof EOFException ? Level.DEBUG : Level.WARN)
-                .log("the connection to node {} broke and is made again: {}", node(), failure.toString());
-        drop();
-        connections.want(node(), since);
+        writing = null;
+        line.broken(failure);
     }
 
     @Override
     Outcome sendFragment(SendQueue.Outgoing message, long nowNanos) {
-        if (stream == null) {
+        if (line.stream() == null) {
             return notConnected(nowNanos);
         }
         try {
@@ -110,27 +85,27 @@ final class SocketLink extends Link implements FrameStream.Reader {
     }
 
     private boolean hasRoom() throws IOException {
-        if (!stream.hasRoom()) {
-            stream.flush();
+        if (!line.stream().hasRoom()) {
+            line.stream().flush();
         }
-        return stream.hasRoom();
+        return line.stream().hasRoom();
     }
 
     private Outcome begin(SendQueue.Outgoing message) throws IOException {
         int length = (int) Math.min(message.remaining(), FrameStream.MOST_PAYLOAD);
         boolean isDamaged = message.damage == InjectedDamage.DAMAGED;
-        int at = stream.begin(FrameWriter.FRAGMENT_HEADER_BYTES, length);
-        MutableDirectBuffer buffer = stream.buffer();
+        int at = line.stream().begin(FrameWriter.FRAGMENT_HEADER_BYTES, length);
+        MutableDirectBuffer buffer = line.stream().buffer();
         writer.header(buffer, at, message.id, message.number, message.tensor, message.position, length);
         try {
             if (length <= FrameStream.MOST_COPIED) {
                 message.read(window.segment(buffer, at + FrameWriter.FRAGMENT_HEADER_BYTES, length));
-                stream.commit(FrameWriter.FRAGMENT_HEADER_BYTES, length, isDamaged);
+                line.stream().commit(FrameWriter.FRAGMENT_HEADER_BYTES, length, isDamaged);
                 return left(message, length);
             }
-            stream.commit(FrameWriter.FRAGMENT_HEADER_BYTES, payload(message, length), isDamaged);
+            line.stream().commit(FrameWriter.FRAGMENT_HEADER_BYTES, payload(message, length), isDamaged);
         } catch (RuntimeException unreadable) {
-            stream.abort();
+            line.stream().abort();
             return unreadable(unreadable);
         }
         writing = message;
@@ -150,7 +125,7 @@ final class SocketLink extends Link implements FrameStream.Reader {
 
     /** Continues the fragment that is being written; returns whether all of it has left. */
     private boolean finish() throws IOException {
-        if (!stream.push()) {
+        if (!line.stream().push()) {
             return false;
         }
         left(writing, writingLength);
@@ -160,16 +135,16 @@ final class SocketLink extends Link implements FrameStream.Reader {
 
     @Override
     Outcome putCredit(int epoch, Edge edge, int count, long nowNanos) {
-        if (stream == null) {
+        if (line.stream() == null) {
             return notConnected(nowNanos);
         }
         try {
             if (writing != null && !finish() || !hasRoom()) {
                 return backPressured();
             }
-            int at = stream.begin(FrameWriter.CREDIT_BYTES, 0);
-            writer.credit(stream.buffer(), at, epoch, edge, count);
-            stream.commit(FrameWriter.CREDIT_BYTES, 0, false);
+            int at = line.stream().begin(FrameWriter.CREDIT_BYTES, 0);
+            writer.credit(line.stream().buffer(), at, epoch, edge, count);
+            line.stream().commit(FrameWriter.CREDIT_BYTES, 0, false);
             return Outcome.SENT;
         } catch (IOException failure) {
             broken(failure);
@@ -179,11 +154,11 @@ final class SocketLink extends Link implements FrameStream.Reader {
 
     @Override
     int flush(long nowNanos) {
-        if (stream == null) {
+        if (line.stream() == null) {
             return 0;
         }
         try {
-            stream.flush();
+            line.stream().flush();
         } catch (IOException failure) {
             broken(failure);
         }
@@ -193,19 +168,19 @@ final class SocketLink extends Link implements FrameStream.Reader {
     @Override
     void withdraw(int epoch) {
         if (writing != null && writing.id.epoch() < epoch) {
-            stream.withdraw();
+            line.stream().withdraw();
             writing = null;
         }
     }
 
     /** Receives the bytes that have arrived, up to a limit; returns their number. */
     int poll(Arrivals takes) {
-        if (stream == null) {
+        if (line.stream() == null) {
             return 0;
         }
         arrivals = takes;
         try {
-            return stream.read(this, BYTES_PER_POLL);
+            return line.stream().read(this, BYTES_PER_POLL);
         } catch (IOException failure) {
             broken(failure);
             return 1;
@@ -240,12 +215,11 @@ final class SocketLink extends Link implements FrameStream.Reader {
 
     @Override
     void close() {
-        connections.forget(node(), since);
         release();
     }
 
     @Override
     void release() {
-        drop();
+        line.close();
     }
 }

@@ -8,22 +8,21 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the connections of a node to the nodes of other machines, one for each, and makes them again where they break. Of
- * two nodes the first one of the file calls.
+ * Makes the connections of a node to the nodes of other machines, one for each line, and makes them again where they are
+ * asked for again. Of two nodes the first one of the file calls; copies of snapshots are called for by their sender. A call
+ * for a line that is not wanted yet waits for a while.
  *
- * <p>Thread rule: any thread; calls and answers have virtual threads of their own. A connection that is ready waits until
- * {@link #next} takes it.
+ * <p>Thread rule: any thread; calls and answers have virtual threads of their own.
  */
 public final class Connections implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
@@ -36,37 +35,56 @@ public final class Connections implements AutoCloseable {
     private static final int KEEP_ALIVE_INTERVAL_SECONDS = 2;
     private static final int KEEP_ALIVE_QUESTIONS = 5;
 
+    /** The most calls that wait for their line to be wanted here. */
+    private static final int MOST_WAITING = 4096;
+
     private final int self;
     private final int addresses;
     private final NodeMap nodes;
     private final DataPort port;
     private final Optional<Security> security;
-    private final Map<Integer, Wanted> wanted = new ConcurrentHashMap<>();
-    private final Queue<Ready> ready = new ConcurrentLinkedQueue<>();
-    private volatile Runnable wake = () -> {
-    };
+    private final Map<LineName, Wanted> wanted = new ConcurrentHashMap<>();
+    /** Calls for lines that are not wanted yet; guarded by itself. */
+    private final Map<LineName, Waiting> waiting = new HashMap<>();
+    /** Takes the calls of any node, by the number of its line. */
+    private final Map<Long, End> copies = new ConcurrentHashMap<>();
     private volatile boolean isClosed;
+
+    /** The end of a line in this process. Called on any thread, and must not wait. */
+    public interface End {
+        /** A connection is made, in place of any before; the end closes it. */
+        void onReady(Ready ready);
+
+        /** The other end has the line in a later epoch than this one. */
+        void onOvertaken(int epoch);
+    }
 
     /**
      * A connection that is made: its hellos are exchanged.
      *
-     * @param since
-     *            the epoch since which both nodes have their present ranks
+     * @param node
+     *            the other node
      */
-    public record Ready(int node, int since, Wire wire) {
-        /** Closes the connection, which no peer asked for. */
+    public record Ready(int node, Wire wire) {
+        /** Closes the connection, where no end takes it. */
         public void close() {
             Connections.close(wire);
         }
     }
 
-    /** A connection that a node wants; an object for each time that it is made. */
-    private record Wanted(int since, Object once) {
+    /** A connection that an end wants; an object for each time that it is made. */
+    private record Wanted(int since, End end, Object once) {
+    }
+
+    /** A call that waits for its line to be wanted. */
+    private record Waiting(WireHello hello, Wire wire, long sinceNanos) {
+        boolean isOver() {
+            return System.nanoTime() - sinceNanos > PATIENCE.toNanos();
+        }
     }
 
     /**
-     * Makes the connections of a node; calls of others are answered at once, and refused until they are {@link #want
-     * wanted}.
+     * Makes the connections of a node; calls of others are answered from then on.
      *
      * @param nodes
      *            this node and the addresses; the nodes of ranks do not matter
@@ -84,62 +102,75 @@ public final class Connections implements AutoCloseable {
         port.answer(DataPort.Use.TENSORS, this::answer);
     }
 
-    /** Sets what is done when a connection is ready. */
-    public void onReady(Runnable task) {
-        wake = task;
+    /** Whether tensors on the connections are encrypted. */
+    public boolean isEncrypted() {
+        return security.isPresent();
     }
 
     /**
-     * Wants a connection to a node, in place of any before.
+     * Wants a connection for a line, in place of any before.
      *
      * @param since
-     *            the epoch since which both nodes have their present ranks
+     *            the epoch since which it is wanted, the same at both ends: calls of an earlier one are refused
      */
-    public void want(int node, int since) {
-        Wanted now = new Wanted(since, new Object());
-        wanted.put(node, now);
-        if (self < node) {
-            Thread.ofVirtual().name("tensors-to-" + node).start(() -> call(node, now));
+    public void want(LineName line, int since, End end) {
+        Wanted now = new Wanted(since, end, new Object());
+        wanted.put(line, now);
+        if (calls(line)) {
+            Thread.ofVirtual().name("call-of-" + line.node()).start(() -> call(line, now));
+        } else {
+            answerWaiting(line);
         }
     }
 
-    /** Wants no connection any more that was wanted since an epoch. */
-    public void forget(int node, int since) {
-        wanted.computeIfPresent(node, (_, what) -> what.since() == since ? null : what);
+    private boolean calls(LineName line) {
+        return switch (line.purpose()) {
+            case TENSORS, GROUP -> self < line.node();
+            case COPIES -> true;
+        };
     }
 
-    /** Returns the next connection that is ready; empty where there is none. The caller closes it. */
-    public Optional<Ready> next() {
-        return Optional.ofNullable(ready.poll());
+    /** Wants no connection for a line any more, where an end had wanted it. */
+    public void forget(LineName line, End end) {
+        wanted.computeIfPresent(line, (_, what) -> what.end() == end ? null : what);
     }
 
-    private boolean isWanted(int node, Wanted what) {
-        return !isClosed && what.equals(wanted.get(node));
+    /** Takes the copies of snapshots that any node sends to a number. */
+    public void takeCopies(long number, End end) {
+        copies.put(number, end);
     }
 
-    private void call(int node, Wanted what) {
+    private boolean isWanted(LineName line, Wanted what) {
+        return !isClosed && what.equals(wanted.get(line));
+    }
+
+    private void call(LineName line, Wanted what) {
         long pause = FIRST_PAUSE_NANOS;
-        while (isWanted(node, what)) {
+        while (isWanted(line, what)) {
             try {
-                offer(node, what, dial(node, what.since()));
+                offer(line.node(), what.end(), dial(line, what));
                 return;
             } catch (IOException | RuntimeException failure) {
-                LOG.debug("node {} does not answer for tensors", node, failure);
+                LOG.debug("node {} does not answer for {}", line.node(), line, failure);
                 LockSupport.parkNanos(pause);
                 pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
             }
         }
     }
 
-    private Wire dial(int node, int since) throws IOException {
-        Endpoint endpoint = nodes.endpoints().get(node);
+    private Wire dial(LineName line, Wanted what) throws IOException {
+        Endpoint endpoint = nodes.endpoints().get(line.node());
         SocketChannel socket = DataPort.call(new InetSocketAddress(endpoint.host(), endpoint.port()),
                 DataPort.Use.TENSORS, PATIENCE);
         try {
             Wire wire = wire(socket, true);
-            WireHello hello = new WireHello(addresses, self, node, since);
+            WireHello hello = WireHello.of(addresses, self, line, what.since());
             hello.write(wire);
-            requireEqual(hello.answered(), WireHello.read(wire, PATIENCE));
+            WireHello answer = WireHello.read(wire, PATIENCE);
+            if (answer.since() > what.since()) {
+                what.end().onOvertaken(answer.since());
+            }
+            requireEqual(hello.answered(), answer);
             return wire;
         } catch (IOException | RuntimeException failure) {
             socket.close();
@@ -150,14 +181,75 @@ public final class Connections implements AutoCloseable {
     private void answer(SocketChannel socket) throws IOException {
         Wire wire = wire(socket, false);
         WireHello theirs = WireHello.read(wire, PATIENCE);
-        Wanted what = wanted.get(theirs.from());
-        if (what == null || isClosed) {
-            throw new IOException("no connection to node " + theirs.from() + " is wanted");
+        LineName line = theirs.line();
+        requireEqual(WireHello.of(addresses, self, line, theirs.since()).answered(), theirs);
+        if (isClosed || calls(line) && line.purpose() != LineName.Purpose.COPIES) {
+            throw new IOException("node " + line.node() + " is called for " + line + ", and does not call");
         }
-        WireHello ours = new WireHello(addresses, self, theirs.from(), what.since());
-        requireEqual(ours.answered(), theirs);
-        ours.write(wire);
-        offer(theirs.from(), what, wire);
+        End end = copies.get(line.number());
+        if (line.purpose() != LineName.Purpose.COPIES) {
+            await(line, new Waiting(theirs, wire, System.nanoTime()));
+        } else if (end == null) {
+            throw new IOException("no copies are taken under the number " + line.number());
+        } else {
+            theirs.answered().write(wire);
+            offer(line.node(), end, wire);
+        }
+    }
+
+    private void await(LineName line, Waiting call) throws IOException {
+        synchronized (waiting) {
+            waiting.values().removeIf(before -> {
+                if (before.isOver()) {
+                    close(before.wire());
+                }
+                return before.isOver();
+            });
+            if (waiting.size() >= MOST_WAITING) {
+                throw new IOException(MOST_WAITING + " calls wait already for lines that are not wanted");
+            }
+            Waiting before = waiting.put(line, call);
+            if (before != null) {
+                close(before.wire());
+            }
+        }
+        answerWaiting(line);
+    }
+
+    private void answerWaiting(LineName line) {
+        Wanted what = wanted.get(line);
+        if (what == null) {
+            return;
+        }
+        Waiting call;
+        synchronized (waiting) {
+            call = waiting.get(line);
+            if (call == null) {
+                return;
+            }
+            if (call.hello().since() <= what.since()) {
+                waiting.remove(line);
+            }
+        }
+        if (call.hello().since() > what.since()) {
+            what.end().onOvertaken(call.hello().since());
+        } else {
+            Thread.ofVirtual().name("answer-to-" + line.node()).start(() -> answer(call, what));
+        }
+    }
+
+    private void answer(Waiting call, Wanted what) {
+        try {
+            call.hello().answered().of(what.since()).write(call.wire());
+            if (call.hello().since() == what.since()) {
+                offer(call.hello().from(), what.end(), call.wire());
+            } else {
+                close(call.wire());
+            }
+        } catch (IOException failure) {
+            LOG.debug("node {} has not waited for its answer", call.hello().from(), failure);
+            close(call.wire());
+        }
     }
 
     private static void requireEqual(WireHello expected, WireHello found) throws IOException {
@@ -180,17 +272,11 @@ public final class Connections implements AutoCloseable {
         return wire;
     }
 
-    private void offer(int node, Wanted what, Wire wire) {
-        ready.add(new Ready(node, what.since(), wire));
-        wake.run();
+    private void offer(int node, End end, Wire wire) {
         if (isClosed) {
-            discard();
-        }
-    }
-
-    private void discard() {
-        for (Ready left = ready.poll(); left != null; left = ready.poll()) {
-            left.close();
+            close(wire);
+        } else {
+            end.onReady(new Ready(node, wire));
         }
     }
 
@@ -202,11 +288,14 @@ public final class Connections implements AutoCloseable {
         }
     }
 
-    /** Ends all calls; closes connections that were never taken, and the port. */
+    /** Ends all calls, those that wait too, and closes the port; connections that are made remain. */
     @Override
     public void close() {
         isClosed = true;
-        discard();
+        synchronized (waiting) {
+            waiting.values().forEach(call -> close(call.wire()));
+            waiting.clear();
+        }
         port.close();
     }
 }

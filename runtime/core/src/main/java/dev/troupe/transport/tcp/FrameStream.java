@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.util.zip.CRC32C;
-import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -29,6 +28,8 @@ public final class FrameStream implements AutoCloseable {
     public static final int MOST_PAYLOAD = 256 << 10;
     /** The largest payload that is copied beside its header, so that one call of the kernel serves many of them. */
     public static final int MOST_COPIED = 8 << 10;
+    /** The bytes of a header's checksum, where it is {@linkplain #seal sealed}. */
+    public static final int SEAL_BYTES = Integer.BYTES;
     private static final int MOST_HEADER = 256;
     private static final int PREFIX_BYTES = 2 * Integer.BYTES;
     private static final int TRAILER_BYTES = 2 * Integer.BYTES;
@@ -42,47 +43,14 @@ public final class FrameStream implements AutoCloseable {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
     private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(MOST_PAYLOAD).asReadOnlyBuffer();
 
-    /** Takes what arrives. */
-    public interface Reader {
-        /**
-         * A connection before broke with frames on their way.
-         *
-         * @param from
-         *            the number of frames from the other side that never arrived
-         * @param to
-         *            the number of frames to the other side that never arrived
-         */
-        void onLost(long from, long to);
-
-        /**
-         * A header has arrived.
-         *
-         * @param payloadBytes
-         *            bytes that follow, 0 where there are none
-         * @return the memory of the payload, of its size; or {@link MemorySegment#NULL} to read past it
-         * @throws IOException
-         *             where nothing behind it can be trusted; the caller must close the stream
-         */
-        MemorySegment onHeader(DirectBuffer buffer, int offset, int length, int payloadBytes) throws IOException;
-
-        /** Whether the memory of the payload that is being read may still be written to. */
-        boolean isWanted();
-
-        /**
-         * A payload that was not read past is there.
-         *
-         * @param isWhole
-         *            whether it fits its checksum
-         */
-        void onPayload(boolean isWhole);
-    }
-
     private final Wire wire;
     private final Rest rest;
     private final SelectionKey key;
     private boolean awaitsRoom;
+    private boolean awaitsData = true;
     private final ByteBuffer out = direct(OUT_BYTES).limit(0);
     private final UnsafeBuffer outBytes = new UnsafeBuffer(out.duplicate().clear());
+    private final MemorySegment outMemory = MemorySegment.ofBuffer(out.duplicate().clear());
     private final ByteBuffer[] parts = new ByteBuffer[2];
     private final CRC32C outCrc = new CRC32C();
     private ByteBuffer payload = NOTHING;
@@ -166,6 +134,15 @@ public final class FrameStream implements AutoCloseable {
         return outBytes;
     }
 
+    /** Writes a checksum into the last {@link #SEAL_BYTES} of the header of the frame that was begun. */
+    public void seal(int headerBytes) {
+        int at = frameStart + PREFIX_BYTES;
+        int end = at + headerBytes - SEAL_BYTES;
+        outCrc.reset();
+        outCrc.update(out.duplicate().limit(end).position(at));
+        outBytes.putInt(end, (int) outCrc.getValue(), ByteOrder.LITTLE_ENDIAN);
+    }
+
     /** Takes the frame back that was begun. */
     public void abort() {
         out.limit(frameStart);
@@ -186,6 +163,12 @@ public final class FrameStream implements AutoCloseable {
             outCrc.update(out.duplicate().position(start));
             trailer(isDamaged, WHOLE);
         }
+    }
+
+    /** Ends a frame with a copy of a payload of at most {@link #MOST_COPIED} bytes. */
+    public void commitCopy(int headerBytes, MemorySegment from, long at, int payloadBytes) {
+        MemorySegment.copy(from, at, outMemory, frameStart + PREFIX_BYTES + headerBytes, payloadBytes);
+        commit(headerBytes, payloadBytes, false);
     }
 
     /**
@@ -248,8 +231,20 @@ public final class FrameStream implements AutoCloseable {
     private void watchRoom(boolean isAwaited) {
         if (isAwaited != awaitsRoom) {
             awaitsRoom = isAwaited;
-            key.interestOps(isAwaited ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ);
+            watch();
         }
+    }
+
+    /** Says to the selector whether bytes from the other side are waited for, as they are at first. */
+    public void watchData(boolean isAwaited) {
+        if (isAwaited != awaitsData) {
+            awaitsData = isAwaited;
+            watch();
+        }
+    }
+
+    private void watch() {
+        key.interestOps((awaitsData ? SelectionKey.OP_READ : 0) | (awaitsRoom ? SelectionKey.OP_WRITE : 0));
     }
 
     /**
@@ -269,7 +264,7 @@ public final class FrameStream implements AutoCloseable {
      * @throws IOException
      *             where the connection is broken, or carries what is no frame
      */
-    public int read(Reader reader, int most) throws IOException {
+    public int read(FrameReader reader, int most) throws IOException {
         int taken = 0;
         while (taken < most) {
             int bytes = target.hasRemaining()
@@ -285,7 +280,7 @@ public final class FrameStream implements AutoCloseable {
         return taken;
     }
 
-    private int readPayload(Reader reader) throws IOException {
+    private int readPayload(FrameReader reader) throws IOException {
         if (isRead && !reader.isWanted()) {
             isRead = false;
             target = past.duplicate().limit(target.remaining());
@@ -304,7 +299,7 @@ public final class FrameStream implements AutoCloseable {
         return length;
     }
 
-    private int readTrailer(Reader reader) throws IOException {
+    private int readTrailer(FrameReader reader) throws IOException {
         if (!fill(TRAILER_BYTES)) {
             return 0;
         }
@@ -322,7 +317,7 @@ public final class FrameStream implements AutoCloseable {
         return TRAILER_BYTES;
     }
 
-    private int readHeader(Reader reader) throws IOException {
+    private int readHeader(FrameReader reader) throws IOException {
         if (!fill(PREFIX_BYTES)) {
             return 0;
         }
@@ -346,7 +341,7 @@ public final class FrameStream implements AutoCloseable {
         return PREFIX_BYTES + headerBytes;
     }
 
-    private void count(Reader reader, long writtenThere, long readThere) {
+    private void count(FrameReader reader, long writtenThere, long readThere) {
         isCounted = true;
         if (writtenThere != read || readThere != writtenBefore) {
             reader.onLost(writtenThere - read, writtenBefore - readThere);

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What either side of a connection says first; all numbers big-endian.
+ * The first message of either side of a connection; all numbers big-endian.
  *
  * @param addresses
  *            a number that follows from the addresses of all nodes, so that clusters do not mix
@@ -19,28 +19,56 @@ import java.util.concurrent.locks.LockSupport;
  *            the node that says it
  * @param to
  *            the node that it takes the other side for
+ * @param purpose
+ *            the code of what the line carries
+ * @param number
+ *            the number of the line
  * @param since
- *            the epoch since which the two nodes have their present ranks: another means a former process, or one that is
- *            ahead
+ *            the epoch since which the line is wanted: another means an end of before, or one that is ahead
  */
-record WireHello(int addresses, int from, int to, int since) {
+record WireHello(int addresses, int from, int to, int purpose, long number, int since) {
     /** "troupe" with the version of the frames on the connection. */
-    private static final long MAGIC = 0x74726f757065_0001L;
-    private static final int BYTES = Long.BYTES + 4 * Integer.BYTES;
+    private static final long MAGIC = 0x74726f757065_0002L;
+    private static final int BYTES = 2 * Long.BYTES + 5 * Integer.BYTES;
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     static int addresses(NodeMap nodes) {
         return nodes.endpoints().toString().hashCode();
     }
 
-    /** The greeting that the other side must send. */
+    /** The hello of an end of a line, in an epoch. */
+    static WireHello of(int addresses, int self, LineName line, int since) {
+        return new WireHello(addresses, self, line.node(), line.purpose().code(), line.number(), since);
+    }
+
+    /** The other side's hello that fits this one. */
     WireHello answered() {
-        return new WireHello(addresses, to, from, since);
+        return new WireHello(addresses, to, from, purpose, number, since);
+    }
+
+    /** This hello with another epoch. */
+    WireHello of(int epoch) {
+        return new WireHello(addresses, from, to, purpose, number, epoch);
+    }
+
+    /**
+     * The line of the sender's end, as this process names it.
+     *
+     * @throws ProtocolException
+     *             where there is no such purpose
+     */
+    LineName line() throws ProtocolException {
+        for (LineName.Purpose each : LineName.Purpose.values()) {
+            if (each.code() == purpose) {
+                return new LineName(from, each, number);
+            }
+        }
+        throw new ProtocolException("a hello names the purpose " + purpose + ", which there is not");
     }
 
     void write(Wire wire) throws IOException {
         ByteBuffer message = ByteBuffer.allocate(BYTES).putLong(MAGIC).putInt(addresses).putInt(from).putInt(to)
-                .putInt(since).flip();
+                .putInt(purpose).putLong(number).putInt(since).flip();
         wire.write(new ByteBuffer[]{message});
         if (message.hasRemaining() || !wire.flush()) {
             throw new IOException("a new connection takes no " + BYTES + " bytes");
@@ -71,6 +99,7 @@ record WireHello(int addresses, int from, int to, int since) {
         if (message.flip().getLong() != MAGIC) {
             throw new ProtocolException("what it says first is no hello of a node of this version");
         }
-        return new WireHello(message.getInt(), message.getInt(), message.getInt(), message.getInt());
+        return new WireHello(message.getInt(), message.getInt(), message.getInt(), message.getInt(), message.getLong(),
+                message.getInt());
     }
 }

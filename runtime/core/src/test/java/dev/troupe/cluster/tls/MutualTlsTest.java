@@ -11,7 +11,10 @@ import dev.troupe.port.DataPort;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.tcp.Connections;
+import dev.troupe.transport.tcp.FrameReader;
 import dev.troupe.transport.tcp.FrameStream;
+import dev.troupe.transport.tcp.Line;
+import dev.troupe.transport.tcp.LineName;
 import dev.troupe.transport.tcp.Relay;
 import dev.troupe.transport.tcp.Rest;
 import dev.troupe.transport.tcp.Security;
@@ -130,16 +133,14 @@ class MutualTlsTest {
                 caller);
                 Connections other = new Connections(there, DataPort.open(relay.target()), called);
                 Rest rest = Rest.open()) {
-            other.want(0, 0);
-            one.want(1, 0);
-            Optional<Connections.Ready> near = next(one);
-            Optional<Connections.Ready> far = next(other);
-            if (near.isEmpty() || far.isEmpty()) {
-                return false;
-            }
-            try (FrameStream out = new FrameStream(near.get(), rest, 0, 0);
-                    FrameStream in = new FrameStream(far.get(), rest, 0, 0);
+            try (Line far = new Line(other, LineName.tensors(0), 0, rest);
+                    Line near = new Line(one, LineName.tensors(1), 0, rest);
                     Arena arena = Arena.ofConfined()) {
+                if (!isReady(near) || !isReady(far)) {
+                    return false;
+                }
+                FrameStream out = near.stream();
+                FrameStream in = far.stream();
                 out.buffer().putLong(out.begin(Long.BYTES, payload.length), 7);
                 out.commit(Long.BYTES, arena.allocateFrom(ValueLayout.JAVA_BYTE, payload), false);
                 long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
@@ -153,18 +154,16 @@ class MutualTlsTest {
         }
     }
 
-    private static Optional<Connections.Ready> next(Connections connections) {
+    private static boolean isReady(Line line) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
-        Optional<Connections.Ready> ready = connections.next();
-        while (ready.isEmpty() && deadline - System.nanoTime() > 0) {
+        while (!line.renew() && deadline - System.nanoTime() > 0) {
             LockSupport.parkNanos(1_000_000);
-            ready = connections.next();
         }
-        return ready;
+        return line.stream() != null;
     }
 
     /** A payload as it arrives. */
-    private static final class Sink implements FrameStream.Reader {
+    private static final class Sink implements FrameReader {
         private final byte[] bytes;
         private boolean isWhole;
 

@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -77,6 +78,15 @@ public final class Host implements AutoCloseable {
         try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         } catch (SocketException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** Returns a free TCP port. */
+    public static int freeTcpPort() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
     }

@@ -16,18 +16,24 @@ import dev.troupe.collective.aeron.Host;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
+import dev.troupe.port.DataPort;
 import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
@@ -47,8 +53,10 @@ class NodeGroupsTest {
 
     private final List<Host> hosts = new ArrayList<>();
     private final List<NodeGroups> nodes = new ArrayList<>();
+    private final List<Connections> connections = new ArrayList<>();
     private final List<NodeMap> maps = new ArrayList<>();
     private List<Integer> nodeOfRank;
+    private Network network = Network.TCP;
 
     /** The nodes of a world: {@code nodeOfRank} has a digit for each rank, {@code hostOfNode} one for each node. */
     private void start(ParallelLayout ranks, String nodeOfRanks, String hostOfNodes, boolean isNetworkBad,
@@ -61,8 +69,21 @@ class NodeGroupsTest {
         List<Endpoint> endpoints = hostOfNode.stream().map(NodeGroupsTest::endpointOn).toList();
         for (int node = 0; node < hostOfNode.size(); node++) {
             maps.add(new NodeMap(node, nodeOfRank, endpoints, Set.of()));
-            nodes.add(NodeGroups.connect(ranks, maps.getLast(),
-                    hosts.get(hostOfNode.get(node)).directory(), deadline));
+            if (network == Network.TCP) {
+                connections.add(connections(maps.getLast()));
+            }
+            nodes.add(NodeGroups.connect(ranks, maps.getLast(), hosts.get(hostOfNode.get(node)).directory(),
+                    network == Network.TCP ? Optional.of(connections.getLast()) : Optional.empty(), deadline));
+        }
+    }
+
+    private static Connections connections(NodeMap nodes) {
+        Endpoint own = nodes.endpoints().get(nodes.self());
+        try {
+            return new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port())),
+                    Optional.empty());
+        } catch (IOException refused) {
+            throw new UncheckedIOException(refused);
         }
     }
 
@@ -78,6 +99,7 @@ class NodeGroupsTest {
     @AfterEach
     void stop() {
         nodes.forEach(NodeGroups::close);
+        connections.forEach(Connections::close);
         hosts.forEach(Host::close);
         hosts.forEach(host -> assertFalse(Files.exists(host.directory())));
     }
@@ -111,8 +133,16 @@ class NodeGroupsTest {
     }
 
     @ParameterizedTest(name = "ranks on nodes {0}, nodes on machines {1}")
+    @CsvSource({"01,01", "0110,01", "0122,010"})
+    void shouldHaveTheBitsOfOneJvmOverUdp(String nodeOfRanks, String hostOfNodes) {
+        network = Network.UDP;
+        requireTheBitsOfOneJvm(nodeOfRanks, hostOfNodes, false);
+    }
+
+    @ParameterizedTest(name = "ranks on nodes {0}, nodes on machines {1}")
     @CsvSource({"01,01", "012,011", "0122,012"})
     void shouldHaveTheBitsOfOneJvmOverABadNetwork(String nodeOfRanks, String hostOfNodes) {
+        network = Network.UDP; // the kernel repeats what TCP loses
         requireTheBitsOfOneJvm(nodeOfRanks, hostOfNodes, true);
         assertTrue(hosts.stream().mapToLong(Host::spoiledPackets).sum() > 10, "the network was not bad");
     }
@@ -214,17 +244,20 @@ class NodeGroupsTest {
     void shouldNeedNoMediaDriverWhereEveryGroupIsWholeOnItsNode() {
         ParallelLayout ranks = new ParallelLayout(2, 1, 2);
         NodeMap nodes = new NodeMap(0, List.of(0, 0, 1, 1), List.of(endpointOn(0), endpointOn(1)), Set.of(1));
-        assertEquals(0, NodeGroups.driverBytes(ranks, nodes));
-        try (NodeGroups groups = NodeGroups.connect(ranks, nodes, Path.of("nowhere"), DEADLINE)) {
+        assertEquals(0, NodeGroups.driverBytes(ranks, nodes, network));
+        try (NodeGroups groups = NodeGroups.connect(ranks, nodes, Path.of("nowhere"), Optional.empty(), DEADLINE)) {
             assertTrue(groups.join(GroupKind.TENSOR, 1, 0).isPresent());
             assertTrue(groups.join(GroupKind.DATA, 1, 0).isEmpty());
             assertThrows(IllegalArgumentException.class, () -> groups.join(GroupKind.TENSOR, 2, 0));
         }
     }
 
-    @ParameterizedTest(name = "ranks on nodes {0}, nodes on machines {1}: {2} streams")
-    @CsvSource({"01,00,2", "01,01,4", "0011,00,4", "0011,01,12", "0122,011,13", "0000,0,0"})
-    void shouldTakeTheRoomItAnnounces(String nodeOfRanks, String hostOfNodes, int streams) throws IOException {
+    @ParameterizedTest(name = "ranks on nodes {0}, nodes on machines {1}, {2}: {3} streams")
+    @CsvSource({"01,00,UDP,2", "01,01,UDP,4", "0011,00,UDP,4", "0011,01,UDP,12", "0122,011,UDP,13", "0000,0,UDP,0",
+            "01,00,TCP,2", "01,01,TCP,0", "0011,01,TCP,4", "0122,011,TCP,3"})
+    void shouldTakeTheRoomItAnnounces(String nodeOfRanks, String hostOfNodes, Network between, int streams)
+            throws IOException {
+        network = between;
         ParallelLayout ranks = new ParallelLayout(1, nodeOfRanks.length(), 1);
         start(ranks, nodeOfRanks, hostOfNodes, false, DEADLINE);
         play(joinData());
@@ -237,7 +270,7 @@ class NodeGroupsTest {
             }
         }
         assertEquals(streams * AeronCollectives.STREAM_BYTES, taken);
-        assertEquals(taken, maps.stream().mapToLong(node -> NodeGroups.driverBytes(ranks, node)).sum());
+        assertEquals(taken, maps.stream().mapToLong(node -> NodeGroups.driverBytes(ranks, node, network)).sum());
     }
 
     @ParameterizedTest

@@ -14,8 +14,10 @@ import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.tcp.Connections;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -73,9 +75,13 @@ class AeronSnapshotCopiesTest {
         }
 
         Node(int self, Host machine, int door, boolean shares) {
+            this(self, machine, door, shares, Optional.empty());
+        }
+
+        Node(int self, Host machine, int door, boolean shares, Optional<Connections> connections) {
             snapshots = new Snapshots(shares);
             copies = AeronSnapshotCopies.connect(new NodeMap(self, List.of(0, 1, 2), endpoints, Set.of()),
-                    TransportSettings.defaults(), machine.directory(), snapshots, this::onCopied, door);
+                    TransportSettings.defaults(), machine.directory(), connections, snapshots, this::onCopied, door);
         }
 
         private void onCopied(int rank, int stage, long stepsDone) {
@@ -371,7 +377,7 @@ class AeronSnapshotCopiesTest {
             NodeMap map = new NodeMap(0, List.of(0, 1),
                     List.of(new Endpoint("203.0.113.7", 40123), new Endpoint("localhost", 1)), Set.of());
             TransportException refusal = assertThrows(TransportException.class, () -> AeronSnapshotCopies.connect(map,
-                    TransportSettings.defaults(), host.directory(), snapshots, (_, _, _) -> {
+                    TransportSettings.defaults(), host.directory(), Optional.empty(), snapshots, (_, _, _) -> {
                     }));
             assertTrue(refusal.getMessage().contains("203.0.113.7:40123"), refusal.getMessage());
         }

@@ -85,13 +85,15 @@ class NetworkTest {
         NodeMap nodes = new NodeMap(self, List.of(0, 1),
                 List.of(new Endpoint("127.0.0.1", 0), new Endpoint("127.0.0.2", relay.port())), Set.of(0, 1));
         return AeronTransport.start(nodes, new TransportSettings(Optional.of(folder.resolve("driver" + self)), 1 << 20,
-                Duration.ofSeconds(5)), () -> {
-                    try {
-                        return new Connections(nodes, DataPort.open(port), Optional.empty());
-                    } catch (IOException refused) {
-                        throw new UncheckedIOException(refused);
-                    }
-                });
+                Duration.ofSeconds(5)), Optional.of(connections(nodes, port)));
+    }
+
+    private static Connections connections(NodeMap nodes, InetSocketAddress port) {
+        try {
+            return new Connections(nodes, DataPort.open(port), Optional.empty());
+        } catch (IOException refused) {
+            throw new UncheckedIOException(refused);
+        }
     }
 
     @AfterEach

@@ -1,0 +1,44 @@
+package dev.troupe.transport.tcp;
+
+import java.util.Objects;
+
+/**
+ * The name of a line between this node and another, the same at both of its ends but for the node.
+ *
+ * @param node
+ *            the other node
+ * @param purpose
+ *            what the line carries
+ * @param number
+ *            tells the line from others of the purpose between the two nodes
+ */
+public record LineName(int node, Purpose purpose, long number) {
+    public LineName {
+        Objects.requireNonNull(purpose, "purpose");
+    }
+
+    /** What a line carries. The code goes on the wire, so it never changes. */
+    public enum Purpose {
+        /** Tensors of all ranks of the two nodes. */
+        TENSORS(1),
+        /** Frames between two members of a process group. */
+        GROUP(2),
+        /** Copies of snapshots, to the node that is called. */
+        COPIES(3);
+
+        private final int code;
+
+        Purpose(int code) {
+            this.code = code;
+        }
+
+        int code() {
+            return code;
+        }
+    }
+
+    /** The only line of tensors to a node. */
+    public static LineName tensors(int node) {
+        return new LineName(node, Purpose.TENSORS, 0);
+    }
+}
