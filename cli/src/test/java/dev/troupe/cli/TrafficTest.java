@@ -78,6 +78,27 @@ class TrafficTest {
         }
     }
 
+    /** Half of what goes to the sums of gradients; the other half, sums or weights, goes whole. */
+    @ParameterizedTest
+    @CsvSource({"0, 3", "1, 3", "2, " + (MICROBATCHES + 2)})
+    void shouldSendGradientsOfHalfTheBytes(int zero, int halves) {
+        int data = 2;
+        String[] grid = {"parallel.pipeline=1", "parallel.data=" + data, "training.zero=" + zero,
+                "training.global-batch-size=" + data * MICROBATCHES * MICROBATCH_SIZE,
+                "training.gradient-exchange=bfloat16"};
+        long layer = (12L * HIDDEN * HIDDEN + 13L * HIDDEN) * FLOAT_BYTES;
+        long expected = data * (halves * layer * (data - 1) / data) / 2;
+        long found = bytes("data", 3, grid) - bytes("data", 2, grid);
+        assertTrue(found >= expected && found <= expected * 1.5, "expected " + expected
+                + " and what aligning twelve parameters adds, but found " + found);
+        grid[grid.length - 1] = "training.gradient-exchange=float32";
+        long whole = bytes("data", 3, grid) - bytes("data", 2, grid);
+        int parts = zero == 2 ? MICROBATCHES + 1 : 2;
+        // The norm's sums of squares, of twelve parameters in float64, travel whole.
+        long squares = 2L * (data - 1) * 12 * Double.BYTES;
+        assertEquals((whole - squares) * halves, (found - squares) * 2 * parts, "to the byte");
+    }
+
     private long bytes(String dimension, int layers, String... settings) {
         Path run = directory.resolve(dimension + layers + String.join("", settings).hashCode());
         List<String> all = new ArrayList<>(

@@ -292,10 +292,25 @@ public final class RunSpecReader {
                 values.duration("training.checkpoint-interval", Duration.ZERO, Duration.ofDays(365)),
                 values.integer("training.keep-checkpoints", 0, MAX), values.integer("training.validate-every", 0, MAX),
                 values.integer("training.validation-microbatches", 1, MOST_VALIDATION_MICROBATCHES),
-                values.integer("training.zero", 0, MOST_ZERO), recompute, ReplayReader.read(values, recompute),
+                values.integer("training.zero", 0, MOST_ZERO), gradientExchange(precision), recompute,
+                ReplayReader.read(values, recompute),
                 values.decimal("training.dropout", Range.FRACTION), LoraReader.read(values),
                 OptimizerReader.read(values),
                 LearningRateReader.read(values, steps));
+    }
+
+    private TrainingSpec.GradientExchange gradientExchange(TrainingSpec.Precision precision) {
+        String key = "training.gradient-exchange";
+        TrainingSpec.GradientExchange exchange = values.word(key, TrainingSpec.GradientExchange.class, "");
+        boolean isRounded = exchange == TrainingSpec.GradientExchange.BFLOAT16 && values.sound("parallel.data");
+        if (isRounded && values.integer("parallel.data", 1, MOST_RANKS) == 1) {
+            values.report(key, "float32 with parallel.data = 1", "bfloat16",
+                    "no gradients travel, so set parallel.data too");
+        } else if (isRounded && precision == TrainingSpec.Precision.FLOAT64) {
+            values.report(key, "float32 with training.precision = float64", "bfloat16",
+                    "gradients of float64 travel whole");
+        }
+        return exchange;
     }
 
     private ParallelSpec parallel() {

@@ -117,6 +117,7 @@ final class RunSpecWriter {
         plain("validate-every", training.validateEvery());
         plain("validation-microbatches", training.validationMicrobatches());
         plain("zero", training.zero());
+        word("gradient-exchange", training.gradientExchange().word());
         word("recompute", training.recompute().word());
         plain("recompute-every", training.replay().every());
         word("recompute-ahead", training.replay().ahead());

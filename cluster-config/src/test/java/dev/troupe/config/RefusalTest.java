@@ -85,6 +85,9 @@ class RefusalTest {
             "parallel.sequence=true ! parallel.sequence (-s): expected false with parallel.tensor = 1, found true; "
                     + "slices of the sequence are shared out among the ranks of a tensor group, so set parallel.tensor "
                     + "too.",
+            "training.gradient-exchange=bfloat16 ! training.gradient-exchange (-s): expected float32 with parallel.data = 1, found bfloat16; "
+                    + "no gradients travel, so set parallel.data too.",
+            "training.gradient-exchange=half ! training.gradient-exchange (-s): expected float32 or bfloat16, found \"half\".",
             "training.zero=4 ! training.zero (-s): expected a whole number from 0 to 3, found 4.",
             "parallel.schedule= ! parallel.schedule (-s): expected the name of a schedule, such as 1f1b, found \"\".",
             "transport.timeout=60 ! transport.timeout (-s): expected a duration with its unit from 100ms to 24h, such "

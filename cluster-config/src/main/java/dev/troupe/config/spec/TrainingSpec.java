@@ -34,6 +34,8 @@ import java.util.Objects;
  * @param zero
  *            the state that ranks with the same weights divide among them (ZeRO): 0 nothing; 1 optimizer state; 2
  *            gradients too; 3 weights too
+ * @param gradientExchange
+ *            the type of gradients on their way between ranks with the same weights
  * @param recompute
  *            the activations that are computed again in the backward instead of kept
  * @param replay
@@ -49,8 +51,9 @@ import java.util.Objects;
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         LossScaleSpec lossScale, double gradientClip, int checkpointEvery, Duration checkpointInterval,
-        int keepCheckpoints, int validateEvery, int validationMicrobatches, int zero, Recompute recompute,
-        ReplaySpec replay, double dropout, LoraSpec lora, OptimizerSpec optimizer,
+        int keepCheckpoints, int validateEvery, int validationMicrobatches, int zero,
+        GradientExchange gradientExchange, Recompute recompute, ReplaySpec replay, double dropout, LoraSpec lora,
+        OptimizerSpec optimizer,
         LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */
@@ -58,6 +61,7 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         Objects.requireNonNull(precision, "precision");
         Objects.requireNonNull(lossScale, "lossScale");
         Objects.requireNonNull(checkpointInterval, "checkpointInterval");
+        Objects.requireNonNull(gradientExchange, "gradientExchange");
         Objects.requireNonNull(recompute, "recompute");
         Objects.requireNonNull(replay, "replay");
         Objects.requireNonNull(lora, "lora");
@@ -77,6 +81,25 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         private final String word;
 
         Precision(String word) {
+            this.word = word;
+        }
+
+        @Override
+        public String word() {
+            return word;
+        }
+    }
+
+    /** The type of gradients on their way between ranks with the same weights, which add them up in float32. */
+    public enum GradientExchange implements Word {
+        /** As they are. */
+        FLOAT32("float32"),
+        /** Each rank rounds its own, which halves the bytes. */
+        BFLOAT16("bfloat16");
+
+        private final String word;
+
+        GradientExchange(String word) {
             this.word = word;
         }
 

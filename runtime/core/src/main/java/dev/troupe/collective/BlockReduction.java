@@ -49,15 +49,18 @@ public final class BlockReduction {
      * Refuses elements that cannot be reduced.
      *
      * @throws IllegalArgumentException
-     *             if elements of this type are no floats, or the bytes no whole elements
+     *             if elements of this type are no floats, or not those of the reduction, or the bytes no whole elements
      */
-    public static void require(DataType type, long bytes) {
+    public static void require(DataType type, Reduction reduction, long bytes) {
         boolean isReducible = switch (type) {
             case FLOAT32, FLOAT64, BFLOAT16 -> true;
             case INT32 -> false;
         };
         if (!isReducible) {
             throw new IllegalArgumentException("only floats are reduced, but found " + type);
+        }
+        if (reduction == Reduction.SUM_OF_ROUNDED && type != DataType.FLOAT32) {
+            throw new IllegalArgumentException("only float32 is rounded before it is added, but found " + type);
         }
         if (bytes % type.elementBytes() != 0) {
             throw new IllegalArgumentException(bytes + " bytes are no whole elements of " + type);
@@ -76,8 +79,34 @@ public final class BlockReduction {
         bytes = blockBytes;
         if (type == DataType.BFLOAT16) {
             widen(first, firstAt);
+        } else if (how == Reduction.SUM_OF_ROUNDED) {
+            round(first, firstAt);
         } else {
             MemorySegment.copy(first, firstAt, result, 0, blockBytes);
+        }
+    }
+
+    /** Begins a {@link Reduction#SUM_OF_ROUNDED} with a block of member 0 that is rounded, of half the bytes. */
+    public void beginRounded(MemorySegment first, long firstAt, int blockBytes) {
+        type = DataType.FLOAT32;
+        reduction = Reduction.SUM_OF_ROUNDED;
+        bytes = blockBytes;
+        for (int i = 0; i < bytes; i += Float.BYTES) {
+            result.set(FLOAT, i, Bfloat16.toFloat(first.get(SHORT, firstAt + i / WIDENING)));
+        }
+    }
+
+    /** Adds the block of the next member to a {@link Reduction#SUM_OF_ROUNDED}; it is rounded, of half the bytes. */
+    public void addRounded(MemorySegment next, long nextAt) {
+        for (int i = 0; i < bytes; i += Float.BYTES) {
+            result.set(FLOAT, i, result.get(FLOAT, i) + Bfloat16.toFloat(next.get(SHORT, nextAt + i / WIDENING)));
+        }
+    }
+
+    /** Rounds float32 to bfloat16, of half the bytes. */
+    public static void round(MemorySegment source, long at, int sourceBytes, MemorySegment target) {
+        for (int i = 0; i < sourceBytes; i += Float.BYTES) {
+            target.set(SHORT, i / WIDENING, Bfloat16.of(source.get(FLOAT, at + i)));
         }
     }
 
@@ -89,6 +118,9 @@ public final class BlockReduction {
         bytes = blockBytes;
         if (type == DataType.BFLOAT16) {
             widen(first, firstAt);
+            add(second, secondAt);
+        } else if (how == Reduction.SUM_OF_ROUNDED) {
+            round(first, firstAt);
             add(second, secondAt);
         } else {
             combine(first, firstAt, second, secondAt);
@@ -117,11 +149,27 @@ public final class BlockReduction {
         }
     }
 
+    private void round(MemorySegment first, long firstAt) {
+        for (int i = 0; i < bytes; i += Float.BYTES) {
+            result.set(FLOAT, i, rounded(first.get(FLOAT, firstAt + i)));
+        }
+    }
+
+    private static float rounded(float number) {
+        return Bfloat16.toFloat(Bfloat16.of(number));
+    }
+
     private void combine(MemorySegment left, long leftAt, MemorySegment right, long rightAt) {
         switch (type) {
             case FLOAT32 -> {
                 switch (reduction) {
                     case SUM -> addFloats(left, leftAt, right, rightAt);
+                    case SUM_OF_ROUNDED -> {
+                        // The left operand is the sum so far.
+                        for (int i = 0; i < bytes; i += Float.BYTES) {
+                            result.set(FLOAT, i, result.get(FLOAT, i) + rounded(right.get(FLOAT, rightAt + i)));
+                        }
+                    }
                     case MAXIMUM -> {
                         for (long i = 0; i < bytes; i += Float.BYTES) {
                             result.set(FLOAT, i, Math.max(left.get(FLOAT, leftAt + i), right.get(FLOAT, rightAt + i)));
@@ -133,7 +181,7 @@ public final class BlockReduction {
                 for (long i = 0; i < bytes; i += Double.BYTES) {
                     double a = left.get(DOUBLE, leftAt + i);
                     double b = right.get(DOUBLE, rightAt + i);
-                    result.set(DOUBLE, i, reduction == Reduction.SUM ? a + b : Math.max(a, b));
+                    result.set(DOUBLE, i, reduction == Reduction.MAXIMUM ? Math.max(a, b) : a + b);
                 }
             }
             case BFLOAT16 -> {
@@ -142,7 +190,7 @@ public final class BlockReduction {
                     long at = (long) WIDENING * i;
                     float a = result.get(FLOAT, at);
                     float b = Bfloat16.toFloat(right.get(SHORT, rightAt + i));
-                    result.set(FLOAT, at, reduction == Reduction.SUM ? a + b : Math.max(a, b));
+                    result.set(FLOAT, at, reduction == Reduction.MAXIMUM ? Math.max(a, b) : a + b);
                 }
             }
             case INT32 -> throw new IllegalStateException("require() lets no " + type + " pass");

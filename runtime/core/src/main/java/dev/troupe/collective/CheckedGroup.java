@@ -49,19 +49,27 @@ public abstract class CheckedGroup implements CollectiveGroup {
     @Override
     public final void allReduce(MemorySegment values, DataType type, Reduction reduction) {
         requireNative(values);
-        BlockReduction.require(type, values.byteSize());
+        BlockReduction.require(type, reduction, values.byteSize());
         call.reduce(Collective.ALL_REDUCE, type, reduction, values.byteSize());
         perform(call, values, values);
-        count(2 * (values.byteSize() - Shares.length(values.byteSize(), size, member)));
+        long ofOthers = values.byteSize() - Shares.length(values.byteSize(), size, member);
+        count(sent(ofOthers, reduction) + ofOthers);
     }
 
     @Override
     public final void reduceScatter(MemorySegment whole, MemorySegment slice, DataType type, Reduction reduction) {
         requireSlices(whole, slice);
-        BlockReduction.require(type, slice.byteSize());
+        BlockReduction.require(type, reduction, slice.byteSize());
         call.reduce(Collective.REDUCE_SCATTER, type, reduction, whole.byteSize());
         perform(call, whole, slice);
-        count(whole.byteSize() - slice.byteSize());
+        count(sent(whole.byteSize() - slice.byteSize(), reduction));
+    }
+
+    private static long sent(long addendBytes, Reduction reduction) {
+        return switch (reduction) {
+            case SUM, MAXIMUM -> addendBytes;
+            case SUM_OF_ROUNDED -> addendBytes / 2;
+        };
     }
 
     @Override

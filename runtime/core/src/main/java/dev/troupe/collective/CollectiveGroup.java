@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
  * A process group from the side of one of its members, over host memory. Every member calls the same collectives in the
  * same order with the same sizes.
  *
- * <p>Sums are those of member 0, 1, 2 ... in this order, in the type of the elements, so that all members get the same
+ * <p>Sums are those of member 0, 1, 2 ... in this order, in the type of the elements (of {@link
+ * Reduction#SUM_OF_ROUNDED} in float32, each member's values rounded once, its own too), so that all members get the same
  * bits, on every run and from every implementation. Memory is native, of any alignment, for every thread (not of a
  * confined arena), its elements in the machine's order of bytes; it may be used again when the call has returned.
  *
@@ -83,8 +84,8 @@ public interface CollectiveGroup extends AutoCloseable {
 
     /**
      * Bytes of values that this member has sent so far, counted as a ring would send them, on any way: of an all-reduce
-     * of n bytes, n less this member's share, twice; of a reduce-scatter or an all-gather, the whole less its slice; of
-     * a broadcast, its bytes once for each other member, at the root.
+     * of n bytes, n less this member's share, twice; of a reduce-scatter or an all-gather, the whole less its slice (half of
+     * it on the way to sums of rounded values); of a broadcast, its bytes once for each other member, at the root.
      */
     long bytesSent();
 

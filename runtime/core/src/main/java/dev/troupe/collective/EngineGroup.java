@@ -22,6 +22,7 @@ public final class EngineGroup implements TensorGroup {
     private final Engine engine;
     private final LongConsumer took;
     private final DeviceGroup device;
+    private final Reduction ofFloats;
     private final HostBuffer first = new HostBuffer();
     private final HostBuffer second = new HostBuffer();
 
@@ -38,6 +39,22 @@ public final class EngineGroup implements TensorGroup {
      *            receives nanoseconds, most of them a wait for other members; on the thread of the call
      */
     public EngineGroup(CollectiveGroup group, Engine engine, LongConsumer took) {
+        this(group, engine, took, Reduction.SUM);
+    }
+
+    /**
+     * A group whose sums of float32 tensors, over ranks that hold the same weights, are others.
+     *
+     * @param ofFloats
+     *            {@link Reduction#SUM} or {@link Reduction#SUM_OF_ROUNDED}; narrower and wider types have their sums
+     */
+    public EngineGroup(CollectiveGroup group, Engine engine, Reduction ofFloats) {
+        this(group, engine, _ -> {
+        }, ofFloats);
+    }
+
+    private EngineGroup(CollectiveGroup group, Engine engine, LongConsumer took, Reduction ofFloats) {
+        this.ofFloats = ofFloats;
         this.took = Objects.requireNonNull(took, "took");
         this.group = Objects.requireNonNull(group, "group");
         this.engine = Objects.requireNonNull(engine, "engine");
@@ -56,7 +73,7 @@ public final class EngineGroup implements TensorGroup {
 
     @Override
     public void allReduce(Tensor tensor) {
-        allReduce(tensor, Reduction.SUM);
+        allReduce(tensor, sum(tensor));
     }
 
     @Override
@@ -64,8 +81,12 @@ public final class EngineGroup implements TensorGroup {
         allReduce(tensor, Reduction.MAXIMUM);
     }
 
+    private Reduction sum(Tensor tensor) {
+        return tensor.dataType() == DataType.FLOAT32 ? ofFloats : Reduction.SUM;
+    }
+
     private void allReduce(Tensor tensor, Reduction reduction) {
-        if (isDoneOnDevice(tensor, () -> device.allReduce(tensor, reduction))) {
+        if (isDoneOnDevice(tensor, reduction, () -> device.allReduce(tensor, reduction))) {
             return;
         }
         MemorySegment values = valuesOf(tensor, first);
@@ -90,12 +111,12 @@ public final class EngineGroup implements TensorGroup {
         if (isWhole(whole, slice)) {
             return;
         }
-        if (isDoneOnDevice(whole, () -> device.reduceScatter(whole, slice))) {
+        if (isDoneOnDevice(whole, sum(whole), () -> device.reduceScatter(whole, slice))) {
             return;
         }
         MemorySegment part = memoryFor(slice, second);
         long start = System.nanoTime();
-        group.reduceScatter(valuesOf(whole, first), part, whole.dataType(), Reduction.SUM);
+        group.reduceScatter(valuesOf(whole, first), part, whole.dataType(), sum(whole));
         took.accept(System.nanoTime() - start);
         putBack(part, slice);
     }
@@ -105,7 +126,7 @@ public final class EngineGroup implements TensorGroup {
         if (isWhole(whole, slice)) {
             return;
         }
-        if (isDoneOnDevice(whole, () -> device.allGather(slice, whole))) {
+        if (isDoneOnDevice(whole, Reduction.SUM, () -> device.allGather(slice, whole))) {
             return;
         }
         MemorySegment all = memoryFor(whole, second);
@@ -115,9 +136,9 @@ public final class EngineGroup implements TensorGroup {
         putBack(all, whole);
     }
 
-    /** Does it on the device where that can be; the time is that for which the members' threads met. */
-    private boolean isDoneOnDevice(Tensor tensor, Runnable collective) {
-        if (!engine.computesLate()) {
+    /** Does it on the device where that can be, where nothing is rounded; the time is that for which the members' threads met. */
+    private boolean isDoneOnDevice(Tensor tensor, Reduction reduction, Runnable collective) {
+        if (!engine.computesLate() || reduction == Reduction.SUM_OF_ROUNDED) {
             return false;
         }
         long start = System.nanoTime();

@@ -124,7 +124,7 @@ public final class Comparison {
                 new TrainingSpec(WARM_UP_STEPS + 2 * steps, training.globalBatchSize(), training.microbatchSize(),
                         training.seed(), training.precision(), training.lossScale(), training.gradientClip(), 0,
                         Duration.ZERO, training.keepCheckpoints(), 0, training.validationMicrobatches(),
-                        training.zero(),
+                        training.zero(), training.gradientExchange(),
                         training.recompute(), training.replay(), training.dropout(), training.lora(),
                         training.optimizer(),
                         training.learningRate()),

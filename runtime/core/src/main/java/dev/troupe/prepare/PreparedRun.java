@@ -116,7 +116,9 @@ public final class PreparedRun implements AutoCloseable {
                             OptimizerChoice.of(spec, start.model()),
                             Recompute.valueOf(spec.training().recompute().name()),
                             dropout(spec.training(), choice), data.separatesDocuments())
-                            .with(new Replay(replay.every(), replay.aheadBlocks())),
+                            .with(new Replay(replay.every(), replay.aheadBlocks()))
+                            .roundingGradients(spec.training()
+                                    .gradientExchange() == TrainingSpec.GradientExchange.BFLOAT16),
                     spec.parallel().layout(), new RunSchedule(start.stepsDone(), spec.training().steps(),
                             validateEvery(), spec.training().checkpointEvery())
                             .of(spec.parallel(), spec.microbatchCount(), spec.training(),

@@ -4,6 +4,7 @@ import dev.troupe.bits.BitRecorder;
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.EngineGroup;
+import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
@@ -217,8 +218,13 @@ public final class RankResources {
                 .orElse(TensorShare.ALL);
     }
 
+    private Reduction sumOfGradients() {
+        return plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM;
+    }
+
     private DataShare dataShare() {
-        return dataGroup.map(group -> new DataShare(new EngineGroup(group, engine), plan.zero(), exchanges))
+        return dataGroup
+                .map(group -> new DataShare(new EngineGroup(group, engine, sumOfGradients()), plan.zero(), exchanges))
                 .orElse(DataShare.ALL);
     }
 

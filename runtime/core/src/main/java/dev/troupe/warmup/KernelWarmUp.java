@@ -3,6 +3,7 @@ package dev.troupe.warmup;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.EngineGroup;
+import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.Engine;
@@ -108,7 +109,9 @@ public final class KernelWarmUp {
         TensorShare share = tensor.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
                 .orElse(TensorShare.ALL);
         DataShare dataShare = data
-                .map(group -> new DataShare(new EngineGroup(group, engine), plan.zero(), Runnable::run))
+                .map(group -> new DataShare(new EngineGroup(group, engine,
+                        plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM),
+                        plan.zero(), Runnable::run))
                 .orElse(DataShare.ALL);
         try (Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,
                 (_, _, _, _) -> {

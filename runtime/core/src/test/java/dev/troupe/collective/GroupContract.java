@@ -37,11 +37,32 @@ public abstract class GroupContract {
     void shouldReduceInTheOrderOfMembersToTheLastBit(int size) {
         Crowd.play(members(size, LONG), group -> {
             for (int elements : ELEMENTS) {
-                for (Reduction reduction : Reduction.values()) {
+                for (Reduction reduction : List.of(Reduction.SUM, Reduction.MAXIMUM)) {
                     for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64)) {
                         requireReduced(group, elements, type, reduction);
                     }
                 }
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 5})
+    void shouldRoundEachMembersValuesOnceAndAddThemUpInFloats(int size) {
+        List<CollectiveGroup> members = members(size, LONG);
+        Crowd.play(members, group -> {
+            for (int elements : ELEMENTS) {
+                requireReduced(group, elements, DataType.FLOAT32, Reduction.SUM_OF_ROUNDED);
+            }
+            requireReduced(group, 200_000, DataType.FLOAT32, Reduction.SUM_OF_ROUNDED);
+            long before = group.bytesSent();
+            try (Arena arena = Arena.ofShared()) {
+                MemorySegment whole = arena.allocate(256L * size);
+                group.reduceScatter(whole, arena.allocate(256), DataType.FLOAT32, Reduction.SUM_OF_ROUNDED);
+                assertEquals(before + 128L * (size - 1), group.bytesSent(), "half of a reduce-scatter of float32");
+                group.allReduce(whole, DataType.FLOAT32, Reduction.SUM_OF_ROUNDED);
+                assertEquals(before + 128L * (size - 1) + (128L + 256L) * (size - 1), group.bytesSent(),
+                        "sums travel whole");
             }
         });
     }

@@ -1,5 +1,6 @@
 package dev.troupe.collective;
 
+import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,15 +30,15 @@ final class Naive {
 
     static byte[] reduced(DataType type, int elements, int size, int seed, Reduction reduction) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment sum = values(arena, type, elements, 0, seed);
+            MemorySegment sum = addends(arena, type, elements, 0, seed, reduction);
             for (int member = 1; member < size; member++) {
-                MemorySegment next = values(arena, type, elements, member, seed);
+                MemorySegment next = addends(arena, type, elements, member, seed, reduction);
                 for (int i = 0; i < elements; i++) {
                     if (type == DataType.FLOAT32) {
                         float a = sum.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
                         float b = next.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
                         sum.set(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L,
-                                reduction == Reduction.SUM ? a + b : Math.max(a, b));
+                                reduction == Reduction.MAXIMUM ? Math.max(a, b) : a + b);
                     } else {
                         double a = sum.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L);
                         double b = next.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L);
@@ -48,6 +49,16 @@ final class Naive {
             }
             return sum.toArray(ValueLayout.JAVA_BYTE);
         }
+    }
+
+    private static MemorySegment addends(Arena arena, DataType type, int elements, int member, int seed,
+            Reduction reduction) {
+        MemorySegment addends = values(arena, type, elements, member, seed);
+        for (int i = 0; reduction == Reduction.SUM_OF_ROUNDED && i < elements; i++) {
+            float value = addends.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
+            addends.set(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L, (float) Bfloat16.round(value));
+        }
+        return addends;
     }
 
     /** Any bytes of a member. */

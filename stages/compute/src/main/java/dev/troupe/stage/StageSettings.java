@@ -30,9 +30,12 @@ import dev.troupe.shard.Overlap;
  *            the versions of weights and sums of gradients that a stage holds so that steps may overlap
  * @param replay
  *            how the forwards of blocks are replayed, where inputs alone are kept
+ * @param roundsGradients
+ *            whether ranks with the same weights send each other gradients of bfloat16
  */
 public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
-        Recompute recompute, DropoutSettings dropout, boolean separatesDocuments, Overlap overlap, Replay replay) {
+        Recompute recompute, DropoutSettings dropout, boolean separatesDocuments, Overlap overlap, Replay replay,
+        boolean roundsGradients) {
     public StageSettings {
         if (microbatchSize < 1 || sequenceLength < 1 || microbatchesPerStep < 1) {
             throw new IllegalArgumentException(
@@ -46,7 +49,7 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
             Recompute recompute, DropoutSettings dropout, boolean separatesDocuments) {
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, separatesDocuments,
-                Overlap.NONE, Replay.INSIDE);
+                Overlap.NONE, Replay.INSIDE, false);
     }
 
     /** Settings of a stage that keeps everything and drops nothing out. */
@@ -64,13 +67,19 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
     /** The same for a stage that holds other copies. */
     public StageSettings with(Overlap copies) {
         return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
-                separatesDocuments, copies, replay);
+                separatesDocuments, copies, replay, roundsGradients);
     }
 
     /** The same for a stage that replays blocks otherwise. */
     public StageSettings with(Replay other) {
         return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
-                separatesDocuments, overlap, other);
+                separatesDocuments, overlap, other, roundsGradients);
+    }
+
+    /** The same for a stage whose ranks with the same weights send each other gradients of bfloat16, or not. */
+    public StageSettings roundingGradients(boolean rounds) {
+        return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
+                separatesDocuments, overlap, replay, rounds);
     }
 
     /** Refuses a stage whose sequence is longer than the model's, or whose group cannot share the model out. */

@@ -3,7 +3,9 @@ package dev.troupe.collective.aeron;
 import dev.troupe.collective.BlockReduction;
 import dev.troupe.collective.Call;
 import dev.troupe.collective.Collective;
+import dev.troupe.collective.Reduction;
 import dev.troupe.collective.Shares;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -19,12 +21,17 @@ final class Exchange {
     /** Bytes up to which the direct way is faster: it saves a hop, but each member computes all sums. */
     private static final long DIRECT_BYTES = 64 << 10;
     private static final int FRAMES_IN_A_ROW = 4;
+    /** The bytes of a value for each byte of the rounded one. */
+    private static final int ROUNDING = 2;
+    private static final int LINE_BYTES = 64;
 
     private final int size;
     private final int member;
     private final Streams streams;
     private final int segmentBytes;
     private final BlockReduction block;
+    /** A part of this member's values, rounded to half its bytes. */
+    private final MemorySegment rounded;
     private final boolean[] hasCalled;
     private final long[] resultBytesLeft;
     private Call call = new Call();
@@ -61,6 +68,7 @@ final class Exchange {
         this.streams = streams;
         this.segmentBytes = streams.mostPayload();
         this.block = new BlockReduction(segmentBytes);
+        this.rounded = Arena.ofAuto().allocate(segmentBytes / ROUNDING, LINE_BYTES);
         this.hasCalled = new boolean[size];
         this.resultBytesLeft = new long[size];
     }
@@ -175,17 +183,29 @@ final class Exchange {
 
     private boolean sendPartToAll() {
         int bytes = segment(partEnd - partAt);
-        boolean isSent = streams.send(SegmentFrame.Kind.PART, sequence, call, source, partAt, bytes, partAt,
-                SegmentFrame.FOR_ALL);
+        boolean isSent = sendPart(partAt, bytes, SegmentFrame.FOR_ALL);
         partAt += isSent ? bytes : 0;
         return isSent;
+    }
+
+    private boolean sendPart(long at, int bytes, int to) {
+        if (!isRounded()) {
+            return streams.send(SegmentFrame.Kind.PART, sequence, call, source, at, bytes, at, to);
+        }
+        if (!partIsUnderWay) { // what has begun to leave stays as it is
+            BlockReduction.round(source, at, bytes, rounded);
+        }
+        return streams.send(SegmentFrame.Kind.PART, sequence, call, rounded, 0, bytes / ROUNDING, at, to);
+    }
+
+    private boolean isRounded() {
+        return call.reduction() == Reduction.SUM_OF_ROUNDED;
     }
 
     private boolean sendPart() {
         long from = share(partTo) + partAt;
         int bytes = segment(share(partTo + 1) - from);
-        if (partTo != member && bytes > 0 && !streams.send(SegmentFrame.Kind.PART, sequence, call, source, from, bytes,
-                from, partTo)) {
+        if (partTo != member && bytes > 0 && !sendPart(from, bytes, partTo)) {
             return false;
         }
         if (++partTo == size) {
@@ -229,11 +249,20 @@ final class Exchange {
 
     /** Reduces a part of a member's values. */
     void part(int from, long offset, MemorySegment memory, long at, int bytes) {
-        if (from != reduceNext || offset != reduceAt || bytes != segment(reduceEnd - reduceAt)) {
+        int expected = segment(reduceEnd - reduceAt) / (isRounded() ? ROUNDING : 1);
+        if (from != reduceNext || offset != reduceAt || bytes != expected) {
             throw new IllegalStateException("the part of member " + reduceNext + " at byte " + reduceAt
                     + " was expected, but found " + bytes + " bytes of member " + from + " at byte " + offset);
         }
-        add(memory, at);
+        if (!isRounded()) {
+            add(memory, at);
+        } else if (reduceNext == 0) {
+            block.beginRounded(memory, at, segment(reduceEnd - reduceAt));
+            added();
+        } else {
+            block.addRounded(memory, at);
+            added();
+        }
         addOwn();
     }
 
@@ -270,6 +299,11 @@ final class Exchange {
         } else {
             block.add(memory, at);
         }
+        added();
+    }
+
+    /** Writes the result where the last member's values are in it. */
+    private void added() {
         if (++reduceNext == size) {
             block.write(target, call.collective() == Collective.REDUCE_SCATTER ? reduceAt - reduceFrom : reduceAt);
             reduceNext = 0;

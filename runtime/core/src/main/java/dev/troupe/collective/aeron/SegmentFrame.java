@@ -36,6 +36,7 @@ final class SegmentFrame {
     private static final int TO_AT = 40;
 
     private static final Kind[] KINDS = Kind.values();
+    private static final Reduction[] REDUCTIONS = Reduction.values();
     private static final Collective[] COLLECTIVES = Collective.values();
 
     private final Call call = new Call();
@@ -154,6 +155,12 @@ final class SegmentFrame {
     }
 
     private Reduction reduction() {
-        return buffer.getByte(start + REDUCTION_AT) == Reduction.SUM.code() ? Reduction.SUM : Reduction.MAXIMUM;
+        int code = buffer.getByte(start + REDUCTION_AT);
+        for (Reduction reduction : REDUCTIONS) {
+            if (reduction.code() == code) {
+                return reduction;
+            }
+        }
+        throw new IllegalStateException("a frame names a reduction of code " + code + ", which there is not");
     }
 }
