@@ -38,6 +38,10 @@ final class OtherProcess implements AutoCloseable {
         }
     }
 
+    ProcessHandle handle() {
+        return process.toHandle();
+    }
+
     void awaitReady() throws IOException {
         if (process.getInputStream().read() < 0) {
             throw new IllegalStateException("the other process did not start");

@@ -10,8 +10,8 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The connection to another process of another machine. A frame waits in memory of this object until the kernel has it. Where
- * the connection breaks, the copy under way has to begin again, since its receiver has gone with it.
+ * The connection to another process of another machine. A frame waits in memory of this object until the kernel has it.
+ * Where the connection breaks, the copy under way has to begin again, since its receiver has gone with it.
  */
 final class SocketCopyStream implements CopyStream {
     /** The most bytes of a payload: 0.05 ms at 3 GB/s. */

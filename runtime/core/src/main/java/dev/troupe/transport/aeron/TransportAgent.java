@@ -37,6 +37,8 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     private static final int FRAGMENTS_PER_POLL = FRAGMENTS_PER_TURN * TURNS_PER_ROUND;
     private static final int SPINS = 20;
     private static final int YIELDS = 10;
+    /** Rounds without work before a rest that a frame ends: each asks the kernel for each connection. */
+    private static final int WOKEN_SPINS = 2;
     private static final long MIN_PARK_NANOS = 50_000;
 
     private NodeMap nodes;
@@ -165,7 +167,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         if (work > 0) {
             idleRounds = 0;
             parkNanos = MIN_PARK_NANOS;
-        } else if (idleRounds < SPINS) {
+        } else if (idleRounds < (client.isWoken() ? WOKEN_SPINS : SPINS)) {
             idleRounds++;
             Thread.onSpinWait();
         } else if (idleRounds < SPINS + YIELDS && !client.isWoken()) { // a yield may last a time slice

@@ -27,6 +27,11 @@ public interface FrameReader {
      */
     MemorySegment onHeader(DirectBuffer buffer, int offset, int length, int payloadBytes) throws IOException;
 
+    /** Whether no frame is to be read for now. */
+    default boolean isFull() {
+        return false;
+    }
+
     /** Whether the memory of the payload that is being read may still be written to. */
     boolean isWanted();
 

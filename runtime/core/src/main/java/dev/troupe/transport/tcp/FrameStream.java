@@ -38,8 +38,8 @@ public final class FrameStream implements AutoCloseable {
     private static final int WHOLE = 1;
     private static final int WITHDRAWN = 2;
     private static final int OUT_BYTES = 64 << 10;
-    /** Small, since what is read here of a large payload is copied once more. */
-    private static final int IN_BYTES = 16 << 10;
+    /** Some small frames for each call of the kernel; no more, since what is read here of a large payload is copied once more. */
+    private static final int IN_BYTES = 32 << 10;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
     private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(MOST_PAYLOAD).asReadOnlyBuffer();
 
@@ -69,6 +69,8 @@ public final class FrameStream implements AutoCloseable {
     private ByteBuffer target = NOTHING;
     private boolean isRead;
     private boolean awaitsTrailer;
+    /** Whether the kernel had fewer bytes than there was room, so that another call would find none. */
+    private boolean isDrained;
 
     /**
      * Takes a connection that is ready.
@@ -266,7 +268,8 @@ public final class FrameStream implements AutoCloseable {
      */
     public int read(FrameReader reader, int most) throws IOException {
         int taken = 0;
-        while (taken < most) {
+        isDrained = false;
+        while (taken < most && !reader.isFull()) {
             int bytes = target.hasRemaining()
                     ? readPayload(reader)
                     : awaitsTrailer
@@ -291,7 +294,7 @@ public final class FrameStream implements AutoCloseable {
             target.put(start, in, in.position(), length).position(start + length);
             in.position(in.position() + length);
         } else {
-            length = requireOpen(wire.read(target));
+            length = readInto(target);
         }
         if (isRead && length > 0) {
             inCrc.update(target.duplicate().position(start).limit(start + length));
@@ -366,7 +369,7 @@ public final class FrameStream implements AutoCloseable {
             in.compact();
             int length;
             try {
-                length = requireOpen(wire.read(in));
+                length = readInto(in);
             } finally {
                 in.flip();
             }
@@ -377,10 +380,16 @@ public final class FrameStream implements AutoCloseable {
         return true;
     }
 
-    private static int requireOpen(int length) throws EOFException {
+    private int readInto(ByteBuffer buffer) throws IOException {
+        if (isDrained) {
+            return 0;
+        }
+        int room = buffer.remaining();
+        int length = wire.read(buffer);
         if (length < 0) {
             throw new EOFException("the other side has closed the connection");
         }
+        isDrained = length < room;
         return length;
     }
 

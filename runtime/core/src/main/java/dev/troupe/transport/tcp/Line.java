@@ -9,8 +9,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The end of a line: its connection, while there is one, which is made again where it breaks. Both sides then tell each other
- * how many frames they have written and read, so that lost ones are noticed.
+ * The end of a line: its connection, while there is one, which is made again where it breaks. Both sides then tell each
+ * other how many frames they have written and read, so that lost ones are noticed.
  *
  * <p>Thread rule: one thread, whose {@link Rest} a new connection wakes.
  */

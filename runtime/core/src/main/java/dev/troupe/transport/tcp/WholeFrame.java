@@ -70,11 +70,12 @@ public final class WholeFrame implements FrameReader {
      *             where the connection is broken, or carries something else
      */
     public boolean readFrom(FrameStream stream) throws IOException {
-        boolean moved = false;
-        while (!isHere && stream.read(this, 1) > 0) {
-            moved = true;
-        }
-        return moved;
+        return stream.read(this, Integer.MAX_VALUE) > 0;
+    }
+
+    @Override
+    public boolean isFull() {
+        return isHere;
     }
 
     /** Whether a frame is here. */

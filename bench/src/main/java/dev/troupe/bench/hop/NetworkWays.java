@@ -1,0 +1,131 @@
+package dev.troupe.bench.hop;
+
+import dev.troupe.cluster.tls.MutualTls;
+import dev.troupe.collective.CollectiveGroup;
+import dev.troupe.collective.Membership;
+import dev.troupe.collective.aeron.AeronCollectives;
+import dev.troupe.collective.aeron.PairChannels;
+import dev.troupe.config.cluster.TlsSpec;
+import dev.troupe.port.DataPort;
+import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.Network;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.aeron.AeronTransport;
+import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.tcp.Connections;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * Troupe's ways between two processes, each with ports of its own, at one end.
+ *
+ * @param self
+ *            this process, 0 or 1
+ * @param hosts
+ *            the addresses of both
+ * @param certificates
+ *            the directory of node.crt, node.key and ca.crt, where a way has TLS
+ */
+record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Path directory) {
+    /** The collectives that can be measured, beside {@link #HOP}. */
+    static final List<String> COLLECTIVES = List.of("all-reduce", "reduce-scatter", "all-gather", "broadcast");
+    /** A message from process 0 to process 1. */
+    static final String HOP = "hop";
+    private static final int PORT = 27500;
+    private static final int PORTS_OF_A_WAY = 2;
+    private static final Membership PAIR = new Membership("bench", List.of(0, 1),
+            Duration.ofSeconds(HopEnd.TIMEOUT_SECONDS));
+
+    enum Way {
+        SOCKET, GLOO, TCP, TLS, UDP;
+
+        boolean isTroupe() {
+            return this != SOCKET && this != GLOO;
+        }
+    }
+
+    static int port(Way way) {
+        return PORT + PORTS_OF_A_WAY * way.ordinal();
+    }
+
+    private NodeMap nodes(Way way) {
+        return new NodeMap(self, List.of(0, 1),
+                List.of(new Endpoint(hosts.get(0), port(way)), new Endpoint(hosts.get(1), port(way) + 1)),
+                Set.of(0, 1));
+    }
+
+    private TransportSettings settings(Way way) {
+        return new TransportSettings(Optional.of(directory), true, TransportSettings.DEFAULT_TERM_LENGTH,
+                Duration.ofSeconds(HopEnd.TIMEOUT_SECONDS), way == Way.UDP ? Network.UDP : Network.TCP);
+    }
+
+    /** Starts the media driver of this process. */
+    SharedDriver driver(List<Way> ways) {
+        long groups = ways.size() * PORTS_OF_A_WAY * AeronCollectives.STREAM_BYTES;
+        return SharedDriver.start(directory, ways.stream().filter(Way::isTroupe).map(this::nodes).toList(), groups,
+                settings(Way.UDP));
+    }
+
+    /** Opens this end of a way. */
+    Burst open(Way way, String what, int bytes) {
+        return what.equals(HOP) ? hop(way, bytes) : group(way, what, bytes);
+    }
+
+    private HopEnd hop(Way way, int bytes) {
+        return new HopEnd(self, AeronTransport.start(nodes(way), settings(way), connections(way)), bytes);
+    }
+
+    GroupEnd group(Way way, String what, int bytes) {
+        Optional<Connections> connections = connections(way);
+        AeronCollectives collectives = AeronCollectives.connect(directory, connections);
+        CollectiveGroup group = collectives.join(PAIR, way.ordinal(), self, 0,
+                new Pair(nodes(way), connections.isPresent()));
+        return new GroupEnd(group, what, bytes, () -> {
+            collectives.close();
+            connections.ifPresent(Connections::close);
+        });
+    }
+
+    /** The way between the two members. */
+    private record Pair(NodeMap nodes, boolean isConnected) implements PairChannels {
+        @Override
+        public String channel(int from, int to) {
+            return nodes.channel(from, to);
+        }
+
+        @Override
+        public OptionalInt connectedNode(int from, int to) {
+            return isConnected ? OptionalInt.of(to) : OptionalInt.empty();
+        }
+    }
+
+    private Optional<Connections> connections(Way way) {
+        if (way == Way.UDP) {
+            return Optional.empty();
+        }
+        NodeMap nodes = nodes(way);
+        Endpoint own = nodes.endpoints().get(self);
+        try {
+            return Optional
+                    .of(new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port())),
+                            way == Way.TLS ? Optional.of(tls()) : Optional.empty()));
+        } catch (IOException refused) {
+            throw new UncheckedIOException(refused);
+        }
+    }
+
+    private MutualTls tls() {
+        Path folder = certificates.orElseThrow(() -> new IllegalArgumentException(
+                "the way tls takes --certificates, a directory of node.crt, node.key and ca.crt"));
+        return new MutualTls(
+                new TlsSpec(folder.resolve("node.crt"), folder.resolve("node.key"), folder.resolve("ca.crt")));
+    }
+}
