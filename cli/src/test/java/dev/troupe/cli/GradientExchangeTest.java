@@ -17,8 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class GradientExchangeTest {
     /**
-     * Of the loss after {@link #STEPS} steps: a gradient is off by at most 2^-9 of each addend, at random, where clipping and
-     * AdamW divide by the gradients' own size.
+     * Of the loss after {@link #STEPS} steps: a gradient is off by at most 2^-9 of each addend, at random, where clipping
+     * and AdamW divide by the gradients' own size.
      */
     private static final double TOLERANCE = 5e-3;
     private static final int STEPS = 40;

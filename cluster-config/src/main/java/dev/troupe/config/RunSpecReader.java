@@ -295,20 +295,18 @@ public final class RunSpecReader {
                 values.integer("training.zero", 0, MOST_ZERO), gradientExchange(precision), recompute,
                 ReplayReader.read(values, recompute),
                 values.decimal("training.dropout", Range.FRACTION), LoraReader.read(values),
-                OptimizerReader.read(values),
-                LearningRateReader.read(values, steps));
+                OptimizerReader.read(values), LearningRateReader.read(values, steps));
     }
 
     private TrainingSpec.GradientExchange gradientExchange(TrainingSpec.Precision precision) {
         String key = "training.gradient-exchange";
         TrainingSpec.GradientExchange exchange = values.word(key, TrainingSpec.GradientExchange.class, "");
-        boolean isRounded = exchange == TrainingSpec.GradientExchange.BFLOAT16 && values.sound("parallel.data");
-        if (isRounded && values.integer("parallel.data", 1, MOST_RANKS) == 1) {
-            values.report(key, "float32 with parallel.data = 1", "bfloat16",
-                    "no gradients travel, so set parallel.data too");
-        } else if (isRounded && precision == TrainingSpec.Precision.FLOAT64) {
-            values.report(key, "float32 with training.precision = float64", "bfloat16",
-                    "gradients of float64 travel whole");
+        if (exchange == TrainingSpec.GradientExchange.BFLOAT16 && values.sound("parallel.data")) {
+            boolean isAlone = values.integer("parallel.data", 1, MOST_RANKS) == 1;
+            if (isAlone || precision == TrainingSpec.Precision.FLOAT64) {
+                values.report(key, "float32 with " + (isAlone ? "parallel.data = 1" : "training.precision = float64"),
+                        "bfloat16", isAlone ? "no gradients travel, so set parallel.data too" : "they travel whole");
+            }
         }
         return exchange;
     }

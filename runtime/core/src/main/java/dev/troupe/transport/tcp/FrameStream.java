@@ -38,7 +38,7 @@ public final class FrameStream implements AutoCloseable {
     private static final int WHOLE = 1;
     private static final int WITHDRAWN = 2;
     private static final int OUT_BYTES = 64 << 10;
-    /** Some small frames for each call of the kernel; no more, since what is read here of a large payload is copied once more. */
+    /** Some small frames for each call of the kernel; what is read here of a large payload is copied once more. */
     private static final int IN_BYTES = 32 << 10;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
     private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(MOST_PAYLOAD).asReadOnlyBuffer();
@@ -384,12 +384,11 @@ public final class FrameStream implements AutoCloseable {
         if (isDrained) {
             return 0;
         }
-        int room = buffer.remaining();
         int length = wire.read(buffer);
         if (length < 0) {
             throw new EOFException("the other side has closed the connection");
         }
-        isDrained = length < room;
+        isDrained = buffer.hasRemaining();
         return length;
     }
 
