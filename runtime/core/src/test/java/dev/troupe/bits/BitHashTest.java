@@ -13,6 +13,9 @@ import dev.troupe.engine.reference.ReferenceEngine;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
@@ -42,7 +45,7 @@ class BitHashTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {2, 4, 36, 64, 66, 260})
+    @ValueSource(ints = {2, 4, 36, 64, 66, 260, 1100})
     void shouldSeeEachBitThatFlips(int bytes) {
         MemorySegment content = random(bytes);
         Set<Long> seen = new HashSet<>(Set.of(digest(DataType.INT32, content)));
@@ -61,6 +64,55 @@ class BitHashTest {
         assertTrue(digests.add(digest(DataType.FLOAT32, arena.allocateFrom(ValueLayout.JAVA_FLOAT, 2, 1, 3, 4))));
         assertTrue(digests.add(digest(DataType.FLOAT32, arena.allocateFrom(ValueLayout.JAVA_FLOAT, -1, -2, 3, 4))));
         assertTrue(digests.add(digest(DataType.FLOAT32, arena.allocateFrom(ValueLayout.JAVA_FLOAT, -1, 2, -3, 4))));
+    }
+
+    /** An embedding's gradient is mostly zeros, and a run that parts from another may have a row in another place. */
+    @Test
+    void shouldSeeARowThatMovesAmongZeros() {
+        int rowBytes = 64;
+        Set<Long> digests = new HashSet<>();
+        for (int row = 0; row < 400; row++) {
+            MemorySegment content = arena.allocate(400L * rowBytes, 64);
+            for (int place = 0; place < rowBytes / Float.BYTES; place++) {
+                content.setAtIndex(ValueLayout.JAVA_FLOAT, (long) row * rowBytes / Float.BYTES + place, 0.5f);
+            }
+            assertTrue(digests.add(digest(DataType.FLOAT32, content)), "row " + row);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 8, 127, 128, 129, 384, 16_384, 16_388, 100_007})
+    void shouldHaveTheDigestOfPlainLoopsOnEveryProcessor(int bytes) {
+        MemorySegment content = random(bytes);
+        assertEquals(plain(content) | 1, digest(DataType.FLOAT32, content) | 1);
+    }
+
+    /** The digest of bytes, word by word. */
+    private static long plain(MemorySegment content) {
+        long golden = 0x9E37_79B9_7F4A_7C15L;
+        long[] states = new long[16];
+        long[] sums = new long[16];
+        Arrays.setAll(states, place -> golden * (place + 1));
+        for (int at = 0; at < content.byteSize(); at += Long.BYTES) {
+            byte[] word = new byte[Long.BYTES];
+            MemorySegment.copy(content, ValueLayout.JAVA_BYTE, at, word, 0,
+                    (int) Math.min(Long.BYTES, content.byteSize() - at));
+            int place = at / Long.BYTES % states.length;
+            long number = ByteBuffer.wrap(word).order(ByteOrder.LITTLE_ENDIAN).getLong();
+            states[place] = Long.rotateLeft(states[place], 23) + golden + number;
+            sums[place] += number;
+        }
+        long mixed = content.byteSize();
+        for (int place = 0; place < states.length; place++) {
+            mixed = finish(finish(mixed + golden ^ states[place]) + golden ^ sums[place]);
+        }
+        return mixed;
+    }
+
+    private static long finish(long number) {
+        long mixed = (number ^ number >>> 30) * 0xBF58_476D_1CE4_E5B9L;
+        mixed = (mixed ^ mixed >>> 27) * 0x94D0_49BB_1331_11EBL;
+        return mixed ^ mixed >>> 31;
     }
 
     @ParameterizedTest
