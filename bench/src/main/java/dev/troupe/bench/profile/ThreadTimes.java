@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -23,6 +24,9 @@ public record ThreadTimes(Map<String, Long> cpuNanos) {
     public static final String MEDIA_DRIVER = "media driver";
     /** The kind of the threads that actors run on. */
     public static final String ACTORS = "actors";
+
+    /** Threads that record what a run does, each a kind of its own. */
+    private static final Set<String> RECORDERS = Set.of("step-records", "pauses");
 
     /** Returns the processor time of all threads until now. */
     public static ThreadTimes now() {
@@ -59,6 +63,9 @@ public record ThreadTimes(Map<String, Long> cpuNanos) {
         if (threadName.equals("troupe-transport")) {
             return TRANSPORT;
         }
-        return threadName.startsWith("troupe-pekko") ? ACTORS : "other";
+        if (RECORDERS.contains(threadName)) {
+            return threadName;
+        }
+        return threadName.startsWith("troupe-pekko") || threadName.startsWith("troupe-troupe") ? ACTORS : "other";
     }
 }

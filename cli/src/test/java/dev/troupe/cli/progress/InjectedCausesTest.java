@@ -62,15 +62,15 @@ class InjectedCausesTest {
             return "transport.credits=" + (this == LATE_CREDIT ? 1 : 4);
         }
 
-        /** The fault of a seed, in a step; the stage of a rank has its number. */
-        String draw(int seed, int step) {
+        /** The fault of a seed, in a step: some second long; the stage of a rank has its number. */
+        String draw(String engine, int seed, int step) {
             SplittableRandom random = new SplittableRandom(31L * ordinal() + seed);
             int microbatch = random.nextInt(8);
             int stage = random.nextInt(RANKS);
             String place = "stage=" + stage + " step=" + step + " microbatch=" + microbatch;
             String at = random.nextBoolean() ? " at=F" : " at=B";
             return switch (this) {
-                case SLOW -> "slow " + place + at + " factor=1000";
+                case SLOW -> "slow " + place + at + " factor=" + (engine.equals("cpu") ? 3000 : 500);
                 case FREEZE -> "freeze " + place + at + " seconds=1";
                 case COLLECT_GARBAGE -> "collect-garbage " + place + at + " seconds=1";
                 case LATE_DATA -> "late-data " + place.replace("stage=" + stage,
@@ -182,7 +182,7 @@ class InjectedCausesTest {
 
     private void require(String engine, int processes, Injected injected) throws IOException {
         List<String> faults = IntStream.range(0, SEEDS)
-                .mapToObj(seed -> injected.draw(seed, FIRST + EVERY * seed)).toList();
+                .mapToObj(seed -> injected.draw(engine, seed, FIRST + EVERY * seed)).toList();
         int steps = FIRST + EVERY * SEEDS + UNDISTURBED;
         List<StepIdle> files = StepIdle
                 .all(run("injected", processes, settings(engine, injected.more(), "training.steps=" + steps,

@@ -13,9 +13,9 @@ import jdk.incubator.vector.VectorSpecies;
  * have the same digest with a probability of 2^-63, unless they are chosen for it.
  *
  * <p>The numbers are read once, in blocks of sixteen words of 64 bits. Each place in a block has two states. One is rotated
- * before it takes in a word by addition, so that the order of words counts; a constant is added too, so that zeros also mix its
- * bits. The other is the sum of the words: alone, the first would take a bit that flips in one block for another bit in the
- * next. In the end the states go through the finish of SplitMix64 (Steele, Lea and Flood 2014), one after the other. The
+ * before it takes in a word by addition, so that the order of words counts; a constant is added too, so that zeros also mix
+ * its bits. The other is the sum of the words: alone, the first would take a bit that flips in one block for another bit in
+ * the next. In the end the states go through the finish of SplitMix64 (Steele, Lea and Flood 2014), one after the other. The
  * digest is the same on every processor, whatever the length of its vectors.
  *
  * <p>Thread rule: one thread at a time.

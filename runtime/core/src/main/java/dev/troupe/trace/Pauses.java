@@ -41,22 +41,27 @@ public final class Pauses implements AutoCloseable {
     private void watch() {
         RunDelay delay = RunDelay.ofThisThread();
         CollectionPauses collections = new CollectionPauses(this::add);
-        long before = System.nanoTime();
-        long delayed = delay.nanos();
         while (!isClosed) {
-            LockSupport.parkNanos(SLEEP_NANOS);
-            long now = System.nanoTime();
-            long delayedNow = delay.nanos();
-            long stood = now - before - SLEEP_NANOS - (delayedNow - delayed);
-            if (stood >= SHORTEST_NANOS) {
-                add(new Pause(now - stood, now));
-            }
-            before = now;
-            delayed = delayedNow;
-            dueNanos = now + SLEEP_NANOS;
+            look(delay);
         }
         collections.close();
         delay.close();
+    }
+
+    /** Sleeps once, and takes in a pause where that was too long. */
+    private void look(RunDelay delay) {
+        long before = System.nanoTime();
+        long delayed = delay.nanos();
+        dueNanos = before + SLEEP_NANOS;
+        LockSupport.parkNanos(SLEEP_NANOS);
+        long now = System.nanoTime();
+        long late = now - before - SLEEP_NANOS;
+        if (late >= SHORTEST_NANOS) {
+            long stood = late - (delay.nanos() - delayed);
+            if (stood >= SHORTEST_NANOS) {
+                add(new Pause(now - stood, now));
+            }
+        }
     }
 
     /** Takes in a pause. Both ways may tell of the same one, and the JVM may tell late. */

@@ -9,6 +9,7 @@ import dev.troupe.schedule.simulator.Simulation;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -28,7 +29,13 @@ public final class Usual {
         }
     }
 
+    /** A simulated step of a plan whose microbatches are all as long as each other. */
+    private record Planned(Plan plan, Simulation simulation) {
+    }
+
     private final Map<Key, Long> nanos;
+    /** The same for every step of a run until something is quicker. A thread that sees an old one simulates it again. */
+    private Planned planned;
 
     private Usual(Map<Key, Long> nanos) {
         this.nanos = nanos;
@@ -49,7 +56,7 @@ public final class Usual {
         }
         Map<Key, Long> best = new HashMap<>(nanos);
         taken.forEach((key, all) -> best.merge(key, median(all), Math::min));
-        return new Usual(best);
+        return best.equals(nanos) ? this : new Usual(best);
     }
 
     /** The computing of an action, or the way of a message; 0 where it was not recorded. */
@@ -68,12 +75,22 @@ public final class Usual {
     }
 
     private static long median(List<Long> all) {
-        return all.stream().sorted().toList().get((all.size() - 1) / 2);
+        Collections.sort(all);
+        return all.get((all.size() - 1) / 2);
     }
 
     /** Returns a step of the first pipeline in which every action and every message takes what it usually takes. */
     public Simulation planned(StepTimes step) {
-        return Simulator.run(step.rows().plan(), costs(step));
+        Plan plan = step.rows().plan();
+        if (step.lengths().length > 0) { // other lengths in every step
+            return Simulator.run(plan, costs(step));
+        }
+        Planned known = planned;
+        if (known == null || known.plan() != plan) {
+            known = new Planned(plan, Simulator.run(plan, costs(step)));
+            planned = known;
+        }
+        return known.simulation();
     }
 
     /**

@@ -70,8 +70,8 @@ final class Walk {
         parts = new ArrayList<>();
         RankTimes times = step.ranks().get(rank);
         Action action = step.rows().row(rank).get(position);
-        int late = latestOfGroup(rank, position);
-        put(Cause.GROUP, times.groupNanos()[position], late, action);
+        long group = times.groupNanos()[position];
+        put(Cause.GROUP, group, group == 0 ? rank : latestOfGroup(rank, position), action);
         put(Cause.DATA, times.dataNanos()[position], rank, action);
         long stood = pausedNanos(rank, times.startNanos(position), times.endNanos(position));
         put(Cause.PAUSE, Math.min(stood, Usual.computingNanos(times, position)), rank, action);
@@ -219,7 +219,7 @@ final class Walk {
                 - pausedNanos(rank, times.startNanos(position), times.endNanos(position))
                 - usual.nanos(step, rank, action));
         double share = Math.min(1, (double) left / Math.max(1, group + data + cpu + excess));
-        left -= share(Cause.GROUP, group, share, left, latestOfGroup(rank, position), action);
+        left -= share(Cause.GROUP, group, share, left, group == 0 ? rank : latestOfGroup(rank, position), action);
         left -= share(Cause.DATA, data, share, left, rank, action);
         left -= share(Cause.CPU, cpu, share, left, rank, action);
         left -= share(Cause.PRODUCER, excess, share, left, rank, action);

@@ -1,0 +1,43 @@
+package dev.troupe.bench.observe;
+
+import java.util.List;
+
+/** What a run records beside its work, with the methods that record it: left out, they return at once. */
+enum Recorded {
+    /** A digest of each output. */
+    DIGESTS(List.of(new Method("dev.troupe.bits.TensorDigest", "of"), new Method("dev.troupe.bits.BitHash", "of"),
+            new Method("dev.troupe.bits.BitRecorder", "takeFirst"),
+            new Method("dev.troupe.bits.BitRecorder", "takeWeights"),
+            new Method("dev.troupe.actor.ScheduleActor", "tellBits"))),
+    /** The times of actions and messages. */
+    TRACES(List.of(new Method("dev.troupe.trace.RankTrace", "begins"),
+            new Method("dev.troupe.trace.RankTrace", "ended"), new Method("dev.troupe.trace.RankTrace", "landed"),
+            new Method("dev.troupe.trace.RankTrace", "handed"), new Method("dev.troupe.trace.RankTrace", "sent"),
+            new Method("dev.troupe.trace.RankTrace", "take"), new Method("dev.troupe.observe.RunReports", "traced"),
+            new Method("dev.troupe.trace.FlightEvents", "step"))),
+    /** Idle time by cause, and the files of steps; without traces there is none either. */
+    STEPS(List.of(new Method("dev.troupe.output.StepRecords", "add"))),
+    /** The thread that finds pauses of the process. */
+    PAUSES(List.of(new Method("dev.troupe.trace.Pauses", "look")));
+
+    /**
+     * A method that returns nothing, a number, or an object that its callers pass on unseen.
+     *
+     * @param type
+     *            the name of its class
+     * @param name
+     *            its name
+     */
+    record Method(String type, String name) {
+    }
+
+    private final List<Method> methods;
+
+    Recorded(List<Method> methods) {
+        this.methods = methods;
+    }
+
+    List<Method> methods() {
+        return methods;
+    }
+}

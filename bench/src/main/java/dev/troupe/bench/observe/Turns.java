@@ -1,0 +1,153 @@
+package dev.troupe.bench.observe;
+
+import dev.troupe.bench.Samples;
+import dev.troupe.bench.profile.ThreadTimes;
+import dev.troupe.observe.Observation;
+import dev.troupe.protocol.StepResult;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Blocks of steps by turns: recorded, left out, left out, recorded, and so on. The first step of a block does not count,
+ * since what the one before left is still written in it.
+ *
+ * <p>Thread rule: the coordinator's thread, between two steps; the rest when the run is over.
+ */
+final class Turns implements Observation {
+    private final Set<Recorded> kinds;
+    private final int warmUpSteps;
+    private final int blockSteps;
+    private final List<Block> blocks = new ArrayList<>();
+    private Samples seconds = new Samples();
+    private ThreadTimes begin;
+
+    /**
+     * The steps of a block that count.
+     *
+     * @param isRecorded
+     *            whether they are recorded
+     * @param medianSeconds
+     *            the median time of a step
+     * @param threads
+     *            the processor time of all of them together
+     */
+    record Block(boolean isRecorded, double medianSeconds, ThreadTimes threads) {
+        double cpuSeconds() {
+            return threads.cpuNanos().values().stream().mapToLong(Long::longValue).sum() / 1e9;
+        }
+    }
+
+    /**
+     * Blocks of a run.
+     *
+     * @param kinds
+     *            what is left out in every other block
+     * @param warmUpSteps
+     *            steps before the first block
+     * @param blockSteps
+     *            the steps of a block that count
+     */
+    Turns(Set<Recorded> kinds, int warmUpSteps, int blockSteps) {
+        this.kinds = kinds;
+        this.warmUpSteps = warmUpSteps;
+        this.blockSteps = blockSteps;
+    }
+
+    /** The steps that a number of pairs takes. */
+    int steps(int pairs) {
+        return warmUpSteps + 2 * pairs * (blockSteps + 1);
+    }
+
+    private boolean isRecorded(int block) {
+        return block % 4 == 0 || block % 4 == 3;
+    }
+
+    @Override
+    public void onStep(StepResult result, double stepSeconds) {
+        int done = (int) result.step() + 1 - warmUpSteps;
+        if (done < 0) {
+            return;
+        }
+        int inBlock = done % (blockSteps + 1);
+        if (done > 0 && inBlock != 1) {
+            seconds.add(stepSeconds);
+        }
+        if (inBlock == 1) {
+            begin = ThreadTimes.now();
+            seconds = new Samples();
+        } else if (inBlock == 0) {
+            change(done / (blockSteps + 1));
+        }
+    }
+
+    /** A block is over, but in front of the first, and the next begins. */
+    private void change(int next) {
+        if (next > 0) {
+            blocks.add(new Block(isRecorded(next - 1), seconds.median(), ThreadTimes.now().since(begin)));
+        }
+        if (isRecorded(next)) {
+            RecordingSwitch.recordAll();
+        } else {
+            RecordingSwitch.leaveOut(kinds);
+        }
+    }
+
+    /** Of each pair of neighbouring blocks a figure of the one without what is left out, over that of the one with it. */
+    List<Double> ratios(ToDoubleFunction<Block> figure) {
+        List<Double> ratios = new ArrayList<>();
+        for (int pair = 0; 2 * pair + 1 < blocks.size(); pair++) {
+            Block first = blocks.get(2 * pair);
+            Block second = blocks.get(2 * pair + 1);
+            double ratio = figure.applyAsDouble(first) / figure.applyAsDouble(second);
+            ratios.add(first.isRecorded() ? 1 / ratio : ratio);
+        }
+        return ratios;
+    }
+
+    /** Processor milliseconds of a step by kind of thread, of the blocks that are recorded or of the others. */
+    Map<String, Double> cpuMillis(boolean isRecorded) {
+        Map<String, Double> sums = new TreeMap<>();
+        List<Block> chosen = blocks.stream().filter(block -> block.isRecorded() == isRecorded).toList();
+        chosen.forEach(block -> block.threads().cpuNanos().forEach((kind, nanos) -> sums.merge(kind,
+                nanos / 1e6 / blockSteps / chosen.size(), Double::sum)));
+        return sums;
+    }
+
+    /** The median over blocks of the median time of a step. */
+    double medianSeconds(boolean isRecorded) {
+        Samples medians = new Samples();
+        blocks.stream().filter(block -> block.isRecorded() == isRecorded).map(Block::medianSeconds)
+                .forEach(medians::add);
+        return medians.median();
+    }
+
+    @Override
+    public void onStarted() {
+        // The warm-up begins, with everything recorded.
+    }
+
+    @Override
+    public void onValidated(long stepsDone, double loss) {
+        throw new IllegalStateException("a measured run measures no validation loss");
+    }
+
+    @Override
+    public void onCheckpoint(long stepsDone, Path directory) {
+        // The end; it is not timed.
+    }
+
+    @Override
+    public void onCheckpointFailed(long stepsDone, String why) {
+        throw new IllegalStateException("a measured run has one checkpoint, at its end");
+    }
+
+    @Override
+    public void close() {
+        RecordingSwitch.recordAll();
+    }
+}
