@@ -8,7 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -25,8 +27,24 @@ public final class PeerBenchmark implements Callable<Integer> {
     /** Steps of the narrow model for one of the wide one, which takes some fifteen times as long. */
     private static final int NARROW_STEPS_FOR_A_WIDE_ONE = 5;
 
-    @Option(names = "--script", required = true, hidden = true)
+    /** How far losses of float32 may part in the few steps of a pair; measured: 1e-6 to 2e-5. */
+    private static final double FLOAT32_TOLERANCE = 1e-3;
+    /** The same in bfloat16, which the two sides do not use in the same places. */
+    private static final double BFLOAT16_TOLERANCE = 2e-2;
+
+    @Option(names = "--script", hidden = true)
     private Path script;
+
+    @Option(names = "--libtorch", hidden = true, description = "A file with the class path of the peer in libtorch.")
+    private Path libtorch;
+
+    @Option(names = "--blas", paramLabel = "LIBRARY", description = {
+            "The peer in libtorch multiplies float32 by this shared library in OpenBLAS's place."})
+    private Path blas;
+
+    @Option(names = "--seed", paramLabel = "N", description = {
+            "Draws who goes first in each pair (default: ${DEFAULT-VALUE})."})
+    private long seed = 1;
 
     @Option(names = "--python", paramLabel = "COMMAND", description = "A Python with PyTorch (default: ${DEFAULT-VALUE}).")
     private String python = "python3";
@@ -89,26 +107,42 @@ public final class PeerBenchmark implements Callable<Integer> {
             trainings.forEach(training -> output.println(training.name()));
             return 0;
         }
-        Optional<String> version = PeerRun.torchVersion(python);
+        Optional<String> version = libtorch == null
+                ? PeerRun.torchVersion(python)
+                : Optional.of("by its C++ interface");
         if (version.isEmpty()) {
             output.printf("The comparison with PyTorch is skipped: %s cannot import torch.%n", python);
             return 0;
         }
-        Path tokens = Files.createTempFile("troupe-bench", ".tokens");
+        Path scratch = Files.createTempDirectory("troupe-bench");
         try {
-            Files.write(tokens, MeasuredRun.corpus());
+            Path tokens = Files.write(scratch.resolve("tokens"), MeasuredRun.corpus());
             List<PeerPairs> measured = new ArrayList<>();
             for (PeerCase training : trainings) {
-                measured.add(measure(training, tokens));
+                if (libtorch == null || training.arrangement().virtualStages() == 1) {
+                    measured.add(measure(training, tokens, Files.createTempDirectory(scratch, "weights")));
+                }
             }
             output.printf("PyTorch %s%n%n%s", version.get(), PeerPairs.table(measured));
         } finally {
-            Files.delete(tokens);
+            MeasuredRun.delete(scratch);
         }
         return 0;
     }
 
-    private List<String> command() {
+    private List<String> command(PeerCase training, List<String> all, Path directory) throws IOException {
+        if (libtorch != null) {
+            List<String> command = new ArrayList<>(
+                    List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC",
+                            "--enable-native-access=ALL-UNNAMED", "-Dorg.bytedeco.javacpp.maxBytes=0",
+                            "-Dorg.bytedeco.javacpp.maxPhysicalBytes=0", "-cp", Files.readString(libtorch).strip(),
+                            "dev.troupe.peer.Peer", "--weights",
+                            InitialWeights.write(training, all, directory).toString()));
+            if (blas != null) {
+                command.addAll(List.of("--blas", blas.toString()));
+            }
+            return command;
+        }
         List<String> command = new ArrayList<>(List.of(python, script.toString()));
         if (onGpu) {
             command.addAll(List.of("--device", "cuda"));
@@ -119,20 +153,45 @@ public final class PeerBenchmark implements Callable<Integer> {
         return command;
     }
 
-    private PeerPairs measure(PeerCase training, Path tokens) throws InterruptedException, IOException {
+    /**
+     * What the C library and the libraries of products read when a process starts: one arena that gives nothing back, since
+     * a step that maps its activations anew and anew is slower; and MKL's threads by the OpenMP that libtorch has loaded.
+     */
+    private static Map<String, String> environment(PeerCase training) {
+        return Map.of("MALLOC_MMAP_THRESHOLD_", Long.toString(1L << 30), "MALLOC_TRIM_THRESHOLD_",
+                Long.toString(1L << 36), "MALLOC_ARENA_MAX", "1", "OMP_NUM_THREADS",
+                Integer.toString(training.threads()), "MKL_THREADING_LAYER", "GNU");
+    }
+
+    private PeerPairs measure(PeerCase training, Path tokens, Path directory) throws InterruptedException, IOException {
         int factor = training.model().equals(BenchmarkModel.NARROW) ? NARROW_STEPS_FOR_A_WIDE_ONE : 1;
         List<String> all = new ArrayList<>(training.settings());
         all.addAll(settings);
         all.add("engine.kind=" + engine);
+        List<String> command = command(training, all, directory);
         PeerPairs measured = new PeerPairs(training);
+        Random order = new Random(seed);
         for (int pair = 0; pair < pairs; pair++) {
+            Optional<PeerRun> before = order.nextBoolean()
+                    ? Optional.of(peer(command, training, tokens, factor))
+                    : Optional.empty();
             MeasuredRun ours = MeasuredRun.of(training.model(), training.arrangement(), factor * warmupSteps,
                     factor * steps, all);
-            PeerRun theirs = PeerRun.of(command(), training, tokens, factor * warmupSteps,
-                    factor * steps);
+            PeerRun theirs = before.isPresent() ? before.get() : peer(command, training, tokens, factor);
             measured.add(ours, theirs);
-            System.err.println(measured.latest());
+            System.err.println(measured.latest() + (pair == 0 && !theirs.library().isEmpty()
+                    ? "; the peer: " + theirs.library()
+                    : ""));
+        }
+        if (libtorch != null) {
+            measured.requireEqualLosses(
+                    training.precision().equals("float32") ? FLOAT32_TOLERANCE : BFLOAT16_TOLERANCE);
         }
         return measured;
+    }
+
+    private PeerRun peer(List<String> command, PeerCase training, Path tokens, int factor)
+            throws InterruptedException, IOException {
+        return PeerRun.of(command, environment(training), training, tokens, factor * warmupSteps, factor * steps);
     }
 }

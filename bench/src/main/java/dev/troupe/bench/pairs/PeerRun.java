@@ -5,20 +5,28 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
- * The figures of a peer's script, which trains in processes of its own and prints a line a step.
+ * The figures of a peer, which trains in processes of its own and prints a line a step.
  *
  * @param stepSeconds
  *            the time of each step after the warm-up
  * @param losses
  *            of every step, those of the warm-up first
+ * @param processorSeconds
+ *            what the steps after the warm-up took of processors, in all processes together; 0: not said
+ * @param library
+ *            what it multiplies with, in its own words; empty: not said
  */
-record PeerRun(List<Double> stepSeconds, List<Double> losses) {
+record PeerRun(List<Double> stepSeconds, List<Double> losses, double processorSeconds, String library) {
     private static final Pattern STEP = Pattern.compile("step \\d+ seconds (\\S+) loss (\\S+)");
+    private static final Pattern PROCESSOR = Pattern.compile("processor seconds (\\S+)");
+    private static final Pattern LIBRARY = Pattern.compile("library (.+)");
 
     /**
      * Returns the version of PyTorch that a Python has.
@@ -44,7 +52,9 @@ record PeerRun(List<Double> stepSeconds, List<Double> losses) {
      * Trains.
      *
      * @param command
-     *            the script with what runs it
+     *            the peer with what runs it
+     * @param environment
+     *            variables beside those of this process
      * @param tokens
      *            a file with a token in each byte
      * @param warmupSteps
@@ -54,29 +64,41 @@ record PeerRun(List<Double> stepSeconds, List<Double> losses) {
      * @throws IllegalStateException
      *             where the script fails or prints fewer steps; its own messages go to the standard error
      */
-    static PeerRun of(List<String> command, PeerCase training, Path tokens, int warmupSteps, int steps)
+    static PeerRun of(List<String> command, Map<String, String> environment, PeerCase training, Path tokens,
+            int warmupSteps, int steps)
             throws InterruptedException, IOException {
         List<String> complete = new ArrayList<>(command);
         complete.addAll(training.peerArguments());
         complete.addAll(List.of("--tokens", tokens.toString(), "--warmup", Integer.toString(warmupSteps), "--steps",
                 Integer.toString(steps)));
-        Process process = new ProcessBuilder(complete).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        ProcessBuilder builder = new ProcessBuilder(complete).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         try (BufferedReader output = process.inputReader()) {
             List<Double> seconds = new ArrayList<>();
             List<Double> losses = new ArrayList<>();
-            output.lines().map(STEP::matcher).filter(Matcher::matches).forEach(step -> {
+            List<String> lines = output.lines().toList();
+            matches(STEP, lines).forEach(step -> {
                 seconds.add(Double.valueOf(step.group(1)));
                 losses.add(Double.valueOf(step.group(2)));
             });
+            double processorSeconds = matches(PROCESSOR, lines).mapToDouble(rank -> Double.parseDouble(rank.group(1)))
+                    .sum();
+            String library = matches(LIBRARY, lines).map(line -> line.group(1)).findFirst().orElse("");
             int status = process.waitFor();
             if (status != 0 || seconds.size() != warmupSteps + steps) {
                 throw new IllegalStateException("the peer must print " + (warmupSteps + steps)
                         + " steps and end with status 0, but it printed " + seconds.size() + " and ended with " + status
                         + ": " + String.join(" ", complete));
             }
-            return new PeerRun(List.copyOf(seconds.subList(warmupSteps, seconds.size())), List.copyOf(losses));
+            return new PeerRun(List.copyOf(seconds.subList(warmupSteps, seconds.size())), List.copyOf(losses),
+                    processorSeconds, library);
         } finally {
             process.destroy();
         }
+    }
+
+    private static Stream<Matcher> matches(Pattern pattern, List<String> lines) {
+        return lines.stream().map(pattern::matcher).filter(Matcher::matches);
     }
 }

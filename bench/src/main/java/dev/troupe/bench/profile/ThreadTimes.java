@@ -52,6 +52,11 @@ public record ThreadTimes(Map<String, Long> cpuNanos) {
         return new ThreadTimes(difference);
     }
 
+    /** Returns the processor time of all threads together. */
+    public double totalSeconds() {
+        return cpuNanos.values().stream().mapToLong(Long::longValue).sum() * 1e-9;
+    }
+
     private static String kindOf(String threadName) {
         if (threadName.startsWith("rank-")) {
             return "rank " + threadName.substring("rank-".length());

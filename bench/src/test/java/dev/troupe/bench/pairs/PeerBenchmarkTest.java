@@ -71,7 +71,8 @@ class PeerBenchmarkTest {
 
     private PeerRun peer(String script, int warmupSteps, int steps) throws Exception {
         Path file = Files.writeString(directory.resolve("peer.sh"), script);
-        return PeerRun.of(List.of("sh", file.toString()), TINY, directory.resolve("tokens"), warmupSteps, steps);
+        return PeerRun.of(List.of("sh", file.toString()), Map.of(), TINY, directory.resolve("tokens"), warmupSteps,
+                steps);
     }
 
     private static MeasuredRun ours(double stepSeconds) {
@@ -80,6 +81,6 @@ class PeerBenchmarkTest {
     }
 
     private static PeerRun theirs(double stepSeconds) {
-        return new PeerRun(List.of(stepSeconds), List.of(5.501, 5.251));
+        return new PeerRun(List.of(stepSeconds), List.of(5.501, 5.251), 0.5, "");
     }
 }

@@ -1,0 +1,45 @@
+package dev.troupe.bench.pairs;
+
+import dev.troupe.bench.MeasuredRun;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.engine.DataType;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunRequest;
+import dev.troupe.publish.ModelExport;
+import dev.troupe.weights.huggingface.HuggingFaceWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** The weights that a training of Troupe begins with, as a file for its peer. */
+final class InitialWeights {
+    private InitialWeights() {
+    }
+
+    /**
+     * Writes them as the family is published, in float32.
+     *
+     * @param settings
+     *            those of the training beside its model's and its arrangement's
+     * @param directory
+     *            an empty one
+     * @return the safetensors file
+     */
+    static Path write(PeerCase training, List<String> settings, Path directory) throws IOException {
+        List<String> all = new ArrayList<>(training.model().settings());
+        all.addAll(training.arrangement().settings());
+        all.addAll(settings);
+        Path output = Files.createDirectory(directory.resolve("run"));
+        RunRequest request = new RunRequest(RunSpecReader.read(Optional.empty(), all), MeasuredRun.corpus(), output,
+                Optional.empty(), OptionalLong.empty());
+        try (PreparedRun run = new PreparedRun(request)) {
+            ModelExport.huggingFace(run.model(), run.weights(), DataType.FLOAT32, directory,
+                    HuggingFaceWriter.USUAL_SHARD_BYTES, Optional.empty());
+        }
+        return directory.resolve("model.safetensors");
+    }
+}
