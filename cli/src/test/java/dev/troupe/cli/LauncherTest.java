@@ -72,6 +72,10 @@ final class LauncherTest {
         assertTrue(started.get(2).contains("--add-modules=jdk.incubator.vector"), started.get(2));
         assertTrue(started.get(3).contains("-XX:AOTCache=" + root.resolve("cli/target/plan.aot")), started.get(3));
         assertFalse(started.get(3).contains("--add-modules"), started.get(3));
+        assertTrue(started.get(3).contains("-XX:TieredStopAtLevel=1"), started.get(3));
+        assertEquals("", launch(environment, "schedule", "1f1b", "--pipeline", "256").errors());
+        String large = Files.readAllLines(root.resolve("started")).get(4);
+        assertFalse(large.contains("TieredStopAtLevel"), "a large plan has both compilers: " + large);
 
         Files.setLastModifiedTime(jar, FileTime.from(Instant.now().plusSeconds(60)));
         assertEquals("troupe: preparing for quicker starts (some seconds)\n", launch(environment, "keys").errors());
