@@ -55,8 +55,28 @@ class PeerBenchmarkTest {
         pairs.add(ours(0.5), theirs(2));
         pairs.add(ours(4), theirs(4));
         assertEquals(
-                "| tiny, 2 ranks, 1f1b, float32 | 8 | 4 | **2.00** | 1.00 to 4.00 | 3 | 5.500, 5.250 | 5.501, 5.251 |",
+                "| tiny, 2 ranks, 1f1b, float32 | 8 | 4 | **2.00** | 1.00 to 4.00 | 0.25 s, 0.50 s | **2.00** | 2.00 to 2.00 | 3 | 1.9e-04 |",
                 PeerPairs.table(List.of(pairs)).lines().toList().getLast());
+    }
+
+    @Test
+    void shouldAddUpTheProcessorTimeOfAllRanksOfAPeer() throws Exception {
+        PeerRun run = peer("""
+                echo "library fast products"
+                echo "step 0 seconds 0.25 loss 5.25"
+                echo "processor seconds 0.5"
+                echo "processor seconds 0.25"
+                """, 0, 1);
+        assertEquals(0.75, run.processorSeconds());
+        assertEquals("fast products", run.library());
+    }
+
+    @Test
+    void shouldRefuseLossesThatPart() {
+        PeerPairs pairs = new PeerPairs(TINY);
+        pairs.add(ours(1), theirs(2));
+        pairs.requireEqualLosses(2e-4);
+        assertThrows(IllegalStateException.class, () -> pairs.requireEqualLosses(1e-4));
     }
 
     @Test
@@ -76,7 +96,8 @@ class PeerBenchmarkTest {
     }
 
     private static MeasuredRun ours(double stepSeconds) {
-        return new MeasuredRun(List.of(stepSeconds), List.of(5.5, 5.25), new ThreadTimes(Map.of()), List.of(), Map.of(),
+        return new MeasuredRun(List.of(stepSeconds), List.of(5.5, 5.25),
+                new ThreadTimes(Map.of("rank 0", 250_000_000L)), List.of(), Map.of(),
                 new HeapUse(0, 0));
     }
 

@@ -93,17 +93,28 @@ final class Gpt2Stage {
         int length = model.sequence();
         int hidden = model.hidden();
         TensorVector parts = linear(block.qkv, norm(block.attentionNorm, x)).split(hidden, 2);
-        Tensor attended = torch.scaled_dot_product_attention(heads(parts.get(0)), heads(parts.get(1)),
-                heads(parts.get(2)), new TensorOptional(), 0, true, new DoubleOptional(), false);
+        Tensor attended = attention(parts.get(0), parts.get(1), parts.get(2));
         Tensor rows = attended.transpose(1, 2).reshape(size, length, hidden);
         Tensor middle = x.add(linear(block.attentionProjection, rows));
         Tensor inner = torch.gelu(linear(block.inner, norm(block.innerNorm, middle)), "tanh");
         return middle.add(linear(block.projection, inner));
     }
 
+    /**
+     * In float32 also under autocast: this build's products of bfloat16 inside attention are OpenBLAS's, which made its
+     * forward ten times and its backward four times as slow as in float32.
+     */
+    private Tensor attention(Tensor query, Tensor key, Tensor value) {
+        torch.set_autocast_enabled(torch.DeviceType.CPU, false);
+        Tensor attended = torch.scaled_dot_product_attention(heads(query), heads(key), heads(value),
+                new TensorOptional(), 0, true, new DoubleOptional(), false);
+        torch.set_autocast_enabled(torch.DeviceType.CPU, model.inBfloat16());
+        return attended;
+    }
+
     private Tensor heads(Tensor part) {
         return part.view(model.microbatchSize(), model.sequence(), model.heads(), model.hidden() / model.heads())
-                .transpose(1, 2);
+                .transpose(1, 2).to(torch.ScalarType.Float);
     }
 
     private Tensor norm(Affine norm, Tensor x) {

@@ -22,8 +22,8 @@ import org.bytedeco.pytorch.global.torch;
 import org.bytedeco.pytorch.global.torch_gloo;
 
 /**
- * Trains GPT-2 by libtorch's eager operations as {@code pytorch.py} does, and times its steps. Prints what it multiplies with,
- * a line a step, and the processor time of the steps that count.
+ * Trains GPT-2 by libtorch's eager operations as {@code pytorch.py} does, and times its steps. Prints what it multiplies
+ * with, a line a step, and the processor time of the steps that count.
  */
 public final class Peer {
     private static final int RTLD_NOW_GLOBAL = 0x102;
@@ -35,8 +35,8 @@ public final class Peer {
      * Trains in this process, or starts one for each rank.
      *
      * @param words
-     *            pairs of an option and its value, as {@link Arguments#parse} reads them; {@code --blas PATH} puts the BLAS of
-     *            that library in OpenBLAS's place
+     *            pairs of an option and its value, as {@link Arguments#parse} reads them; {@code --blas PATH} puts the BLAS
+     *            of that library in OpenBLAS's place
      */
     public static void main(String[] words) throws IOException, InterruptedException {
         List<String> options = List.of(words);

@@ -13,9 +13,9 @@ import org.bytedeco.pytorch.Work;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * One rank of a pipeline over Gloo with one stage a rank, in the order of torch.distributed.pipelining: all forwards and then
- * all backwards, or 1F1B. A receive is waited for where its tensor is computed on; a send only at the end of the step, where
- * PyTorch's 1F1B waits for it together with the next receive.
+ * One rank of a pipeline over Gloo with one stage a rank, in the order of torch.distributed.pipelining: all forwards and
+ * then all backwards, or 1F1B. A receive is waited for where its tensor is computed on; a send only at the end of the step,
+ * where PyTorch's 1F1B waits for it together with the next receive.
  */
 final class PipelineRank implements Trainer {
     private final Arguments arguments;

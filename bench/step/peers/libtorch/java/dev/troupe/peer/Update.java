@@ -15,8 +15,8 @@ import org.bytedeco.pytorch.Type;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * Clipping and AdamW by PyTorch's fused kernels. C++ has no optimizer that calls them, so a few lines of TorchScript do, once
- * a step.
+ * Clipping and AdamW by PyTorch's fused kernels. C++ has no optimizer that calls them, so a few lines of TorchScript do,
+ * once a step.
  */
 final class Update {
     private static final String SCRIPT = """
