@@ -56,7 +56,7 @@ final class ScheduleCommand implements Callable<Integer> {
             "A schedule, or the path of a CSV with a plan of your own (PyTorch's compute-only files read as they are)."})
     private String name;
 
-    @Option(names = "--pipeline", paramLabel = "P", description = "Ranks in the pipeline; a file tells its own.")
+    @Option(names = "--pipeline", paramLabel = "P", description = "Ranks in the pipeline, and with --replicas its stages; a file tells its own.")
     private Integer pipeline;
 
     @Option(names = "--virtual-stages", paramLabel = "V", description = {
@@ -120,7 +120,7 @@ final class ScheduleCommand implements Callable<Integer> {
     private String stepMore(Plan plan, Simulation simulation, Costs simulated) {
         int steps = plan.stepCount();
         Plan longer = new AddTransfers().apply(costs
-                .replaying(overlap.rule(name).plan(plan.rankCount(), plan.microbatchesPerStep(), 2 * steps)));
+                .replaying(overlap.rule(name).plan(plan.stageCount(), plan.microbatchesPerStep(), 2 * steps)));
         long more = Simulator.run(longer, simulated, CREDITS).makespanNanos() - simulation.makespanNanos();
         return "each of " + steps + " steps more: " + CostOptions.UNITS.text(more / steps) + "\n"; // rounded down
     }
@@ -133,6 +133,9 @@ final class ScheduleCommand implements Callable<Integer> {
         OverlappingRule rule = overlap.rule(name);
         if (rule instanceof PipeDream && microbatches == null) {
             microbatches = 1; // the only number
+        }
+        if (pipeline == null && overlap.stages().isPresent()) {
+            pipeline = overlap.stages().getAsInt();
         }
         requireSizes();
         Sizes.requireOneStageARank(name, orElse(virtualStages, 1));

@@ -134,8 +134,9 @@ final class ClusterChecks {
 
     /** Returns whether every named rank is of the world and named once, and some node takes the others. */
     boolean ranks(ParallelLayout layout) {
-        String world = "pipeline x data x tensor = " + layout.pipeline() + " x " + layout.data() + " x "
-                + layout.tensor();
+        String world = layout.replicas().isEmpty()
+                ? "pipeline x data x tensor = " + layout.pipeline() + " x " + layout.data() + " x " + layout.tensor()
+                : "replicas " + layout.replicas() + " x tensor = " + layout.tensor();
         boolean isRight = true;
         Map<Integer, Draft> owners = new HashMap<>();
         for (Draft draft : drafts) {

@@ -320,15 +320,31 @@ public final class RunSpecReader {
                 values.flag("parallel.split-cool-down"),
                 new OverlapSpec(values.integer("parallel.flush-every", 0, MOST_STEPS_PER_FLUSH),
                         values.word("parallel.updates", OverlapSpec.Updates.class, ""),
-                        values.integer("parallel.warm-up", 1, 2)));
+                        values.integer("parallel.warm-up", 1, 2)),
+                replicas());
+    }
+
+    private List<Integer> replicas() {
+        List<Integer> replicas = values.integers("parallel.replicas", 1, MOST_RANKS);
+        int pipeline = values.integer("parallel.pipeline", 1, MOST_RANKS);
+        if (!replicas.isEmpty() && values.sound("parallel.pipeline") && replicas.size() != pipeline) {
+            values.report("parallel.replicas", "a number of ranks for each of the parallel.pipeline = " + pipeline
+                    + " stages, or [] for one each", "" + replicas, "change one of them");
+            return List.of();
+        }
+        return replicas;
     }
 
     private void checkWorld(ParallelSpec parallel) {
-        long world = (long) parallel.pipeline() * parallel.data() * parallel.tensor();
+        long world = parallel.replicas().isEmpty()
+                ? (long) parallel.pipeline() * parallel.data() * parallel.tensor()
+                : parallel.replicas().stream().mapToLong(Integer::longValue).sum() * parallel.tensor();
         if (values.sound("parallel.pipeline", "parallel.data", "parallel.tensor") && world > MOST_RANKS_IN_ALL) {
             values.report("parallel.pipeline",
                     "at most " + MOST_RANKS_IN_ALL + " ranks in all, pipeline x data x tensor",
-                    parallel.pipeline() + " x " + parallel.data() + " x " + parallel.tensor() + " = " + world,
+                    (parallel.replicas().isEmpty()
+                            ? parallel.pipeline() + " x " + parallel.data() + " x " + parallel.tensor()
+                            : "replicas " + parallel.replicas()) + " = " + world,
                     "take fewer");
         }
     }

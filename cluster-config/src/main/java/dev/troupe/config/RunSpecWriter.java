@@ -163,6 +163,7 @@ final class RunSpecWriter {
         plain("flush-every", parallel.overlap().flushEvery());
         word("updates", parallel.overlap().updates().word());
         plain("warm-up", parallel.overlap().warmUp());
+        plain("replicas", parallel.replicas());
     }
 
     private void emulated(EmulatedSpec emulated) {

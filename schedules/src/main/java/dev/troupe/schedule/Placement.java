@@ -3,35 +3,35 @@ package dev.troupe.schedule;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Which rank holds a stage. Each lap over the ranks gives every rank one more virtual stage. */
-public enum Placement {
+/** The rule that says which rank does a microbatch in a stage. */
+public sealed interface Placement permits Laps, Replicas {
     /** Every lap runs the same way: stage i on rank i mod P. With P = 2: stages 0 1 0' 1' on ranks 0 1 0 1. */
-    LOOP {
-        @Override
-        public int rankOf(int stage, int rankCount) {
-            return stage % rankCount;
-        }
-    },
+    Placement LOOP = Laps.LOOP;
     /** There and back: every second lap runs backwards, so that the last rank of one lap is the first of the next. */
-    V {
-        @Override
-        public int rankOf(int stage, int rankCount) {
-            int step = stage % rankCount;
-            boolean there = stage / rankCount % 2 == 0;
-            return there ? step : rankCount - 1 - step;
-        }
-    };
+    Placement V = Laps.V;
 
     /**
-     * Returns the rank that holds a stage.
+     * Returns the rank that does a microbatch in a stage.
      *
      * @param stage index of the stage, from 0
-     * @param rankCount number of ranks in the pipeline, P
+     * @param microbatch index of the microbatch, from 0
+     * @param rankCount number of rows of the plan
      */
-    public abstract int rankOf(int stage, int rankCount);
+    int rankOf(int stage, int microbatch, int rankCount);
+
+    /** Returns the number of ranks that hold a stage: 1, or the replicas that take its microbatches in turns. */
+    default int replicas(int stage) {
+        return 1;
+    }
+
+    /** Returns the ranks that hold a stage, ascending. */
+    default List<Integer> ranksOf(int stage, int rankCount) {
+        return IntStream.range(0, replicas(stage)).mapToObj(replica -> rankOf(stage, replica, rankCount)).toList();
+    }
 
     /** Returns the stages that a rank holds, ascending. */
-    public List<Integer> stagesOf(int rank, int rankCount, int stageCount) {
-        return IntStream.range(0, stageCount).filter(stage -> rankOf(stage, rankCount) == rank).boxed().toList();
+    default List<Integer> stagesOf(int rank, int rankCount, int stageCount) {
+        return IntStream.range(0, stageCount).filter(stage -> ranksOf(stage, rankCount).contains(rank)).boxed()
+                .toList();
     }
 }

@@ -33,7 +33,9 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
             throw new PlanException("Plan \"" + name + "\" needs one row for each of its ranks, but has "
                     + count(rankCount, "rank") + " and " + count(rows.size(), "row") + ".");
         }
-        if (stageCount < 1 || stageCount % rankCount != 0) {
+        if (placement instanceof Replicas replicas) {
+            requireRanks(name, rankCount, stageCount, replicas);
+        } else if (stageCount < 1 || stageCount % rankCount != 0) {
             throw new PlanException("Plan \"" + name + "\" needs the same number of stages on every rank, but has "
                     + count(stageCount, "stage") + " for " + count(rankCount, "rank") + ".");
         }
@@ -77,6 +79,15 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         this(name, rankCount, stageCount, microbatchCount, placement, rows, Set.of());
     }
 
+    private static void requireRanks(String name, int rankCount, int stageCount, Replicas replicas) {
+        if (replicas.counts().size() != stageCount || replicas.rankCount() != rankCount) {
+            throw new PlanException(
+                    "Plan \"" + name + "\" needs a number of replicas for each of its stages, and their sum"
+                            + " as its ranks, but has " + count(stageCount, "stage") + ", " + count(rankCount, "rank")
+                            + " and replicas " + replicas + ".");
+        }
+    }
+
     private static void requirePair(String name, List<List<Action>> rows, Place place) {
         List<Action> row = rows.get(place.rank());
         Action forward = row.get(place.position());
@@ -118,12 +129,35 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
 
     /** Returns the number of stages on each rank, V. */
     public int virtualStages() {
-        return stageCount / rankCount; // exact, see the constructor
+        return placement instanceof Replicas ? 1 : stageCount / rankCount; // exact, see the constructor
     }
 
     @Override
-    public int rankOf(int stage) {
-        return placement.rankOf(stage, rankCount);
+    public int rankOf(int stage, int microbatch) {
+        return placement.rankOf(stage, microbatch, rankCount);
+    }
+
+    @Override
+    public int replicas(int stage) {
+        return placement.replicas(stage);
+    }
+
+    /** Returns the ranks that hold a stage, ascending: one, or its replicas. */
+    public List<Integer> ranksOf(int stage) {
+        return placement.ranksOf(stage, rankCount);
+    }
+
+    /**
+     * Returns the rank that holds a stage and has to do with an action: that of its microbatch. Of what is done once in a
+     * step, which every replica of the stage does, the first one.
+     */
+    public int rankOf(int stage, Action action) {
+        return rankOf(stage, action.kind().isPerMicrobatch() ? action.microbatch() : 0);
+    }
+
+    /** Returns the rank that does an action; see {@link #rankOf(int, Action)}. */
+    public int rankOf(Action action) {
+        return rankOf(action.stage(), action);
     }
 
     /** Returns the stages that a rank holds, ascending. */
@@ -182,6 +216,11 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return stepOf(action.kind(), action.microbatch());
     }
 
+    /** Returns the fewest steps behind which every stage updates its weights: 1, or a round over the replicas of all. */
+    public int stepsPerRound() {
+        return placement instanceof Replicas replicas ? replicas.round() : 1;
+    }
+
     /** Returns the number of microbatches of each step, M. */
     public int microbatchesPerStep() {
         return microbatchCount / stepCount; // exact, see the constructor
@@ -189,7 +228,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
 
     /** Returns whether a stage computes forwards again before their gradients arrive: all of them, or none. */
     public boolean replaysAhead(int stage) {
-        return rows.get(rankOf(stage)).stream()
+        return ranksOf(stage).stream().flatMap(rank -> rows.get(rank).stream())
                 .anyMatch(action -> action.kind() == Kind.RECOMPUTE && action.stage() == stage);
     }
 
@@ -206,7 +245,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     /** Returns whether a message has another end on another rank; if not, the stages need no message. */
     public boolean needsMessage(Action message) {
         int peer = peerStage(message);
-        return peer != StageGraph.NONE && rankOf(peer) != rankOf(message.stage());
+        return peer != StageGraph.NONE && rankOf(peer, message) != rankOf(message.stage(), message);
     }
 
     /** Returns the same plan with other rows and no pairs. */

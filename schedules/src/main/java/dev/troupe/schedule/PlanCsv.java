@@ -63,11 +63,13 @@ final class PlanCsv {
                     if (other != null && other != rank) {
                         throw new PlanException("Plan \"" + name + "\", line " + (rank + 1) + ": " + action
                                 + " stands on rank " + rank + ", but rank " + other + " works on stage "
-                                + action.stage() + " too: one rank holds a stage.");
+                                + action.stage()
+                                + " too: in a plan of a file one rank holds a stage; pipedream by name has"
+                                + " replicas.");
                     }
                 }
             }
-            for (Placement placement : Placement.values()) {
+            for (Placement placement : Laps.values()) {
                 if (misplaced(placement, ranks) < 0) {
                     return placement;
                 }
@@ -75,15 +77,15 @@ final class PlanCsv {
             int loop = misplaced(Placement.LOOP, ranks);
             int v = misplaced(Placement.V, ranks);
             throw new PlanException("Plan \"" + name + "\" places its stages neither as LOOP (which has stage " + loop
-                    + " on rank " + Placement.LOOP.rankOf(loop, rows.size()) + ", not on " + ranks.get(loop)
-                    + ") nor as V (which has stage " + v + " on rank " + Placement.V.rankOf(v, rows.size())
+                    + " on rank " + Placement.LOOP.rankOf(loop, 0, rows.size()) + ", not on " + ranks.get(loop)
+                    + ") nor as V (which has stage " + v + " on rank " + Placement.V.rankOf(v, 0, rows.size())
                     + ", not on " + ranks.get(v) + "): move the stages to the ranks of one of them.");
         }
 
         /** Returns the first stage that a placement would have elsewhere; -1 if there is none. */
         private int misplaced(Placement placement, TreeMap<Integer, Integer> ranks) {
             for (var entry : ranks.entrySet()) {
-                if (placement.rankOf(entry.getKey(), rows.size()) != entry.getValue()) {
+                if (placement.rankOf(entry.getKey(), 0, rows.size()) != entry.getValue()) {
                     return entry.getKey();
                 }
             }

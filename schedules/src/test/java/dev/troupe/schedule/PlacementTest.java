@@ -23,6 +23,6 @@ class PlacementTest {
     }
 
     private static List<Integer> ranks(Placement placement) {
-        return IntStream.range(0, 9).mapToObj(stage -> placement.rankOf(stage, 3)).toList();
+        return IntStream.range(0, 9).mapToObj(stage -> placement.rankOf(stage, 0, 3)).toList();
     }
 }

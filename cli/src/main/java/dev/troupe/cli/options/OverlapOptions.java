@@ -2,9 +2,12 @@ package dev.troupe.cli.options;
 
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.family.OverlappingRule;
+import dev.troupe.schedule.family.PipeDream;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.PipeDream2Bw.Updates;
+import java.util.List;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
@@ -27,6 +30,15 @@ public final class OverlapOptions {
             "Forwards of the warm-up of pipedream-2bw for each rank that follows: 1, or 2 to hide slow messages. Default: 1."})
     private Integer warmUp;
 
+    @Option(names = "--replicas", paramLabel = "R", split = ",", description = {
+            "Ranks of each stage of pipedream, first to last, such as 2,1: microbatch k is done on replica k mod R. Default: one each."})
+    private List<Integer> replicas;
+
+    /** Returns the number of stages that the replicas tell; empty where there are none. */
+    public OptionalInt stages() {
+        return replicas == null ? OptionalInt.empty() : OptionalInt.of(replicas.size());
+    }
+
     /** Returns the number of steps to draw. */
     public int steps(OverlappingRule rule, int pipeline) {
         return steps == null ? rule.drawnSteps(pipeline) : steps;
@@ -40,11 +52,15 @@ public final class OverlapOptions {
                     + " out");
         }
         return OverlappingRule.named(schedule, updates == Place.eager ? Updates.EAGER : Updates.LAZY,
-                warmUp == null ? 1 : warmUp);
+                warmUp == null ? 1 : warmUp, replicas == null ? List.of() : replicas);
     }
 
     /** Refuses these options for any other schedule. */
     public void requireNone(String schedule) {
+        if (replicas != null) {
+            throw new UsageException("--replicas are for " + PipeDream.STASHING + ", but " + schedule
+                    + " has one rank for each of its stages: leave them out, or take " + PipeDream.STASHING);
+        }
         if (Stream.of(steps, updates, warmUp).anyMatch(Objects::nonNull)) {
             throw new UsageException("--steps, --updates and --warm-up are for schedules whose steps overlap, but "
                     + schedule + " draws one step or what its file has: leave them out, or take " + PipeDream2Bw.NAME);

@@ -17,6 +17,7 @@ import dev.troupe.output.MetricsLog;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunData;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.drawing.TerminalDrawing;
 import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.simulator.Costs;
@@ -26,6 +27,7 @@ import java.io.PrintStream;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** The summary of a run before it starts: model, stages, schedule, engine. */
 public final class RunSummary {
@@ -148,7 +150,11 @@ public final class RunSummary {
             }
         }
         String schedule = spec.parallel().schedule();
-        return "drawn by: ./troupe schedule " + schedule + " --pipeline " + plan.rankCount()
+        return "drawn by: ./troupe schedule " + schedule + " --pipeline " + plan.stageCount() / plan.virtualStages()
+                + (plan.placement() instanceof Replicas
+                        ? " --replicas " + spec.parallel().replicas().stream().map(String::valueOf)
+                                .collect(Collectors.joining(","))
+                        : "")
                 + (plan.virtualStages() == 1 ? "" : " --virtual-stages " + plan.virtualStages()) + " --microbatches "
                 + plan.microbatchesPerStep() + (plan.continues() ? overlap(spec.parallel().overlap(), plan) : "");
     }

@@ -44,7 +44,7 @@ public final class ScheduleFigures {
         lines.add(messages(certificate));
         if (certificate.plan().overlapsSteps()) {
             lines.add(weights(certificate));
-            lines.add(certificate.steadyState().map(ScheduleFigures::words)
+            lines.add(certificate.steadyState().map(steady -> words(steady, certificate.plan().stepsPerRound()))
                     .orElse("steady state: no block from one update to the next repeats in the "
                             + certificate.plan().stepCount() + " steps of the plan"));
         }
@@ -62,9 +62,10 @@ public final class ScheduleFigures {
                 + byRank(stages, stage -> "" + weights.staleness().get(stage));
     }
 
-    private static String words(SteadyState steady) {
-        return "steady state: the block from update " + steady.step() + " to update " + (steady.step() + 1)
-                + " leads back to its own beginning, one step on, so the plan is certified for any number of steps";
+    private static String words(SteadyState steady, int steps) {
+        return "steady state: the block from update " + steady.step() + " to update " + (steady.step() + steps)
+                + " leads back to its own beginning, " + (steps == 1 ? "one step" : steps + " steps")
+                + " on, so the plan is certified for any number of steps";
     }
 
     /** Returns the critical path of the step; the time that its actions do not take is that of messages in flight. */

@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 /**
  * The ranks as a grid of pipeline x data x tensor, numbered tensor fastest, then data, then pipeline, as Megatron-LM
  * does (Narayanan et al. 2021): the ranks that exchange most have neighbouring numbers, and so are placed near each other.
+ * Where the stages of one pipeline are on several ranks each, the data coordinate numbers these replicas.
  * Immutable.
  *
  * @param pipeline
@@ -19,8 +20,10 @@ import java.util.stream.IntStream;
  *            D, pipelines side by side, at least 1
  * @param tensor
  *            T, ranks that share a stage, at least 1
+ * @param replicas
+ *            the number of ranks of each place in the one pipeline, which take its microbatches in turns; empty for one each
  */
-public record ParallelLayout(int pipeline, int data, int tensor) {
+public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> replicas) {
 
     /**
      * Checks the degrees.
@@ -32,11 +35,22 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
         requireDegree("pipeline", pipeline);
         requireDegree("data", data);
         requireDegree("tensor", tensor);
+        replicas = List.copyOf(replicas);
+        if (!replicas.isEmpty() && (replicas.size() != pipeline || data != 1
+                || replicas.stream().anyMatch(count -> count < 1))) {
+            throw new LayoutException("replicas must be one number of 1 or more for each of the " + pipeline
+                    + " stages of one pipeline, but found " + replicas + " with data = " + data);
+        }
         if ((double) pipeline * data * tensor > Integer.MAX_VALUE) {
             throw new LayoutException(String.format(Locale.ROOT,
                     "pipeline x data x tensor must be at most %d ranks, but %d x %d x %d are more: take fewer",
                     Integer.MAX_VALUE, pipeline, data, tensor));
         }
+    }
+
+    /** Creates a layout whose places in a pipeline are one rank each, or a group of ranks that share a stage. */
+    public ParallelLayout(int pipeline, int data, int tensor) {
+        this(pipeline, data, tensor, List.of());
     }
 
     private static void requireDegree(String name, int degree) {
@@ -89,9 +103,21 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
         return count == 1 ? "1 rank" : count + " ranks";
     }
 
-    /** Returns the world size: P x D x T. */
+    /** Returns the world size: P x D x T, or where stages are on several ranks the sum over those. */
     public int worldSize() {
-        return pipeline * data * tensor;
+        return before(pipeline) * tensor;
+    }
+
+    /** Returns the number of ranks with the same part of the same weights at a place of the pipeline: D, or its replicas. */
+    public int holders(int place) {
+        return replicas.isEmpty() ? data : replicas.get(place);
+    }
+
+    /** Returns the number of groups that share a stage before a place of the pipeline. */
+    private int before(int place) {
+        return replicas.isEmpty()
+                ? place * data
+                : replicas.subList(0, place).stream().mapToInt(Integer::intValue).sum();
     }
 
     /**
@@ -102,7 +128,12 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
      */
     public Coordinates coordinates(int rank) {
         Objects.checkIndex(rank, worldSize());
-        return new Coordinates(rank / tensor / data, rank / tensor % data, rank % tensor);
+        int group = rank / tensor; // rounded down
+        int place = replicas.isEmpty() ? group / data : 0;
+        while (group >= before(place + 1)) {
+            place++;
+        }
+        return new Coordinates(place, group - before(place), rank % tensor);
     }
 
     /**
@@ -113,22 +144,27 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
      */
     public int rank(Coordinates at) {
         Objects.checkIndex(at.pipeline(), pipeline);
-        Objects.checkIndex(at.data(), data);
+        Objects.checkIndex(at.data(), holders(at.pipeline()));
         Objects.checkIndex(at.tensor(), tensor);
-        return (at.pipeline() * data + at.data()) * tensor + at.tensor();
+        return (before(at.pipeline()) + at.data()) * tensor + at.tensor();
     }
 
     /** Returns every group of a kind, ordered by their first ranks; the ranks of each are in ascending order. */
     public List<List<Integer>> groups(GroupKind kind) {
         return switch (kind) {
             case TENSOR -> groupsBy(at -> new Coordinates(at.pipeline(), at.data(), 0), all());
-            case PIPELINE -> groupsBy(at -> new Coordinates(0, at.data(), at.tensor()), all());
+            case PIPELINE -> groupsBy(at -> new Coordinates(0, pipelineOf(at), at.tensor()), all());
             case DATA -> groupsBy(at -> new Coordinates(at.pipeline(), 0, at.tensor()), all());
-            case MODEL -> groupsBy(at -> new Coordinates(0, at.data(), 0), all());
-            case EMBEDDING -> groupsBy(at -> new Coordinates(0, at.data(), at.tensor()),
+            case MODEL -> groupsBy(at -> new Coordinates(0, pipelineOf(at), 0), all());
+            case EMBEDDING -> groupsBy(at -> new Coordinates(0, pipelineOf(at), at.tensor()),
                     all().filter(rank -> isFirst(rank) || coordinates(rank).pipeline() == pipeline - 1));
             case POSITION_EMBEDDING -> groupsBy(Function.identity(), all().filter(this::isFirst));
         };
+    }
+
+    /** Returns the number of the pipeline that a rank belongs to; replicas belong to one. */
+    private int pipelineOf(Coordinates at) {
+        return replicas.isEmpty() ? at.data() : 0;
     }
 
     private IntStream all() {

@@ -1,6 +1,7 @@
 package dev.troupe.config.spec;
 
 import dev.troupe.config.group.ParallelLayout;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -26,15 +27,24 @@ import java.util.Objects;
  *            of the weights
  * @param overlap
  *            how steps overlap, where the schedule overlaps them
+ * @param replicas
+ *            the number of ranks of each stage, which take its microbatches in turns; empty for one each
  */
 public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
-        String layout, boolean splitCoolDown, OverlapSpec overlap) {
+        String layout, boolean splitCoolDown, OverlapSpec overlap, List<Integer> replicas) {
 
     /** Refuses a missing part. */
     public ParallelSpec {
         Objects.requireNonNull(schedule, "schedule");
         Objects.requireNonNull(layout, "layout");
         Objects.requireNonNull(overlap, "overlap");
+        replicas = List.copyOf(replicas);
+    }
+
+    /** Creates the division of a run that has each stage on one rank. */
+    public ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
+            String layout, boolean splitCoolDown, OverlapSpec overlap) {
+        this(pipeline, tensor, data, sequence, virtualStages, schedule, layout, splitCoolDown, overlap, List.of());
     }
 
     /** Creates the division of a run that says nothing of overlapping steps. */
@@ -45,10 +55,12 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
 
     /** Returns the layout: the coordinates and the groups of each rank. */
     public ParallelLayout ranks() {
-        return new ParallelLayout(pipeline, data, tensor);
+        return replicas.isEmpty()
+                ? new ParallelLayout(pipeline, data, tensor)
+                : new ParallelLayout(pipeline, 1, tensor, replicas);
     }
 
-    /** Returns the world size: P x D x T. */
+    /** Returns the world size: P x D x T, or the replicas of all stages. */
     public int worldSize() {
         return ranks().worldSize();
     }

@@ -161,4 +161,23 @@ class ParallelLayoutTest {
             }
         }
     }
+
+    /** Stage 0 on ranks 0 and 1, stage 1 on rank 2, stage 2 on ranks 3 to 5. */
+    @Test
+    void shouldNumberReplicasStageByStage() {
+        ParallelLayout layout = new ParallelLayout(3, 1, 1, List.of(2, 1, 3));
+        assertEquals(6, layout.worldSize());
+        assertEquals(new Coordinates(0, 1, 0), layout.coordinates(1));
+        assertEquals(new Coordinates(1, 0, 0), layout.coordinates(2));
+        assertEquals(new Coordinates(2, 2, 0), layout.coordinates(5));
+        for (int rank = 0; rank < 6; rank++) {
+            assertEquals(rank, layout.rank(layout.coordinates(rank)));
+        }
+        assertEquals(List.of(List.of(0, 1), List.of(2), List.of(3, 4, 5)), layout.groups(GroupKind.DATA));
+        assertEquals(List.of(List.of(0, 1, 2, 3, 4, 5)), layout.groups(GroupKind.PIPELINE));
+        assertEquals(List.of(List.of(0, 1, 3, 4, 5)), layout.groups(GroupKind.EMBEDDING));
+        assertEquals(3, layout.holders(2));
+        assertThrows(LayoutException.class, () -> new ParallelLayout(2, 1, 1, List.of(2, 1, 3)));
+        assertThrows(LayoutException.class, () -> new ParallelLayout(3, 2, 1, List.of(2, 1, 3)));
+    }
 }

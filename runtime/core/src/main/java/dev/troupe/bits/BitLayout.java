@@ -121,9 +121,10 @@ public final class BitLayout {
 
         private void add(What what, int layer, TrainingPlan plan, int rank) {
             microbatches[what.ordinal()][layer] = keys.size();
+            Coordinates at = plan.ranks().coordinates(rank);
+            int replica = plan.ranks().replicas().isEmpty() ? BitKey.NONE : at.data();
             for (int microbatch = 0; microbatch < plan.training().plan().microbatchesPerStep(); microbatch++) {
-                keys.add(new BitKey(what, plan.microbatchInStep(rank, microbatch), layer, "", BitKey.NONE,
-                        plan.ranks().coordinates(rank).tensor()));
+                keys.add(new BitKey(what, plan.microbatchInStep(rank, microbatch), layer, "", replica, at.tensor()));
             }
         }
 

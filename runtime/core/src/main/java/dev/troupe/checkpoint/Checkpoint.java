@@ -184,6 +184,11 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return manifest.model().spec();
     }
 
+    /** Returns the ranks of each stage of the run that wrote it; empty where each had one. */
+    public List<Integer> replicas() {
+        return manifest.replicas();
+    }
+
     /** The type of the weights: float64 where they were trained so, else float32. */
     public DataType parameterType() {
         return files.stream().flatMap(file -> file.tensors().values().stream())

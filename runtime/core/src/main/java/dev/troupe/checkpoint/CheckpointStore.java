@@ -46,6 +46,7 @@ public final class CheckpointStore {
     private final int kept;
     private final long expectedBytes;
     private final Disk disk;
+    private final List<Integer> replicas;
 
     /**
      * @param runDirectory
@@ -60,10 +61,16 @@ public final class CheckpointStore {
      *            bytes of the tensors of one checkpoint
      */
     public CheckpointStore(Path runDirectory, ModelSpec model, String products, int kept, long expectedBytes) {
-        this(runDirectory, model, products, kept, expectedBytes, Disk.REAL);
+        this(runDirectory, model, products, kept, expectedBytes, Disk.REAL, List.of());
     }
 
     CheckpointStore(Path runDirectory, ModelSpec model, String products, int kept, long expectedBytes, Disk disk) {
+        this(runDirectory, model, products, kept, expectedBytes, disk, List.of());
+    }
+
+    private CheckpointStore(Path runDirectory, ModelSpec model, String products, int kept, long expectedBytes,
+            Disk disk,
+            List<Integer> replicas) {
         this.runDirectory = runDirectory;
         this.folder = CheckpointFolder.of(runDirectory);
         this.model = model;
@@ -71,6 +78,12 @@ public final class CheckpointStore {
         this.kept = kept;
         this.expectedBytes = expectedBytes;
         this.disk = disk;
+        this.replicas = replicas;
+    }
+
+    /** Returns the same store for a run whose stages are on several ranks, which every manifest tells. */
+    public CheckpointStore ofReplicas(List<Integer> counts) {
+        return new CheckpointStore(runDirectory, model, products, kept, expectedBytes, disk, List.copyOf(counts));
     }
 
     /** Returns the directory of the committed checkpoint after {@code stepsDone} steps in a run's directory. */
@@ -148,7 +161,7 @@ public final class CheckpointStore {
             }
             Path manifest = partial.resolve(Manifest.FILE);
             Files.writeString(manifest, new Manifest(Manifest.FORMAT, stepsDone, Manifest.Model.of(model), lossScale,
-                    products, standing).toJson());
+                    products, standing, replicas).toJson());
             force(manifest, StandardOpenOption.WRITE);
             deleteAllBut(standing, partial);
             force(partial, StandardOpenOption.READ);

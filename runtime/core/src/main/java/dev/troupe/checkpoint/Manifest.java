@@ -1,5 +1,6 @@
 package dev.troupe.checkpoint;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
@@ -27,13 +28,17 @@ import java.util.regex.Pattern;
  *
  * @param products
  *            the libraries of matrix products that computed it, as {@link EngineSettings#products}
+ * @param replicas
+ *            the ranks of each stage where one had several, so that stages have had different numbers of updates; none where
+ *            each had one
  */
 record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(value = "steps_done", required = true) long stepsDone,
         @JsonProperty(required = true) Model model,
         @JsonProperty(value = "loss_scale", required = true) LossScale lossScale,
         @JsonProperty(required = true) String products,
-        @JsonProperty(required = true) List<CheckpointPart> parts) {
+        @JsonProperty(required = true) List<CheckpointPart> parts,
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> replicas) {
     /** Its name in a checkpoint's directory. */
     static final String FILE = "manifest.json";
     /** The layout of directory and files that this version writes. */
@@ -83,6 +88,7 @@ record Manifest(@JsonProperty(required = true) int format,
                             + " and " + parts.size());
         }
         parts = List.copyOf(parts);
+        replicas = List.copyOf(replicas);
     }
 
     /**
@@ -118,6 +124,9 @@ record Manifest(@JsonProperty(required = true) int format,
             }
             if (format.longValue() <= LAST_WITHOUT_PRODUCTS && !tree.has("products")) {
                 ((ObjectNode) tree).put("products", EngineSettings.OWN_PRODUCTS);
+            }
+            if (!tree.has("replicas")) {
+                ((ObjectNode) tree).putArray("replicas");
             }
             Manifest manifest = JSON.treeToValue(tree, Manifest.class);
             manifest.model().spec();

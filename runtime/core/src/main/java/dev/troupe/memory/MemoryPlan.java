@@ -87,7 +87,9 @@ public record MemoryPlan(List<RankMemory> ranks) {
             Coordinates at = plan.ranks().coordinates(rank);
             int tokens = IndexRange.share(plan.model().size(Axis.VOCABULARY), at.tensor(), plan.ranks().tensor())
                     .size();
-            RankMemory memory = walked.computeIfAbsent(new Share(at.pipeline(), tokens, 0), _ -> walk(rank)).as(rank);
+            RankMemory memory = walked.computeIfAbsent(new Share(plan.ranks().replicas().isEmpty()
+                    ? at.pipeline()
+                    : rank, tokens, 0), _ -> walk(rank)).as(rank); // replicas have edges of their own
             if (snapshots == 0 || plan.zero() == Zero.NONE) {
                 return memory;
             }

@@ -90,7 +90,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
         this.engine = SizingEngine.like(engine);
         Coordinates at = plan.ranks().coordinates(rank);
         TensorShare share = new TensorShare(new Group(plan.ranks().tensor(), at.tensor()), plan.sharesSequence());
-        DataShare data = new DataShare(new Group(plan.ranks().data(), at.data()), plan.zero(),
+        DataShare data = new DataShare(new Group(plan.ranks().holders(at.pipeline()), at.data()), plan.zero(),
                 Runnable::run);
         for (int stage : plan.stagesOf(rank)) {
             fitting(stage, "", () -> stages.put(stage,

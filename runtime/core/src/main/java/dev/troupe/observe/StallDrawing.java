@@ -113,7 +113,7 @@ public final class StallDrawing {
     }
 
     private Place place(int rank) {
-        return new Place(plan.ranks().coordinates(rank).pipeline(), positions.get(rank).position());
+        return new Place(plan.placeOf(rank), positions.get(rank).position());
     }
 
     private boolean isAtFault(int rank) {

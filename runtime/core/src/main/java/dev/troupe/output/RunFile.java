@@ -87,7 +87,7 @@ public final class RunFile {
         ArrayNode stages = json.putArray("stages");
         for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
             LayerRange layers = plan.partition().layers(stage);
-            stages.addObject().put("stage", stage).put("place", plan.training().plan().rankOf(stage))
+            stages.addObject().put("stage", stage).put("place", plan.training().plan().ranksOf(stage).getFirst())
                     .put("first_layer", layers.first()).put("last_layer", layers.last())
                     .put("parameters", plan.partition().parameterCount(stage));
         }

@@ -234,7 +234,7 @@ public final class StepJson {
         Set<List<Integer>> hops = new LinkedHashSet<>();
         for (List<Action> row : plan.rows()) {
             row.stream().filter(action -> action.kind().isReceive() && plan.needsMessage(action)).forEach(
-                    action -> hops.add(List.of(plan.rankOf(plan.peerStage(action)), plan.rankOf(action.stage()))));
+                    action -> hops.add(List.of(plan.rankOf(plan.peer(action)), plan.rankOf(action))));
         }
         return hops;
     }

@@ -4,6 +4,7 @@ import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.schedule.family.OverlappingSteps;
@@ -46,6 +47,9 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
      *             where its steps overlap, and the run cannot do that
      */
     public Schedule of(ParallelSpec parallel, int microbatches, TrainingSpec training, boolean sharesParameter) {
+        if (!parallel.replicas().isEmpty()) {
+            requireReplicas(parallel, training);
+        }
         if (!Schedules.overlapsSteps(parallel.schedule())) {
             Schedule named = Schedules.named(parallel.schedule());
             return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
@@ -63,15 +67,53 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
         OverlappingRule rule = OverlappingRule.named(parallel.schedule(), switch (overlap.updates()) {
             case LAZY -> PipeDream2Bw.Updates.LAZY;
             case EAGER -> PipeDream2Bw.Updates.EAGER;
-        }, overlap.warmUp());
+        }, overlap.warmUp(), parallel.replicas());
+        int round = parallel.replicas().isEmpty() ? 1 : new Replicas(parallel.replicas()).round();
+        requireRounds(parallel, round);
         boolean areSingle = rule instanceof PipeDream;
         if (areSingle) {
             requireUpdatesAlone(parallel, training, sharesParameter);
         }
         long forwards = (long) parallel.stageCount() * microbatches; // of a step
         return new OverlappingSteps(rule, overlap.flushEvery() == 0
-                ? flushEvery(forwards, areSingle ? MOST_MICROBATCHES_BY_DEFAULT : MOST_BY_DEFAULT)
+                ? flushEvery(forwards, areSingle ? MOST_MICROBATCHES_BY_DEFAULT : MOST_BY_DEFAULT, round)
                 : checked(overlap.flushEvery(), forwards));
+    }
+
+    /** Refuses what a run with stages on several ranks cannot have. */
+    private static void requireReplicas(ParallelSpec parallel, TrainingSpec training) {
+        String found = "parallel.replicas = " + parallel.replicas();
+        if (!parallel.schedule().equals(PipeDream.STASHING)) {
+            throw new UsageException(found + ", but parallel.schedule = " + parallel.schedule()
+                    + " has each stage on one rank: take " + PipeDream.STASHING + ", or leave the replicas out");
+        }
+        if (parallel.data() > 1 || parallel.tensor() > 1) {
+            throw new UsageException(found + ", but parallel.data = " + parallel.data() + " and parallel.tensor = "
+                    + parallel.tensor()
+                    + ": the replicas of a stage share out its microbatches, as pipelines side by side"
+                    + " do, and each is one rank: set both to 1, or leave the replicas out");
+        }
+        if (training.zero() > 0) {
+            throw new UsageException(found + ", but training.zero = " + training.zero()
+                    + ": each replica holds and updates all weights of its stage: set it to 0, or leave the replicas out");
+        }
+    }
+
+    /** Refuses counts of steps, of one microbatch each, that end in the midst of a round. */
+    private void requireRounds(ParallelSpec parallel, int round) {
+        if (divisor() % round == 0 && parallel.overlap().flushEvery() % round == 0) {
+            return;
+        }
+        throw new UsageException(
+                "parallel.replicas = " + parallel.replicas() + ": all stages have updated their weights"
+                        + " behind a multiple of " + round + " microbatches, so " + round
+                        + " must divide training.steps = " + steps
+                        + (validateEvery == 0 ? "" : ", training.validate-every = " + validateEvery)
+                        + (checkpointEvery == 0 ? "" : ", training.checkpoint-every = " + checkpointEvery)
+                        + (parallel.overlap().flushEvery() == 0
+                                ? ""
+                                : ", parallel.flush-every = " + parallel.overlap().flushEvery())
+                        + (stepsDone == 0 ? "" : " and the " + stepsDone + " steps that are done") + ": change them");
     }
 
     /** Refuses what an update would have to wait for where a stage updates its weights alone. */
@@ -98,10 +140,11 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
     }
 
     /** The greatest number of steps that every pass can have. */
-    private int flushEvery(long forwards, int most) {
-        return IntStream.rangeClosed(1, most)
-                .filter(number -> divisor() % number == 0 && number * forwards <= SizeChecks.MOST_FORWARDS).max()
-                .orElse(1);
+    private int flushEvery(long forwards, int most, int round) {
+        return IntStream.rangeClosed(1, Math.max(most, round))
+                .filter(number -> number % round == 0 && divisor() % number == 0
+                        && number * forwards <= SizeChecks.MOST_FORWARDS)
+                .max().orElse(round);
     }
 
     private int checked(int flushEvery, long forwards) {

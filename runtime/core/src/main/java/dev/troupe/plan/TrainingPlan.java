@@ -21,6 +21,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * When, what and where as one: the certified plan of a training step, that of a pass over validation data, and the layers
@@ -155,16 +156,25 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return ranks.data() * ranks.tensor();
     }
 
+    /** Returns the ranks of each stage where one has several; empty where each has one. */
+    public List<Integer> replicas() {
+        return ranks.replicas().stream().anyMatch(count -> count > 1) ? ranks.replicas() : List.of();
+    }
+
     /** The ranks that write their share of the gradients to a file, each once for each of its stages. */
     public int gradientWriters() {
-        return partition.stageCount() * ranks.tensor() * ranks.data();
+        return IntStream.range(0, ranks.pipeline()).map(ranks::holders).sum() * ranks.tensor()
+                * training.plan().virtualStages();
     }
 
     /**
      * Returns the number in the whole step of a microbatch of a rank's pipeline: data rank d takes d M .. d M + M-1 of
      * the D M. So D pipelines read what one pipeline with D M microbatches reads, each sequence once, in the same order.
+     * Replicas belong to one pipeline.
      */
     public int microbatchInStep(int rank, int microbatch) {
-        return ranks.coordinates(rank).data() * training.plan().microbatchesPerStep() + microbatch;
+        return !ranks.replicas().isEmpty()
+                ? microbatch
+                : ranks.coordinates(rank).data() * training.plan().microbatchesPerStep() + microbatch;
     }
 }

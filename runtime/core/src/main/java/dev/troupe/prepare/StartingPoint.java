@@ -191,10 +191,25 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
      *             with what is there and what is asked for
      */
     void requireVersions(TrainingPlan plan) {
+        files.stream().filter(Checkpoint.class::isInstance).map(Checkpoint.class::cast)
+                .forEach(checkpoint -> requireReplicas(checkpoint, plan.replicas()));
         if (plan.training().plan().continues()) {
             files.stream().filter(Checkpoint.class::isInstance).map(Checkpoint.class::cast)
                     .forEach(checkpoint -> requireVersions(checkpoint, plan));
         }
+    }
+
+    private static void requireReplicas(Checkpoint checkpoint, List<Integer> asked) {
+        if (!checkpoint.replicas().equals(asked)) {
+            throw new UsageException(checkpoint.directory() + " is of a run with " + ranks(checkpoint.replicas())
+                    + ", but this one has " + ranks(asked)
+                    + ": a stage has as many fewer updates as it has ranks, so resume with parallel.replicas = "
+                    + checkpoint.replicas() + " and parallel.schedule as it was");
+        }
+    }
+
+    private static String ranks(List<Integer> replicas) {
+        return replicas.isEmpty() ? "each stage on one rank" : "parallel.replicas = " + replicas;
     }
 
     private static void requireVersions(Checkpoint checkpoint, TrainingPlan plan) {

@@ -215,7 +215,7 @@ public final class TrainingRun {
     public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
         return new CheckpointStore(directory, run.model(), run.engine().settings().products(),
                 run.spec().training().keepCheckpoints(),
-                run.checkpointBytes());
+                run.checkpointBytes()).ofReplicas(run.plan().replicas());
     }
 
     /** Returns the lengths of the microbatches of a run's steps. */

@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -39,10 +40,12 @@ public final class StageOps implements StepOps {
     private final TrainingPlan plan;
     private final RankSide rank;
     private final Coordinates at;
+    private final int replicas;
+    private final boolean isReplicated;
     private final Set<Action> lastBackwards;
     private final Map<Action, Integer> updatesBehind;
-    /** The stage's last forward of a pass over validation data. */
-    private final Action lastOfValidation;
+    /** The stage's last forward of a pass over validation data; none where other replicas do all. */
+    private final Optional<Action> lastOfValidation;
     /** The stage's forwards of each step of the pass under way, whose losses are still to be told. */
     private final Map<Integer, Set<Action>> untold = new HashMap<>();
 
@@ -54,23 +57,22 @@ public final class StageOps implements StepOps {
         this.plan = plan;
         this.rank = rank;
         this.at = plan.ranks().coordinates(rank.rank());
+        this.replicas = plan.training().plan().replicas(stage.index());
+        this.isReplicated = replicas > 1;
         this.lastBackwards = IntStream.range(0, plan.stepsPerPass())
                 .mapToObj(step -> plan.lastBackward(rank.rank(), stage.index(), step))
                 .collect(Collectors.toUnmodifiableSet());
         this.updatesBehind = plan.updatesBehind(rank.rank(), stage.index());
         this.lastOfValidation = plan.row(Pass.Kind.VALIDATION, rank.rank()).actions().stream()
                 .filter(action -> action.kind() == Kind.FORWARD && action.stage() == stage.index())
-                .reduce((before, after) -> after).orElseThrow();
+                .reduce((before, after) -> after);
     }
 
     /** Gives the transport as many buffers for each way into this stage as the plan declares credits. */
     public void grantFirstCredits() {
-        for (Kind receive : List.of(Kind.RECV_F, Kind.RECV_B)) {
-            Action any = new Action(stage.index(), receive, 0);
-            if (plan.needsMessage(any)) {
-                for (int credit = 0; credit < plan.creditsPerEdge(); credit++) {
-                    rank.grant(any, stage.takeBoundary());
-                }
+        for (Action any : plan.receivesOf(rank.rank(), stage.index())) {
+            for (int credit = 0; credit < plan.creditsPerEdge(); credit++) {
+                rank.grant(any, stage.takeBoundary());
             }
         }
     }
@@ -126,7 +128,8 @@ public final class StageOps implements StepOps {
         clock.ends();
         if (stage.hasHead()) {
             untold.computeIfAbsent(plan.stepInRow(pass.kind(), action), _ -> new LinkedHashSet<>()).add(action);
-            boolean endsPass = pass.kind() == Pass.Kind.VALIDATION && action.equals(lastOfValidation);
+            boolean endsPass = pass.kind() == Pass.Kind.VALIDATION
+                    && lastOfValidation.filter(action::equals).isPresent();
             return endsPass ? new ActionResult(losses(action, pass), List.of()) : ActionResult.NOTHING;
         }
         handOver(action.as(Kind.SEND_F), pass, output);
@@ -155,7 +158,7 @@ public final class StageOps implements StepOps {
                     }
                 }
                 case VALIDATION -> {
-                    if (isFirstOfItsKind()) {
+                    if (isFirstOfItsKind() || isReplicated) { // each replica has its own microbatches
                         losses.add(new MicrobatchLoss(inStep, loss));
                     }
                 }
@@ -185,7 +188,10 @@ public final class StageOps implements StepOps {
         if (!stage.hasEmbedding()) {
             handOver(action.as(Kind.SEND_B), pass, inputGradient);
         }
-        return ActionResult.NOTHING;
+        // The norm of a replica's round is of a later step than some of its losses.
+        return stage.hasHead() && isReplicated
+                ? new ActionResult(losses(action, pass), List.of())
+                : ActionResult.NOTHING;
     }
 
     private ActionResult backwardWeight(int microbatch) {
@@ -298,7 +304,7 @@ public final class StageOps implements StepOps {
         // Every rank of the group takes part.
         stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum)));
         return new ActionResult(
-                stage.hasHead() ? losses(action, pass) : List.of(),
+                stage.hasHead() && !isReplicated ? losses(action, pass) : List.of(),
                 isFirstOfItsKind() ? sums : List.of());
     }
 
@@ -309,7 +315,9 @@ public final class StageOps implements StepOps {
         if (update.skipped()) {
             stage.skipStep();
         } else {
-            stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
+            // The mean of the gradients of a round, at a rate in proportion to its microbatches.
+            stage.optimizerStep(update.learningRate() * replicas, update.gradientScale() / replicas,
+                    Math.ceilDiv(update.updateNumber(), replicas)); // exact but in a trial of one update
         }
         clock.ends();
         tellUpdated(action);

@@ -45,7 +45,7 @@ final class ComputeCheck {
                 throw missing(index.find(forward.as(kind)), forward, forward.as(kind) + " has nothing to go back over");
             }
         }
-        throw missing(index.endOf(index.plan().rankOf(forward.stage())), forward,
+        throw missing(index.endOf(index.plan().rankOf(forward)), forward,
                 "stage " + forward.stage() + " never sees microbatch " + forward.microbatch());
     }
 

@@ -34,9 +34,19 @@ final class DryRun {
     private final int creditsPerEdge;
     private final int[] positions;
     /** By step, the work from which its decision follows: its norms, and the gradients of the weights themselves. */
-    private final List<List<Action>> measured;
-    private final Set<Action> done = new HashSet<>();
+    private final List<List<Work>> measured;
+    /** The kind of action in which the replicas of a stage add up their gradients. */
+    private final Kind meeting;
+    private final Set<Work> done = new HashSet<>();
+    private final Set<Work> arrived = new HashSet<>();
     private final Map<Edge, Channel> channels = new HashMap<>();
+
+    /** An action of a rank; each of the replicas of a stage does what is done once in a step. */
+    private record Work(int rank, Action action) {
+        static Work of(int rank, Action action) {
+            return new Work(rank, action.work());
+        }
+    }
 
     private DryRun(PlanIndex index, boolean withMessages, int creditsPerEdge) {
         this.index = index;
@@ -45,16 +55,22 @@ final class DryRun {
         this.creditsPerEdge = creditsPerEdge;
         this.positions = new int[plan.rankCount()];
         this.measured = measured(plan);
+        this.meeting = plan.rows().stream().flatMap(List::stream).anyMatch(each -> each.kind() == Kind.REDUCE_GRAD)
+                ? Kind.REDUCE_GRAD
+                : Kind.UPDATE;
     }
 
-    private static List<List<Action>> measured(Plan plan) {
-        List<List<Action>> measured = new ArrayList<>();
+    private static List<List<Work>> measured(Plan plan) {
+        List<List<Work>> measured = new ArrayList<>();
         for (int step = 0; step < plan.stepCount(); step++) {
             measured.add(new ArrayList<>());
         }
         for (Predicate<Kind> measures : List.<Predicate<Kind>>of(kind -> kind == Kind.NORM, Kind::freesActivation)) {
-            plan.rows().stream().flatMap(List::stream).filter(action -> measures.test(action.kind()))
-                    .forEach(action -> measured.get(plan.stepOf(action)).add(action.work()));
+            for (int row = 0; row < plan.rankCount(); row++) {
+                int rank = row;
+                plan.rows().get(rank).stream().filter(action -> measures.test(action.kind()))
+                        .forEach(action -> measured.get(plan.stepOf(action)).add(Work.of(rank, action)));
+            }
         }
         return measured;
     }
@@ -105,11 +121,22 @@ final class DryRun {
 
     private boolean advance(int rank, int end) {
         int before = positions[rank];
+        boolean met = positions[rank] < end && arrive(rank);
         while (positions[rank] < end && obstacle(rank) == null) {
-            perform(current(rank));
+            perform(rank, current(rank));
             positions[rank]++;
+            met |= positions[rank] < end && arrive(rank);
         }
-        return positions[rank] > before;
+        return met || positions[rank] > before;
+    }
+
+    /** A rank has come to its next action; returns whether others meet it there, and did not know. */
+    private boolean arrive(int rank) {
+        return meets(current(rank)) && arrived.add(Work.of(rank, current(rank)));
+    }
+
+    private boolean meets(Action action) {
+        return action.kind() == meeting && plan.replicas(action.stage()) > 1;
     }
 
     private Action current(int rank) {
@@ -117,14 +144,14 @@ final class DryRun {
     }
 
     /** Returns the action for which the walk of a rank waits; null if the rank can continue. */
-    private Action obstacle(int rank) {
-        Action own = obstacle(current(rank));
+    private Work obstacle(int rank) {
+        Work own = obstacle(current(rank));
         boolean pair = own == null && plan.overlaps().contains(new Place(rank, positions[rank]));
         // A pair begins only when its backward can, too.
         return pair ? obstacle(plan.rows().get(rank).get(positions[rank] + 1)) : own;
     }
 
-    private Action obstacle(Action action) {
+    private Work obstacle(Action action) {
         Kind kind = action.kind();
         if (kind == Kind.FORWARD) {
             int source = plan.graph().source(Flow.ACTIVATIONS, action.stage());
@@ -139,7 +166,14 @@ final class DryRun {
         }
         if (kind.isReceive()) {
             boolean isThere = !withMessages || channel(action).landed.contains(action.microbatch());
-            return isThere ? null : plan.peer(action);
+            return isThere ? null : new Work(plan.rankOf(plan.peer(action)), plan.peer(action));
+        }
+        if (meets(action)) {
+            for (int replica : plan.ranksOf(action.stage())) {
+                if (!arrived.contains(Work.of(replica, action))) {
+                    return new Work(replica, action);
+                }
+            }
         }
         return kind.resource() == Resource.DECISION && plan.updateAwaitsAll(plan.stepOf(action))
                 ? measured.get(plan.stepOf(action)).stream().filter(each -> !done.contains(each)).findFirst()
@@ -147,8 +181,9 @@ final class DryRun {
                 : null;
     }
 
-    private Action notDone(Action action) {
-        return done.contains(action.work()) ? null : action;
+    private Work notDone(Action action) {
+        Work work = new Work(plan.rankOf(action), action);
+        return done.contains(Work.of(work.rank(), action)) ? null : work;
     }
 
     private Action inputGradient(int stage, int microbatch) {
@@ -156,8 +191,8 @@ final class DryRun {
         return index.has(whole) ? whole : whole.as(Kind.BACKWARD_INPUT);
     }
 
-    private void perform(Action action) {
-        done.add(action.work());
+    private void perform(int rank, Action action) {
+        done.add(Work.of(rank, action));
         if (withMessages && action.kind().isTransfer()) {
             if (action.kind().isSend()) {
                 channel(action).send(action.microbatch());
@@ -230,16 +265,17 @@ final class DryRun {
 
     private int rankWaitedFor(int rank) {
         Action action = current(rank);
-        return lacksCredit(action) ? rank : plan.rankOf(obstacle(rank).stage());
+        return lacksCredit(action) ? rank : obstacle(rank).rank();
     }
 
     private String waitOf(int rank) {
         Action action = current(rank);
-        Action missing = obstacle(rank);
+        Work missing = obstacle(rank);
         if (lacksCredit(action)) {
-            return missing + ", which gets no credit";
+            return missing.action() + ", which gets no credit";
         }
-        return missing + " of rank " + plan.rankOf(missing.stage()) + ", position " + index.find(missing).position();
+        return missing.action() + " of rank " + missing.rank() + ", position "
+                + index.find(missing.rank(), missing.action()).position();
     }
 
     /** Returns the reason why a circle of ranks is stuck, and the remedy. */

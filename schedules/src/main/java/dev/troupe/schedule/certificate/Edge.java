@@ -12,11 +12,13 @@ public record Edge(int fromRank, int fromStage, int toRank, int toStage) {
     /** Returns the edge on which a send or a receive of a plan travels. */
     public static Edge of(Plan plan, Action message) {
         int peer = plan.peerStage(message);
-        return message.kind().isSend() ? between(plan, message.stage(), peer) : between(plan, peer, message.stage());
+        return message.kind().isSend()
+                ? between(plan, message, message.stage(), peer)
+                : between(plan, message, peer, message.stage());
     }
 
-    private static Edge between(Plan plan, int fromStage, int toStage) {
-        return new Edge(plan.rankOf(fromStage), fromStage, plan.rankOf(toStage), toStage);
+    private static Edge between(Plan plan, Action message, int fromStage, int toStage) {
+        return new Edge(plan.rankOf(fromStage, message), fromStage, plan.rankOf(toStage, message), toStage);
     }
 
     /** Returns whether activations travel on this edge; if not, gradients do. */

@@ -54,7 +54,7 @@ final class MessageCheck {
         // Where the send is there and the receive is not, the send is the place to point at.
         if (plan.needsMessage(receive) && !index.has(receive) && !index.has(plan.peer(receive))) {
             throw index.refusal(place, "needs " + receive, user + " has no " + receive
-                    + ", but what it needs is made on rank " + plan.rankOf(plan.peerStage(receive))
+                    + ", but what it needs is made on rank " + plan.rankOf(plan.peer(receive))
                     + ": put the receive before it, or lower the plan.");
         }
     }
@@ -63,7 +63,7 @@ final class MessageCheck {
         requireBetweenRanks(place, send);
         if (!index.has(plan.peer(send))) {
             throw index.refusal(place, "nobody receives it", send + " is a send without a receive: rank "
-                    + plan.rankOf(plan.peerStage(send)) + " has no " + plan.peer(send) + ".");
+                    + plan.rankOf(plan.peer(send)) + " has no " + plan.peer(send) + ".");
         }
         requireThere(place, send, maker);
         if (!index.isBefore(maker, send)) {
@@ -76,7 +76,7 @@ final class MessageCheck {
         requireBetweenRanks(place, receive);
         if (!index.has(plan.peer(receive))) {
             throw index.refusal(place, "nobody sends it", receive + " is a receive without a send: rank "
-                    + plan.rankOf(plan.peerStage(receive)) + " has no " + plan.peer(receive) + ".");
+                    + plan.rankOf(plan.peer(receive)) + " has no " + plan.peer(receive) + ".");
         }
         requireThere(place, receive, user);
         if (!index.isBefore(receive, user)) {

@@ -1,5 +1,6 @@
 package dev.troupe.schedule.certificate;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,12 +13,15 @@ import dev.troupe.schedule.PlanException;
 
 /**
  * The place of each action of a plan, whatever version of the weights it reads. A plan has an index only where each action
- * exists, is on its rank and is there once; the later checks depend on that.
+ * exists, is on its rank and is there once; the later checks depend on that. What every replica of a stage does once in a
+ * step is found by its rank.
  */
 final class PlanIndex {
     private final Plan plan;
     private final boolean overlapsSteps;
     private final Map<Action, Place> places = new HashMap<>();
+    /** By rank, what is done once in a step. */
+    private final List<Map<Action, Place>> ofSteps = new ArrayList<>();
 
     private PlanIndex(Plan plan) {
         this.plan = plan;
@@ -27,6 +31,7 @@ final class PlanIndex {
     static PlanIndex of(Plan plan) {
         PlanIndex index = new PlanIndex(plan);
         for (int rank = 0; rank < plan.rankCount(); rank++) {
+            index.ofSteps.add(new HashMap<>());
             for (int position = 0; position < plan.rows().get(rank).size(); position++) {
                 index.add(new Place(rank, position));
             }
@@ -42,18 +47,32 @@ final class PlanIndex {
         return overlapsSteps;
     }
 
-    /** Returns the place of an action; null if it is not in the plan. */
+    /** Returns the place of an action, of the first replica that may do it; null if it is not there. */
     Place find(Action action) {
-        return places.get(action.work());
+        return find(action.kind().isPerMicrobatch() ? 0 : plan.rankOf(action), action);
+    }
+
+    /** Returns the place of an action, of what is done once in a step in the row of a rank; null if it is not there. */
+    Place find(int rank, Action action) {
+        return action.kind().isPerMicrobatch() ? places.get(action.work()) : ofSteps.get(rank).get(action);
     }
 
     boolean has(Action action) {
-        return places.containsKey(action.work());
+        return find(action) != null;
+    }
+
+    boolean has(int rank, Action action) {
+        return find(rank, action) != null;
     }
 
     /** Returns whether an action comes before another in their common row; both must be in it. */
     boolean isBefore(Action first, Action second) {
         return find(first).position() < find(second).position();
+    }
+
+    /** Returns whether an action comes before another in the row of a rank; both must be in it. */
+    boolean isBefore(int rank, Action first, Action second) {
+        return find(rank, first).position() < find(rank, second).position();
     }
 
     /** Returns the place behind the last action of a rank, to mark a missing action. */
@@ -71,7 +90,8 @@ final class PlanIndex {
         Action action = plan.at(place);
         requireInRange(place, action);
         requireOnItsRank(place, action);
-        Place first = places.putIfAbsent(action.work(), place);
+        Map<Action, Place> known = action.kind().isPerMicrobatch() ? places : ofSteps.get(place.rank());
+        Place first = known.putIfAbsent(action.work(), place);
         if (first != null) {
             throw refusal(place, "again", action + " is doubled, it stands at position " + first.position()
                     + " already: take one of them out.");
@@ -103,10 +123,15 @@ final class PlanIndex {
     }
 
     private void requireOnItsRank(Place place, Action action) {
-        int home = plan.rankOf(action.stage());
+        boolean isInTurns = plan.replicas(action.stage()) > 1 && action.kind().isPerMicrobatch();
+        if (!isInTurns && plan.ranksOf(action.stage()).contains(place.rank())) {
+            return;
+        }
+        int home = plan.rankOf(action);
         if (home != place.rank()) {
             throw refusal(place, "belongs to rank " + home, action + " is on the wrong rank: the placement "
-                    + plan.placement() + " puts stage " + action.stage() + " on rank " + home + ".");
+                    + plan.placement() + " puts " + (isInTurns ? "microbatch " + action.microbatch() + " of " : "")
+                    + "stage " + action.stage() + " on rank " + home + ".");
         }
     }
 }

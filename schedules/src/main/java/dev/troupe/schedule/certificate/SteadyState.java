@@ -18,7 +18,8 @@ import dev.troupe.schedule.Plan;
  * of the block and from there, under the credits, to its end. And the state at the end is the state at the begin, one step
  * on: the step itself is computed but for its update, and what is done of the later steps, with its versions of the weights,
  * and what is sent and not received are the same. So the block can follow itself, and the plan of any more steps has the
- * peaks, the live versions and the staleness of this one.
+ * peaks, the live versions and the staleness of this one. Where stages have replicas, the block is that of as many steps as
+ * it takes until all stages have ended a round over theirs.
  *
  * @param step the step at whose update the block begins
  * @param block for each rank, the actions of the block
@@ -31,12 +32,14 @@ public record SteadyState(int step, List<List<Action>> block) {
     /** Returns the first block of a certified plan that repeats; empty if none of its blocks does. */
     static Optional<SteadyState> of(Plan plan, int creditsPerEdge) {
         PlanIndex index = PlanIndex.of(plan);
-        for (int step = 0; step + 1 < plan.stepCount(); step++) {
+        int round = plan.stepsPerRound();
+        for (int step = round - 1; step + round < plan.stepCount(); step += round) {
             int[] begin = cut(plan, step);
-            int[] end = cut(plan, step + 1);
+            int[] end = cut(plan, step + round);
             DryRun run = DryRun.withCredits(index, creditsPerEdge);
             if (run.walkTo(begin)) {
-                Map<Edge, List<Integer>> before = later(run.inFlight(), plan.microbatchesPerStep());
+                Map<Edge, List<Integer>> before = later(run.inFlight(),
+                        round * plan.microbatchesPerStep());
                 if (run.walkTo(end) && before.equals(run.inFlight()) && repeats(plan, step, begin, end)) {
                     return Optional.of(new SteadyState(step, IntStream.range(0, plan.rankCount())
                             .mapToObj(rank -> plan.rows().get(rank).subList(begin[rank], end[rank])).toList()));
@@ -68,7 +71,8 @@ public record SteadyState(int step, List<List<Action>> block) {
                     .noneMatch(action -> action.kind().isPerMicrobatch() && plan.stepOf(action) <= step);
             List<Action> before = row.subList(0, begin[rank]);
             List<Action> after = row.subList(0, end[rank]);
-            if (!isComputed || !ofLaterSteps(plan, before, step, 1).equals(ofLaterSteps(plan, after, step + 1, 0))) {
+            if (!isComputed || !ofLaterSteps(plan, before, step, plan.stepsPerRound())
+                    .equals(ofLaterSteps(plan, after, step + plan.stepsPerRound(), 0))) {
                 return false;
             }
         }
@@ -83,7 +87,9 @@ public record SteadyState(int step, List<List<Action>> block) {
                 int moved = action.microbatch()
                         + steps * (action.kind().isPerMicrobatch() ? plan.microbatchesPerStep() : 1);
                 ofLater.add(new Action(action.stage(), action.kind(), moved,
-                        action.namesVersion() ? action.version() + steps : action.version()));
+                        action.namesVersion()
+                                ? action.version() + plan.updatesBefore(action.stage(), steps)
+                                : action.version()));
             }
         }
         return ofLater;

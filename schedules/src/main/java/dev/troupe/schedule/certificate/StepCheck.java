@@ -48,16 +48,22 @@ final class StepCheck {
     void run() {
         boolean updates = plan.rows().stream().flatMap(List::stream).anyMatch(StepCheck::isOfTraining);
         for (int stage = 0; stage < plan.stageCount(); stage++) {
-            int number = stage;
-            List<Action> row = plan.rows().get(plan.rankOf(stage)).stream().filter(action -> action.stage() == number)
-                    .toList();
-            if (updates) {
-                requireAll(stage, row);
+            for (int rank : plan.ranksOf(stage)) {
+                run(rank, stage, updates);
             }
-            row.forEach(this::requireOtherEnd);
-            row.stream().collect(Collectors.groupingBy(plan::stepOf)).values().forEach(this::requireOrder);
-            requireWeights(row);
         }
+    }
+
+    private void run(int rank, int stage, boolean updates) {
+        List<Action> row = plan.rows().get(rank).stream().filter(action -> action.stage() == stage).toList();
+        if (updates) {
+            requireAll(rank, stage, row);
+        }
+        row.forEach(action -> requireOtherEnd(rank, action));
+        // The steps of a round have one update.
+        row.stream().collect(Collectors.groupingBy(action -> plan.updatesBefore(stage, plan.stepOf(action)))).values()
+                .forEach(round -> requireOrder(rank, round));
+        requireWeights(rank, row);
     }
 
     private static boolean isOfTraining(Action action) {
@@ -65,52 +71,67 @@ final class StepCheck {
     }
 
     /** Requires that a plan with an update has one for every stage, and trains. */
-    private void requireAll(int stage, List<Action> row) {
+    private void requireAll(int rank, int stage, List<Action> row) {
         if (purpose == Purpose.FORWARD_ONLY) {
             row.stream().filter(StepCheck::isOfTraining).findFirst().ifPresent(action -> {
-                throw index.refusal(index.find(action), "nothing is trained",
+                throw index.refusal(index.find(rank, action), "nothing is trained",
                         action + " is of a training step, but the plan is for forwards only: take it out.");
             });
             return;
         }
         for (int step = 0; step < plan.stepCount(); step++) {
-            for (Kind kind : needed) {
-                Action action = new Action(stage, kind, index.overlapsSteps() ? step : Action.WHOLE_STEP);
-                if (!index.has(action)) {
-                    throw index.refusal(index.endOf(plan.rankOf(stage)), action + " is missing", action
-                            + " is missing: other stages end the step, so stage " + stage + " does, too.");
-                }
+            if (plan.updatesBehind(stage, step)) {
+                requireAll(rank, stage, step);
             }
         }
     }
 
-    private void requireOtherEnd(Action action) {
+    private void requireAll(int rank, int stage, int step) {
+        for (Kind kind : needed) {
+            Action action = new Action(stage, kind, index.overlapsSteps() ? step : Action.WHOLE_STEP);
+            if (!index.has(rank, action)) {
+                throw index.refusal(index.endOf(rank), action + " is missing", action
+                        + " is missing: other stages end the step, so stage " + stage + " does, too.");
+            }
+        }
+        Action sum = new Action(stage, Kind.REDUCE_GRAD, step);
+        if (plan.replicas(stage) > 1 && needed.contains(Kind.NORM) && !index.has(rank, sum)) {
+            throw index.refusal(index.endOf(rank), sum + " is missing", sum + " is missing: the " + plan.replicas(stage)
+                    + " replicas of stage " + stage
+                    + " add up their gradients in front of each update, or their weights"
+                    + " would part.");
+        }
+    }
+
+    private void requireOtherEnd(int rank, Action action) {
         if (!action.kind().isMessage() || action.kind().isTransfer()) {
             return;
         }
         int peer = plan.peerStage(action);
         if (plan.stagesUpdateAlone() && peer != action.stage()) {
-            throw index.refusal(index.find(action), "waits for another stage", action
+            throw index.refusal(index.find(rank, action), "waits for another stage", action
                     + " is between two stages, but each stage of this plan updates its weights alone: a parameter of two stages"
                     + " would wait for both, and be older than the others.");
         }
         if (peer == StageGraph.NONE || action.kind().isSend() && peer == action.stage()) {
-            throw index.refusal(index.find(action), "no other end", action + " has no other stage to go between: stage "
-                    + action.stage() + " shares no parameter with one, so take the message out.");
+            throw index.refusal(index.find(rank, action), "no other end",
+                    action + " has no other stage to go between: stage "
+                            + action.stage() + " shares no parameter with one, so take the message out.");
         }
         if (peer != action.stage() && !index.has(plan.peer(action))) {
-            throw index.refusal(index.find(action), "no other end", action + " is alone: rank " + plan.rankOf(peer)
-                    + " has no " + plan.peer(action) + ".");
+            throw index.refusal(index.find(rank, action), "no other end",
+                    action + " is alone: rank " + plan.rankOf(plan.peer(action))
+                            + " has no " + plan.peer(action) + ".");
         }
     }
 
-    private void requireOrder(List<Action> row) {
+    private void requireOrder(int rank, List<Action> row) {
         int reached = 0;
         Action latest = null;
         for (Action action : row) {
             int place = placeOf(action.kind());
             if (place >= 0 && place < reached && !(latest.kind() == Kind.NORM && isOfSecondUse(action))) {
-                throw index.refusal(index.find(action), "behind " + latest, action + " comes behind " + latest
+                throw index.refusal(index.find(rank, action), "behind " + latest, action + " comes behind " + latest
                         + ": gradients are complete, exchanged, summed, measured and used in this order, so move "
                         + latest + " behind " + action + ".");
             }
@@ -136,36 +157,40 @@ final class StepCheck {
     }
 
     /** Requires that weights are gathered before they are freed, and are read only in between. */
-    private void requireWeights(List<Action> row) {
+    private void requireWeights(int rank, List<Action> row) {
         if (row.isEmpty()) {
             return;
         }
         Action gather = row.getFirst().as(Kind.UNSHARD);
         Action letGo = row.getFirst().as(Kind.RESHARD);
-        if (!index.has(letGo)) {
-            requireBehindUpdate(gather);
+        if (!index.has(rank, letGo)) {
+            requireBehindUpdate(rank, gather);
             return;
         }
         for (Action action : row) {
             boolean reads = action.kind().isCompute() || action.equals(gather);
-            if (reads && (!index.has(gather) || index.isBefore(action, gather) || index.isBefore(letGo, action))) {
-                throw index.refusal(index.find(action), "reads weights", action + " does not stand between " + gather
-                        + " and " + letGo + ": weights of which a rank has a share are read while they are gathered.");
+            if (reads && (!index.has(rank, gather) || index.isBefore(rank, action, gather)
+                    || index.isBefore(rank, letGo, action))) {
+                throw index.refusal(index.find(rank, action), "reads weights",
+                        action + " does not stand between " + gather
+                                + " and " + letGo
+                                + ": weights of which a rank has a share are read while they are gathered.");
             }
         }
     }
 
     /** Requires an update before a gather: weights that are never freed need no other gather. */
-    private void requireBehindUpdate(Action gather) {
+    private void requireBehindUpdate(int rank, Action gather) {
         Action update = gather.as(Kind.UPDATE);
-        boolean isBehind = !index.has(gather) || index.has(update) && index.isBefore(update, gather);
+        boolean isBehind = !index.has(rank, gather)
+                || index.has(rank, update) && index.isBefore(rank, update, gather);
         if (!isBehind) {
-            throw index.refusal(index.find(gather), "for what?", gather + " is followed by no "
+            throw index.refusal(index.find(rank, gather), "for what?", gather + " is followed by no "
                     + gather.as(Kind.RESHARD) + " and follows no " + update + ": take it out.");
         }
         Action snapshot = gather.as(Kind.SNAPSHOT);
-        if (index.has(gather) && index.has(snapshot) && index.isBefore(snapshot, gather)) {
-            throw index.refusal(index.find(snapshot), "before " + gather,
+        if (index.has(rank, gather) && index.has(rank, snapshot) && index.isBefore(rank, snapshot, gather)) {
+            throw index.refusal(index.find(rank, snapshot), "before " + gather,
                     snapshot + " comes before " + gather + ": what is kept is what was gathered, so move it behind.");
         }
     }

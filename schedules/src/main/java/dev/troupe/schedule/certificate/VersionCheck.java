@@ -1,6 +1,8 @@
 package dev.troupe.schedule.certificate;
 
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.List;
 import java.util.Map;
 
@@ -20,7 +22,7 @@ final class VersionCheck {
     private final Plan plan;
     /** By stage, the number of updates so far in the row. */
     private final int[] updates;
-    /** For each stage and step the first action that read weights for it. */
+    /** For each stage and update, named by its number, the first action that read weights for it. */
     private final Map<Action, Action> firsts = new HashMap<>();
 
     VersionCheck(PlanIndex index) {
@@ -30,13 +32,33 @@ final class VersionCheck {
     }
 
     void run() {
+        requireRounds();
         if (!index.overlapsSteps()) {
             return;
         }
         for (int rank = 0; rank < plan.rankCount(); rank++) {
+            Arrays.fill(updates, 0); // a stage's rows each have all of its updates
             List<Action> row = plan.rows().get(rank);
             for (int position = 0; position < row.size(); position++) {
                 check(new Place(rank, position), row.get(position));
+            }
+        }
+    }
+
+    /** Refuses a stage on several ranks where the rule of its updates is not defined. */
+    private void requireRounds() {
+        boolean isTrained = plan.rows().stream().flatMap(List::stream)
+                .anyMatch(action -> action.kind().freesActivation());
+        for (int stage = 0; isTrained && stage < plan.stageCount(); stage++) {
+            int replicas = plan.replicas(stage);
+            if (replicas > 1 && (!plan.stagesUpdateAlone() || plan.microbatchesPerStep() > 1
+                    || plan.stepCount() % replicas != 0)) {
+                throw index.refusal(index.endOf(plan.ranksOf(stage).getFirst()), "no round", "stage " + stage + " has "
+                        + replicas + " replicas, which update their weights together in rounds of " + replicas
+                        + " microbatches: so its plan has steps of one microbatch, a multiple of " + replicas
+                        + " of them, and stages that update alone, but it has " + plan.stepCount() + " of "
+                        + plan.microbatchesPerStep()
+                        + (plan.stagesUpdateAlone() ? "." : ", and updates that wait for all stages."));
             }
         }
     }
@@ -64,7 +86,7 @@ final class VersionCheck {
     }
 
     private void checkUpdate(Place place, Action update) {
-        int due = updates[update.stage()]++;
+        int due = ++updates[update.stage()] * plan.replicas(update.stage()) - 1; // behind the last step of a round
         if (update.microbatch() != due) {
             throw index.refusal(place, due + " is due", update + " comes where the update of step " + due
                     + " is due: a stage updates its weights in the order of steps.");
@@ -82,7 +104,8 @@ final class VersionCheck {
             throw index.refusal(place, "not there yet", reader + " reads version " + reader.version()
                     + " of the weights of stage " + reader.stage() + ", but the newest one in its row is then version "
                     + newest + ": move "
-                    + new Action(reader.stage(), Kind.UPDATE, reader.version() - plan.firstVersion() - 1)
+                    + new Action(reader.stage(), Kind.UPDATE,
+                            (reader.version() - plan.firstVersion()) * plan.replicas(reader.stage()) - 1)
                     + " in front of it.");
         }
         Action forward = plan.at(index.find(reader.as(Kind.FORWARD)));
@@ -90,12 +113,14 @@ final class VersionCheck {
             throw index.refusal(place, "not its forward's", reader + " goes back over version " + reader.version()
                     + " of the weights, but its forward is " + forward + ": a microbatch reads one version.");
         }
-        Action first = firsts.putIfAbsent(new Action(reader.stage(), Kind.UPDATE, plan.stepOf(reader)), reader);
+        Action first = firsts.putIfAbsent(new Action(reader.stage(), Kind.UPDATE,
+                plan.updatesBefore(reader.stage(), plan.stepOf(reader))), reader);
+        String word = plan.replicas(reader.stage()) > 1 ? "round" : "step";
         if (first != null && first.version() != reader.version()) {
             throw index.refusal(place, "not its step's",
                     reader + " reads version " + reader.version() + ", but " + first
-                            + " of the same step reads version " + first.version()
-                            + ": the gradients of a step are taken at one version of the weights.");
+                            + " of the same " + word + " reads version " + first.version()
+                            + ": the gradients of a " + word + " are taken at one version of the weights.");
         }
     }
 }

@@ -12,7 +12,7 @@ import dev.troupe.schedule.Plan;
 /**
  * The copies of weights and of gradient sums that a plan needs, and the age of the weights of its gradients. Each list has a
  * number for each stage. A plan that continues begins with the versions that its stages' staleness asks for, and leaves as
- * many for the next one.
+ * many for the next one. The replicas of a stage each hold as many.
  *
  * @param liveVersions the most versions of the weights at one time; a version lives from the update that makes it to the
  *        update that starts from it or the last action that reads it, whichever is later; 1 where steps do not overlap
@@ -44,18 +44,20 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
 
         Lives(Plan plan, int stage) {
             this.firstVersion = plan.firstVersion();
-            List<Action> row = plan.rows().get(plan.rankOf(stage));
+            List<Action> row = plan.rows().get(plan.ranksOf(stage).getFirst());
             this.staleness = row.stream().filter(action -> action.stage() == stage && action.namesVersion())
-                    .mapToInt(action -> firstVersion + plan.stepOf(action) - action.version()).max().orElse(0);
+                    .mapToInt(
+                            action -> firstVersion + plan.updatesBefore(stage, plan.stepOf(action)) - action.version())
+                    .max().orElse(0);
             useAll(firstVersion, plan.continues() ? staleness : 0, 0);
             for (int position = 0; position < row.size(); position++) {
                 Action action = row.get(position);
                 if (action.stage() == stage) {
-                    take(action, plan.stepOf(action), position);
+                    take(action, plan.updatesBefore(stage, plan.stepOf(action)), position);
                 }
             }
             if (plan.continues()) {
-                useAll(firstVersion + plan.stepCount(), staleness, row.size());
+                useAll(firstVersion + plan.updatesBefore(stage, plan.stepCount()), staleness, row.size());
             }
         }
 
@@ -66,13 +68,13 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
             }
         }
 
-        private void take(Action action, int step, int position) {
+        private void take(Action action, int update, int position) {
             if (action.kind() == Kind.UPDATE) {
-                versions.use(firstVersion + step, position);
-                versions.use(firstVersion + step + 1, position + (staleness == 0 ? 1 : 0)); // or in place
-                gradients.use(step, position);
+                versions.use(firstVersion + update, position);
+                versions.use(firstVersion + update + 1, position + (staleness == 0 ? 1 : 0)); // or in place
+                gradients.use(update, position);
             } else if (action.kind().freesActivation()) {
-                gradients.use(step, position);
+                gradients.use(update, position);
             }
             if (action.namesVersion()) {
                 versions.use(action.version(), position);

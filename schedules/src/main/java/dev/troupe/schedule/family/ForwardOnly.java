@@ -7,6 +7,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 
@@ -35,12 +36,30 @@ public record ForwardOnly(Placement placement) implements Schedule {
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
+        if (placement instanceof Replicas replicas) {
+            return inTurns(replicas, microbatches);
+        }
         int stageCount = pipeline * virtualStages;
         List<List<Action>> rows = new ArrayList<>();
         for (int rank = 0; rank < pipeline; rank++) {
             rows.add(row(placement.stagesOf(rank, pipeline, stageCount), pipeline, microbatches));
         }
         return new Plan(name(), pipeline, stageCount, microbatches, placement, rows);
+    }
+
+    /** Returns the plan whose replicas each do their own microbatches. */
+    private Plan inTurns(Replicas replicas, int microbatches) {
+        List<List<Action>> rows = new ArrayList<>();
+        for (int stage = 0; stage < replicas.counts().size(); stage++) {
+            for (int replica = 0; replica < replicas.replicas(stage); replica++) {
+                List<Action> row = new ArrayList<>();
+                for (int microbatch = replica; microbatch < microbatches; microbatch += replicas.replicas(stage)) {
+                    row.add(new Action(stage, Kind.FORWARD, microbatch));
+                }
+                rows.add(row);
+            }
+        }
+        return new Plan(name(), rows.size(), replicas.counts().size(), microbatches, placement, rows);
     }
 
     private static List<Action> row(List<Integer> stages, int pipeline, int microbatches) {

@@ -49,7 +49,7 @@ public record OneForwardOneBackward() implements Schedule {
         }
 
         @Override
-        public int rankOf(int stage) {
+        public int rankOf(int stage, int microbatch) {
             return stage;
         }
 

@@ -7,7 +7,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 
 /**
- * The row of one stage whose steps overlap.
+ * The row of one stage, or of one of its replicas, whose steps overlap.
  *
  * <p>The phases of a row:
  * <ol>
@@ -23,6 +23,8 @@ final class OverlappingRow {
     private final int firstVersion;
     private final int staleness;
     private final boolean isLazy;
+    private final int replica;
+    private final int replicas;
     private final List<Action> row = new ArrayList<>();
     private int forwards;
     private int backwards;
@@ -38,12 +40,26 @@ final class OverlappingRow {
      *        its step
      */
     OverlappingRow(int stage, int microbatches, int steps, int firstVersion, int staleness, boolean isLazy) {
+        this(stage, microbatches, steps, firstVersion, staleness, isLazy, 0, 1);
+    }
+
+    /**
+     * Makes the row of a replica. Microbatches and steps are those of the replica, and each of its steps is a round of one
+     * microbatch for each replica.
+     *
+     * @param replica the number of the replica in its stage, from 0
+     * @param replicas the number of them
+     */
+    OverlappingRow(int stage, int microbatches, int steps, int firstVersion, int staleness, boolean isLazy, int replica,
+            int replicas) {
         this.stage = stage;
         this.microbatches = microbatches;
         this.steps = steps;
         this.firstVersion = firstVersion;
         this.staleness = staleness;
         this.isLazy = isLazy;
+        this.replica = replica;
+        this.replicas = replicas;
     }
 
     /** Returns the row with this number of forwards in its warm-up. */
@@ -73,11 +89,11 @@ final class OverlappingRow {
         while (firstVersion + updated < version) {
             update();
         }
-        row.add(new Action(stage, Kind.FORWARD, forwards++, version));
+        row.add(new Action(stage, Kind.FORWARD, inPlan(forwards++), version));
     }
 
     private void backward() {
-        row.add(new Action(stage, Kind.FULL_BACKWARD, backwards, version(backwards)));
+        row.add(new Action(stage, Kind.FULL_BACKWARD, inPlan(backwards), version(backwards)));
         backwards++;
         if (!isLazy && backwards % microbatches == 0) {
             update();
@@ -85,7 +101,12 @@ final class OverlappingRow {
     }
 
     private void update() {
-        row.add(new Action(stage, Kind.UPDATE, updated++));
+        row.add(new Action(stage, Kind.UPDATE, ++updated * replicas - 1)); // behind the last step of the round
+    }
+
+    /** Returns the number in the plan of a microbatch of this replica. */
+    private int inPlan(int microbatch) {
+        return microbatch * replicas + replica;
     }
 
     /** Returns the version that a microbatch reads; the first steps of a run read its first version. */

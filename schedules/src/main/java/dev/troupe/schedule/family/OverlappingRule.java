@@ -1,5 +1,7 @@
 package dev.troupe.schedule.family;
 
+import java.util.List;
+
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.builder.Sizes;
@@ -12,7 +14,7 @@ public sealed interface OverlappingRule permits PipeDream, PipeDream2Bw {
     /**
      * Makes the plan of some steps, from the first one of a run, with its computing and its updates alone.
      *
-     * @param pipeline number of ranks in the pipeline, P, with one stage each
+     * @param pipeline number of stages, P, each on a rank of its own or on several
      * @param microbatches microbatches of each step, M
      * @param steps number of steps
      * @throws PlanException if the rule is not defined for these numbers; the message says which would do
@@ -35,12 +37,19 @@ public sealed interface OverlappingRule permits PipeDream, PipeDream2Bw {
      *
      * @param updates the place of updates, where the rule has a choice
      * @param warmUpPerRank forwards of the warm-up for each rank that follows, where the rule has a choice
+     * @param replicas the number of ranks of each stage; empty for one each
+     * @throws PlanException if the rule has no stages on several ranks
      */
-    static OverlappingRule named(String name, PipeDream2Bw.Updates updates, int warmUpPerRank) {
+    static OverlappingRule named(String name, PipeDream2Bw.Updates updates, int warmUpPerRank, List<Integer> replicas) {
+        if (name.equals(PipeDream2Bw.NAME) && !replicas.isEmpty()) {
+            throw new PlanException(name + " has one rank for each stage, but was asked for replicas " + replicas
+                    + ": take "
+                    + PipeDream.STASHING + ", whose stages may be on several ranks, or leave the replicas out.");
+        }
         return switch (name) {
             case PipeDream2Bw.NAME -> new PipeDream2Bw(updates, warmUpPerRank);
-            case PipeDream.STASHING -> new PipeDream(false);
-            case PipeDream.VERTICAL_SYNC -> new PipeDream(true);
+            case PipeDream.STASHING -> new PipeDream(false, replicas);
+            case PipeDream.VERTICAL_SYNC -> new PipeDream(true, replicas);
             default -> throw new IllegalArgumentException("the steps of " + name + " do not overlap");
         };
     }

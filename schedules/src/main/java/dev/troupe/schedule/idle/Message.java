@@ -38,7 +38,7 @@ public record Message(int sender, int receiver, Action send, int maker, long han
             return null;
         }
         Action send = rows.plan().peer(receive);
-        int sender = rows.inPipelineOf(rank, rows.plan().rankOf(send.stage()));
+        int sender = rows.inPipelineOf(rank, rows.plan().rankOf(send));
         int handed = rows.position(send);
         RankTimes from = step.ranks().get(sender);
         int maker = maker(rows, send);

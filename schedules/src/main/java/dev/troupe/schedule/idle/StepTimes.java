@@ -3,6 +3,7 @@ package dev.troupe.schedule.idle;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
@@ -73,7 +74,7 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
      * @param tensor
      *            number of ranks that share a stage, T
      * @param places
-     *            the place of each action
+     *            the place of each action; of what each replica of a stage does once in a step, that in one of their rows
      */
     public record Rows(Plan plan, int data, int tensor, Map<Action, Place> places) {
         /** Returns the rows of a plan. */
@@ -100,10 +101,16 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
 
         /**
          * Returns the ranks of the world that meet in an action of a rank: those that share its stage in an action of a
-         * microbatch, those with the same part of it in an exchange of gradients or weights, else all of its place.
+         * microbatch, those with the same part of it in an exchange of gradients or weights, the replicas of a stage in the sum of
+         * their gradients, else all of its place.
          */
         IntStream group(int rank, Kind kind) {
-            int first = rank / ranksPerPlace() * ranksPerPlace();
+            int place = rank / ranksPerPlace(); // rounded down
+            int first = place * ranksPerPlace();
+            if (kind == Kind.REDUCE_GRAD && plan.placement() instanceof Replicas) {
+                return plan.ranksOf(plan.stagesOf(place).getFirst()).stream()
+                        .mapToInt(replica -> replica * ranksPerPlace() + rank % ranksPerPlace());
+            }
             if (kind.isPerMicrobatch()) {
                 return IntStream.range(rank / tensor * tensor, rank / tensor * tensor + tensor);
             }

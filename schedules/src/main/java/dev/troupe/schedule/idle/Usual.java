@@ -114,10 +114,12 @@ public final class Usual {
         Map<List<Integer>, Long> hops = new HashMap<>();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
             for (Kind receive : List.of(Kind.RECV_F, Kind.RECV_B)) {
-                Action any = new Action(stage, receive, 0);
                 long mean = mean(step, stage, receive);
-                if (mean > 0 && plan.needsMessage(any)) {
-                    hops.merge(List.of(plan.rankOf(plan.peerStage(any)), plan.rankOf(stage)), mean, Math::max);
+                for (int microbatch = 0; microbatch < plan.stepsPerRound(); microbatch++) { // every edge of replicas
+                    Action any = new Action(stage, receive, microbatch);
+                    if (mean > 0 && plan.needsMessage(any)) {
+                        hops.merge(List.of(plan.rankOf(plan.peer(any)), plan.rankOf(any)), mean, Math::max);
+                    }
                 }
             }
         }

@@ -16,12 +16,21 @@ import dev.troupe.schedule.Plan;
  * <p>A stage may begin with a layer's sums as soon as its last backward has passed the layer; the action waits for all.
  * Where steps overlap, it is right behind the last backward of its step, and the sums of a step are complete before a
  * backward of the next one begins.
+ *
+ * @param ofReplicas whether the stages on several ranks alone have sums
  */
-public record AddReduceGradients() implements LoweringPass {
+public record AddReduceGradients(boolean ofReplicas) implements LoweringPass {
+    /** Creates the pass for every stage. */
+    public AddReduceGradients() {
+        this(false);
+    }
+
     @Override
     public Plan apply(Plan plan) {
         if (plan.overlapsSteps()) {
-            return Rows.behindGradients(plan, (stage, step) -> List.of(new Action(stage, Kind.REDUCE_GRAD, step)));
+            return Rows.behindGradients(plan, (stage, step) -> ofReplicas && plan.replicas(stage) == 1
+                    ? List.of()
+                    : List.of(new Action(stage, Kind.REDUCE_GRAD, step)));
         }
         return Rows.append(plan, rank -> plan.stagesOf(rank).stream()
                 .map(stage -> new Action(stage, Kind.REDUCE_GRAD)).toList());

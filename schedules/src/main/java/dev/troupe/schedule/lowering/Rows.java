@@ -31,7 +31,7 @@ final class Rows {
 
     /**
      * Returns the plan, whose steps overlap, with these actions behind the gradients of each step: behind the last backward
-     * of a stage, the messages that follow it, and what else of the step is there already.
+     * of a stage, or of its replica in a round, the messages that follow it, and what else of the step is there already.
      */
     static Plan behindGradients(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
         List<List<Action>> rows = new ArrayList<>();
@@ -55,7 +55,7 @@ final class Rows {
                 row.add(action);
                 if (Integer.valueOf(position).equals(last.get(stageAndStep(plan, action)))) {
                     ended = stageAndStep(plan, action);
-                    due.addAll(ofStageAndStep.apply(action.stage(), plan.stepOf(action)));
+                    due.addAll(ofStageAndStep.apply(action.stage(), lastOfRound(plan, action)));
                 }
             }
             row.addAll(due);
@@ -64,8 +64,15 @@ final class Rows {
         return plan.withRows(rows);
     }
 
+    /** Returns a stage and a step, or of a stage on several ranks the round of steps that has one update. */
     private static List<Integer> stageAndStep(Plan plan, Action action) {
-        return List.of(action.stage(), plan.stepOf(action));
+        return List.of(action.stage(), plan.updatesBefore(action.stage(), plan.stepOf(action)));
+    }
+
+    /** Returns the step behind which a stage updates its weights by the gradient of an action. */
+    private static int lastOfRound(Plan plan, Action action) {
+        int replicas = plan.replicas(action.stage());
+        return (plan.updatesBefore(action.stage(), plan.stepOf(action)) + 1) * replicas - 1;
     }
 
     /** Returns the plan, whose steps overlap, with these actions in front of each update. */

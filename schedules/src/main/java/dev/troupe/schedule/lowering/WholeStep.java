@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Replicas;
 
 /**
  * The passes that make the whole step of a plan that only computes, as the ranks of the run have their weights.
@@ -11,7 +12,8 @@ import dev.troupe.schedule.Plan;
  * @param replaysAhead whether forwards are computed again before their gradients arrive
  * @param sharesParameter whether the first and the last stage have a parameter in common
  * @param gathersWeights whether a rank holds a share of the weights alone (ZeRO 3)
- * @param sumsGradients whether gradients are added up over ranks once in a step
+ * @param sumsGradients whether gradients of all stages are added up over ranks once in a step; those of replicas are in any
+ *        case
  * @param gathersUpdates whether a rank updates a share of the weights that it holds (ZeRO 1 and 2)
  */
 public record WholeStep(boolean replaysAhead, boolean sharesParameter, boolean gathersWeights, boolean sumsGradients,
@@ -26,7 +28,9 @@ public record WholeStep(boolean replaysAhead, boolean sharesParameter, boolean g
         List<LoweringPass> shared = sharesParameter
                 ? List.of(new AddSharedGradients(AddSharedGradients.between(0, compute.stageCount() - 1)))
                 : List.of();
-        List<LoweringPass> sums = sumsGradients ? List.of(new AddReduceGradients()) : List.of();
+        List<LoweringPass> sums = sumsGradients || compute.placement() instanceof Replicas
+                ? List.of(new AddReduceGradients(!sumsGradients))
+                : List.of();
         // Where steps overlap, the last stage adds the first one's gradient long behind its own norm: so both are sums then.
         boolean sumsEnds = compute.overlapsSteps() && compute.stageCount() > 1;
         passes.addAll(sumsEnds ? sums : shared);

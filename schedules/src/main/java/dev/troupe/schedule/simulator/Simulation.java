@@ -3,6 +3,7 @@ package dev.troupe.schedule.simulator;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.LongPredicate;
 
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.PackedAction;
@@ -142,6 +143,9 @@ public final class Simulation {
         if (Simulator.awaitsAll(rows, packed)) {
             return lastMeasure(Simulator.stepOf(rows, packed), fingers);
         }
+        if (Simulator.isSum(rows, packed)) {
+            return lastOfRound(packed, fingers);
+        }
         Place maker = find(inputMaker(packed), fingers);
         if (PackedAction.isPair(packed) && !explicitMessages) {
             Place other = find(inputMaker(rows.packed(rank, position + 1)), fingers);
@@ -174,11 +178,15 @@ public final class Simulation {
 
     /** Returns the norm or gradient of a step that ended last, for which its decision waited. */
     private Place lastMeasure(int step, int[] fingers) {
+        return last(fingers, packed -> Simulator.isMeasure(PackedAction.kind(packed))
+                && Simulator.stepOf(rows, packed) == step);
+    }
+
+    private Place last(int[] fingers, LongPredicate wanted) {
         Place last = null;
         for (int rank = 0; rank < rows.rankCount(); rank++) {
             for (int position = 0; position < fingers[rank]; position++) {
-                long packed = rows.packed(rank, position);
-                if (Simulator.isMeasure(PackedAction.kind(packed)) && Simulator.stepOf(rows, packed) == step
+                if (wanted.test(rows.packed(rank, position))
                         && (last == null || endNanos(rank, position) >= endNanos(last.rank(), last.position()))) {
                     last = new Place(rank, position);
                 }
@@ -187,11 +195,20 @@ public final class Simulation {
         return last;
     }
 
+    /** Returns the gradient that ended last of those that the replicas of a stage add up in a round. */
+    private Place lastOfRound(long sum, int[] fingers) {
+        int stage = PackedAction.stage(sum);
+        int round = rows.updatesBefore(stage, Simulator.stepOf(rows, sum));
+        return last(fingers,
+                packed -> PackedAction.kind(packed).freesActivation() && PackedAction.stage(packed) == stage
+                        && rows.updatesBefore(stage, Simulator.stepOf(rows, packed)) == round);
+    }
+
     private Place find(long wanted, int[] fingers) {
         if (wanted < 0) {
             return null;
         }
-        int rank = rows.rankOf(PackedAction.stage(wanted));
+        int rank = rows.rankOf(PackedAction.stage(wanted), PackedAction.microbatch(wanted));
         for (int position = fingers[rank] - 1; position >= 0; position--) {
             long packed = rows.packed(rank, position);
             boolean sameKind = PackedAction.kind(packed) == PackedAction.kind(wanted)

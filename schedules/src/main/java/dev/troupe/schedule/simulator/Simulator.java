@@ -28,10 +28,8 @@ public final class Simulator {
     private static final int ACTIONS_A_TURN = 64;
     private static final long NOTHING = -1;
     private static final long DECISION = -2;
-    /** Activations from the stage before, gradients from the next one, and those of a parameter in common. */
-    private static final int INBOXES = 3;
-    private static final int GRADIENTS = 1;
-    private static final int SHARED = 2;
+    /** Less the stage, the sum of the gradients of its replicas. */
+    private static final long SUM = -3;
     private static final int NONE = StageGraph.NONE;
 
     private final PlanRows rows;
@@ -39,7 +37,8 @@ public final class Simulator {
     private final long[][] durations;
     private final StageGraph graph;
     private final boolean explicitMessages;
-    private final Inbox[] inboxes;
+    private final Inboxes inboxes;
+    private final RoundSums sums;
     private final int[] positions;
     private final long[] clocks;
     private final long[] wanted;
@@ -67,7 +66,8 @@ public final class Simulator {
         this.measuresLeft = measures(rows);
         this.decided = new long[rows.stepCount()];
         this.decisionNanos = costs.decisionNanos();
-        this.inboxes = inboxes(rows, costs, creditsPerEdge);
+        this.inboxes = new Inboxes(rows, costs, creditsPerEdge);
+        this.sums = new RoundSums(rows);
         this.positions = new int[ranks];
         this.clocks = new long[ranks];
         this.wanted = new long[ranks];
@@ -141,30 +141,6 @@ public final class Simulator {
         return rows.stepOf(PackedAction.kind(packed), PackedAction.microbatch(packed));
     }
 
-    private static Inbox[] inboxes(PlanRows rows, Costs costs, int creditsPerEdge) {
-        StageGraph graph = rows.graph();
-        Inbox[] inboxes = new Inbox[INBOXES * rows.stageCount()];
-        for (int stage = 0; stage < rows.stageCount(); stage++) {
-            int source = graph.source(Flow.ACTIVATIONS, stage);
-            int target = graph.target(Flow.ACTIVATIONS, stage);
-            inboxes[INBOXES * stage] = inbox(rows, costs, source, stage, source, creditsPerEdge);
-            inboxes[INBOXES * stage + GRADIENTS] = inbox(rows, costs, target, stage, stage, creditsPerEdge);
-            inboxes[INBOXES * stage + SHARED] = inbox(rows, costs, graph.source(Flow.SHARED, stage), stage, NONE,
-                    creditsPerEdge);
-        }
-        return inboxes;
-    }
-
-    /** @param maker the stage whose output sets the size of a message; none where only the hop takes time */
-    private static Inbox inbox(PlanRows rows, Costs costs, int fromStage, int toStage, int maker, int creditsPerEdge) {
-        if (fromStage == NONE || rows.rankOf(fromStage) == rows.rankOf(toStage)) {
-            return new Inbox(0, 0, 0); // handed over within the rank, if at all
-        }
-        Hop hop = costs.hops().between(rows.rankOf(fromStage), rows.rankOf(toStage));
-        long bytes = maker == NONE ? 0 : costs.stages().get(maker).outputBytes();
-        return new Inbox(hop.occupancyNanos(bytes), hop.latencyNanos(), creditsPerEdge);
-    }
-
     private Simulation run() {
         for (int rank = 0; rank < rows.rankCount(); rank++) {
             starts[rank] = new long[rows.length(rank)];
@@ -227,10 +203,25 @@ public final class Simulator {
             }
             clocks[rank] = Math.max(clocks[rank], decided[step]);
         }
+        if (isSum(rows, packed)) {
+            int stage = PackedAction.stage(packed);
+            int round = rows.updatesBefore(stage, stepOf(rows, packed));
+            if (!sums.isComplete(stage, round)) {
+                wanted[rank] = SUM - stage;
+                return false;
+            }
+            clocks[rank] = Math.max(clocks[rank], sums.nanos(stage, round));
+        }
         begin(rank, input, microbatch);
         long end = finish(rank, packed);
         publish(packed, end);
         return true;
+    }
+
+    /** Returns whether an action waits for the gradients of all replicas of its stage in the round. */
+    static boolean isSum(PlanRows rows, long packed) {
+        Kind kind = PackedAction.kind(packed);
+        return (kind == Kind.REDUCE_GRAD || kind == Kind.UPDATE) && rows.replicas(PackedAction.stage(packed)) > 1;
     }
 
     /** Computes a pair, whose inputs are both there before it begins, and whose outputs leave at its end. */
@@ -242,7 +233,7 @@ public final class Simulator {
             return false;
         }
         if (backwardInput >= 0) {
-            clocks[rank] = Math.max(clocks[rank], inboxes[backwardInput].arrival(PackedAction.microbatch(backward)));
+            clocks[rank] = Math.max(clocks[rank], inboxes.of(backwardInput).arrival(PackedAction.microbatch(backward)));
         }
         begin(rank, forwardInput, PackedAction.microbatch(forward));
         finish(rank, forward);
@@ -255,7 +246,7 @@ public final class Simulator {
 
     private void begin(int rank, int input, int microbatch) {
         if (input >= 0) {
-            Inbox inbox = inboxes[input];
+            Inbox inbox = inboxes.of(input);
             clocks[rank] = Math.max(clocks[rank], inbox.arrival(microbatch));
             int released = inbox.take(microbatch, clocks[rank]);
             if (released >= 0) {
@@ -276,14 +267,19 @@ public final class Simulator {
     /** Returns the inbox from which an action takes its input; -1 if it needs none. */
     private int inputOf(long packed) {
         int stage = PackedAction.stage(packed);
+        int microbatch = PackedAction.microbatch(packed);
+        int source = graph.source(Flow.ACTIVATIONS, stage);
+        int target = graph.target(Flow.ACTIVATIONS, stage);
         return switch (PackedAction.kind(packed)) {
-            case FORWARD -> isImplicit(graph.source(Flow.ACTIVATIONS, stage), stage) ? INBOXES * stage : -1;
-            case FULL_BACKWARD, BACKWARD_INPUT -> isImplicit(graph.target(Flow.ACTIVATIONS, stage), stage)
-                    ? INBOXES * stage + GRADIENTS
+            case FORWARD -> isImplicit(source, stage, microbatch) ? inboxes.activations(stage, microbatch) : -1;
+            case FULL_BACKWARD, BACKWARD_INPUT -> isImplicit(target, stage, microbatch)
+                    ? inboxes.gradients(stage, microbatch)
                     : -1;
-            case RECV_F -> INBOXES * stage;
-            case RECV_B -> INBOXES * stage + GRADIENTS;
-            case RECV_SHARED -> graph.source(Flow.SHARED, stage) == stage ? -1 : INBOXES * stage + SHARED;
+            case RECV_F -> inboxes.activations(stage, microbatch);
+            case RECV_B -> inboxes.gradients(stage, microbatch);
+            case RECV_SHARED -> graph.source(Flow.SHARED, stage) == stage
+                    ? -1
+                    : inboxes.shared(stage);
             default -> -1;
         };
     }
@@ -297,20 +293,26 @@ public final class Simulator {
         if (isMeasure(PackedAction.kind(packed))) {
             addMeasure(stepOf(rows, packed), nanos);
         }
+        if (PackedAction.kind(packed).freesActivation() && rows.replicas(stage) > 1) {
+            if (sums.add(stage, rows.updatesBefore(stage, stepOf(rows, packed)), nanos)) {
+                wakeAll(SUM - stage);
+            }
+        }
         switch (PackedAction.kind(packed)) {
             case FORWARD -> {
-                if (isImplicit(next, stage)) {
-                    deliver(INBOXES * next, microbatch, nanos);
+                if (isImplicit(next, stage, microbatch)) {
+                    deliver(inboxes.activations(next, microbatch), microbatch, nanos);
                 }
             }
             case FULL_BACKWARD, BACKWARD_INPUT -> {
-                if (isImplicit(previous, stage)) {
-                    deliver(INBOXES * previous + GRADIENTS, microbatch, nanos);
+                if (isImplicit(previous, stage, microbatch)) {
+                    deliver(inboxes.gradients(previous, microbatch), microbatch, nanos);
                 }
             }
-            case SEND_F -> deliver(INBOXES * next, microbatch, nanos);
-            case SEND_B -> deliver(INBOXES * previous + GRADIENTS, microbatch, nanos);
-            case SEND_SHARED -> deliver(INBOXES * graph.target(Flow.SHARED, stage) + SHARED, microbatch, nanos);
+            case SEND_F -> deliver(inboxes.activations(next, microbatch), microbatch, nanos);
+            case SEND_B -> deliver(inboxes.gradients(previous, microbatch), microbatch, nanos);
+            case SEND_SHARED ->
+                deliver(inboxes.shared(graph.target(Flow.SHARED, stage)), microbatch, nanos);
             default -> {
             }
         }
@@ -319,22 +321,27 @@ public final class Simulator {
     private void addMeasure(int step, long nanos) {
         decided[step] = Math.max(decided[step], nanos + decisionNanos);
         if (--measuresLeft[step] == 0) {
-            for (int rank = 0; rank < wanted.length; rank++) {
-                if (wanted[rank] == DECISION) {
-                    wanted[rank] = NOTHING;
-                    makeReady(rank);
-                }
+            wakeAll(DECISION);
+        }
+    }
+
+    private void wakeAll(long there) {
+        for (int rank = 0; rank < wanted.length; rank++) {
+            if (wanted[rank] == there) {
+                wanted[rank] = NOTHING;
+                makeReady(rank);
             }
         }
     }
 
     /** Returns whether a tensor travels from or to an existing stage without an action of its own. */
-    private boolean isImplicit(int peer, int stage) {
-        return peer != NONE && (!explicitMessages || rows.rankOf(stage) == rows.rankOf(peer));
+    private boolean isImplicit(int peer, int stage, int microbatch) {
+        return peer != NONE
+                && (!explicitMessages || rows.rankOf(stage, microbatch) == rows.rankOf(peer, microbatch));
     }
 
     private boolean isMissing(int rank, int inbox, int microbatch) {
-        if (inboxes[inbox].arrival(microbatch) != Inbox.UNKNOWN) {
+        if (inboxes.of(inbox).arrival(microbatch) != Inbox.UNKNOWN) {
             return false;
         }
         wanted[rank] = key(inbox, microbatch);
@@ -342,12 +349,12 @@ public final class Simulator {
     }
 
     private void deliver(int inbox, int microbatch, long nanos) {
-        inboxes[inbox].put(microbatch, nanos);
+        inboxes.of(inbox).put(microbatch, nanos);
         wake(inbox, microbatch);
     }
 
     private void wake(int inbox, int microbatch) {
-        int receiver = rows.rankOf(inbox / INBOXES); // rounded down
+        int receiver = inboxes.receiver(inbox);
         if (wanted[receiver] == key(inbox, microbatch)) {
             wanted[receiver] = NOTHING;
             makeReady(receiver);

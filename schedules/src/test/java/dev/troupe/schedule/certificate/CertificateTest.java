@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
@@ -100,7 +101,7 @@ class CertificateTest {
     @Test
     void shouldCertifyEverySmallForwardOnlyPlanWithOneCredit() {
         forEachSize(MOST_VIRTUAL_STAGES, (p, v, m) -> {
-            for (Placement placement : Placement.values()) {
+            for (Placement placement : Laps.values()) {
                 Certificate certificate = certify(new ForwardOnly(placement).plan(p, v, m), Purpose.FORWARD_ONLY, 1);
                 assertEquals(IntStream.range(0, p).mapToObj(rank -> 1).toList(), certificate.peakActivations());
             }
@@ -127,7 +128,7 @@ class CertificateTest {
             if (isDefined(name, pipeline, virtualStages, microbatches)) {
                 Plan plan = Schedules.named(name).plan(pipeline, virtualStages, microbatches);
                 int edges = certify(plan, Purpose.TRAINING, 1).messagesPerEdge().size();
-                int crossings = switch (plan.placement()) {
+                int crossings = switch ((Laps) plan.placement()) {
                     case LOOP -> pipeline * virtualStages - 1;
                     case V -> 2 * (pipeline - 1);
                 };

@@ -45,8 +45,10 @@ class PlanFileTest {
     @Test
     void shouldRefuseAStageThatTwoRanksWorkOn() throws IOException {
         Path file = write("0F0,0B0\n1F0,0F1,1B0\n");
-        assertRefused("Plan \"" + file + "\", line 2: 0F1 stands on rank 1, but rank 0 works on stage 0 too: one rank "
-                + "holds a stage.", file);
+        assertRefused(
+                "Plan \"" + file + "\", line 2: 0F1 stands on rank 1, but rank 0 works on stage 0 too: in a plan of a"
+                        + " file one rank holds a stage; pipedream by name has replicas.",
+                file);
     }
 
     @Test

@@ -91,7 +91,7 @@ class IdleTimeTest {
                     trials.add(new Trial("data", rank, action, Cause.DATA, rank));
                     trials.add(new Trial("late", rank, action, Cause.CONTROL, rank));
                 } else if (action.kind().isSend()) {
-                    int receiver = plan.rankOf(plan.peerStage(action));
+                    int receiver = plan.rankOf(plan.peer(action));
                     trials.add(new Trial("wire", rank, action, Cause.WIRE, rank));
                     trials.add(new Trial("credit", rank, action, Cause.CREDIT, receiver));
                 }

@@ -104,7 +104,7 @@ final class SimulatedStep {
             Action receive = action.as(action.kind() == Kind.FORWARD ? Kind.RECV_F : Kind.RECV_B);
             if (rows.position(receive) >= 0) {
                 Action send = rows.plan().peer(receive);
-                int sender = rows.inPipelineOf(rank, rows.plan().rankOf(send.stage()));
+                int sender = rows.inPipelineOf(rank, rows.plan().rankOf(send));
                 long sent = ranks.get(sender).moved()[rows.position(send)];
                 if (sent == 0) {
                     return false;

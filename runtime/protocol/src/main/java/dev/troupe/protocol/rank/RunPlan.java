@@ -7,9 +7,12 @@ import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.certificate.Certificate;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,8 +21,9 @@ import java.util.stream.IntStream;
 
 /**
  * The certified plans of a run and the ranks that walk their rows: which row each rank has, and which message a send or
- * receive of it is. The ranks of a place in the pipeline walk the same row and have consecutive numbers; the rank at offset
- * k of a place exchanges messages with those at offset k of the other places. Immutable.
+ * receive of it is. The ranks of a row walk it together and have consecutive numbers; the rank at offset k of a row
+ * exchanges messages with those at offset k of the other rows. A place in the pipeline has one row, or one for each replica
+ * of its stage. Immutable.
  */
 public interface RunPlan {
     /** The message number of a kind that travels once in a step, where a row has one step. */
@@ -31,7 +35,7 @@ public interface RunPlan {
     /** The certified plan of a forward pass over validation data. */
     Certificate validation();
 
-    /** The ranks of each place in the pipeline: they share its stages or hold the same weights. */
+    /** The ranks of each row: they share its stages or hold the same weights. */
     int ranksPerPlace();
 
     /** The world size. */
@@ -41,13 +45,14 @@ public interface RunPlan {
 
     /** The ranks of each place in the pipeline, over all pipelines. */
     default List<List<Integer>> places() {
-        return IntStream.range(0, training().plan().rankCount())
-                .mapToObj(place -> IntStream.range(0, ranksPerPlace())
-                        .mapToObj(offset -> place * ranksPerPlace() + offset).toList())
-                .toList();
+        Map<List<Integer>, List<Integer>> places = new LinkedHashMap<>();
+        for (int rank = 0; rank < rankCount(); rank++) {
+            places.computeIfAbsent(stagesOf(rank), _ -> new ArrayList<>()).add(rank);
+        }
+        return places.values().stream().map(List::copyOf).toList();
     }
 
-    /** The place in the pipeline of a rank. */
+    /** The row of a rank. */
     default int placeOf(int rank) {
         return rank / ranksPerPlace(); // rounded down
     }
@@ -73,11 +78,15 @@ public interface RunPlan {
                 .filter(action -> action.kind().isReceive() && !needsMessage(action)).collect(Collectors.toSet()));
     }
 
-    /** The action of a rank's row that completes the gradients of a stage in a step of the row. */
+    /**
+     * The action of a rank's row that completes its gradients of a stage in a step of the row, or where the stage has
+     * replicas in the round of that step.
+     */
     default Action lastBackward(int rank, int stage, int step) {
         return row(Pass.Kind.TRAINING, rank).actions().reversed().stream()
                 .filter(action -> action.stage() == stage && action.kind().freesActivation()
-                        && training().plan().stepOf(action) == step)
+                        && training().plan().updatesBefore(stage, training().plan().stepOf(action)) == training().plan()
+                                .updatesBefore(stage, step))
                 .findFirst().orElseThrow();
     }
 
@@ -180,12 +189,24 @@ public interface RunPlan {
         int peer = peerStage(message);
         int to = message.kind().isSend() ? peer : message.stage();
         int from = message.kind().isSend() ? message.stage() : peer;
-        return new Edge(holder(rank, from), holder(rank, to), to, kind);
+        return new Edge(holder(rank, from, message), holder(rank, to, message), to, kind);
     }
 
-    /** The rank in the pipeline of another that holds a stage. */
-    default int holder(int rank, int stage) {
-        return training().plan().rankOf(stage) * ranksPerPlace() + rank % ranksPerPlace();
+    /** The rank in the pipeline of another that holds a stage, and of its replicas the one of a message's microbatch. */
+    default int holder(int rank, int stage, Action message) {
+        return training().plan().rankOf(stage, message) * ranksPerPlace() + rank % ranksPerPlace();
+    }
+
+    /** For each way into a stage of a rank on which activations or gradients come, a receive of one. */
+    default Collection<Action> receivesOf(int rank, int stage) {
+        Map<Edge, Action> receives = new LinkedHashMap<>();
+        for (Pass.Kind kind : Pass.Kind.values()) {
+            row(kind, rank).actions().stream()
+                    .filter(action -> action.stage() == stage && action.kind().isTransfer()
+                            && action.kind().isReceive() && needsMessage(action))
+                    .forEach(receive -> receives.putIfAbsent(edgeOf(rank, receive), receive));
+        }
+        return receives.values();
     }
 
     /** The stage that sends on an edge. */

@@ -22,6 +22,15 @@ public final class GlobalNorm {
      *             where a block is missing or a part is there twice
      */
     public static double of(Collection<LayerSquaredSum> sums) {
+        return of(sums, true);
+    }
+
+    /** As {@link #of(Collection)}, for the blocks that there are: those of the stages that update their weights. */
+    static double ofSome(Collection<LayerSquaredSum> sums) {
+        return of(sums, false);
+    }
+
+    private static double of(Collection<LayerSquaredSum> sums, boolean areAll) {
         List<LayerSquaredSum> ordered = sums.stream()
                 .sorted(Comparator.comparingInt(LayerSquaredSum::block).thenComparingInt(LayerSquaredSum::part))
                 .toList();
@@ -31,7 +40,10 @@ public final class GlobalNorm {
         int part = 0;
         for (LayerSquaredSum sum : ordered) {
             boolean continues = sum.block() == block && sum.part() > part;
-            if (!continues && (sum.block() != block + 1 || sum.part() != 0)) {
+            boolean isRight = areAll
+                    ? continues || sum.block() == block + 1 && sum.part() == 0
+                    : continues || sum.block() > block;
+            if (!isRight) {
                 throw new IllegalArgumentException("the gradient norm needs each block once, but found " + ordered);
             }
             if (!continues) {

@@ -24,7 +24,10 @@ record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale,
      */
     static StepDecision of(long step, PassMeasures measured, double factor, LossScale lossScale, RunSettings settings) {
         double loss = measured.meanLoss();
-        double norm = GlobalNorm.of(measured.squaredSums()) / factor;
+        // Where a stage has replicas, it updates its weights behind every so many steps.
+        double norm = (settings.stagesUpdateAlone()
+                ? GlobalNorm.ofSome(measured.squaredSums())
+                : GlobalNorm.of(measured.squaredSums())) / factor;
         boolean overflowed = !Double.isFinite(norm);
         LossScale next = overflowed ? lossScale.afterSkip(factor) : lossScale.afterUpdate();
         double learningRate = settings.learningRate().applyAsDouble(step);

@@ -21,7 +21,7 @@ import java.util.TreeMap;
 final class Carrier {
     private static final String NOWHERE = "";
     private static final Comparator<Edge> ORDER = Comparator.comparingInt(Edge::stage).thenComparing(Edge::kind)
-            .thenComparingInt(Edge::toRank);
+            .thenComparingInt(Edge::toRank).thenComparingInt(Edge::fromRank);
 
     /** A message under way. */
     record Message(Edge edge, int microbatch, long pass, int epoch, long content) {

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.protocol.Edge;
-import java.util.List;
 
 /** What must be so at the end of a run. */
 record EndCheck(SimulatedPlan plan, Truth truth, Carrier carrier, long committed) {
@@ -13,13 +12,10 @@ record EndCheck(SimulatedPlan plan, Truth truth, Carrier carrier, long committed
     void check(SimulatedRank rank) {
         for (int stage : plan.stagesOf(rank.rank())) {
             assertEquals(truth.weights(rank.rank(), stage, committed), rank.weights(stage), "weights of " + stage);
-            for (Kind kind : List.of(Kind.RECV_F, Kind.RECV_B)) {
-                Action receive = new Action(stage, kind, 0);
-                if (plan.needsMessage(receive)) {
-                    Edge edge = plan.edgeOf(rank.rank(), receive);
-                    assertEquals(plan.creditsPerEdge(), carrier.buffers(edge) + rank.landed(edge),
-                            () -> "buffers of " + edge + " at the end");
-                }
+            for (Action receive : plan.receivesOf(rank.rank(), stage)) {
+                Edge edge = plan.edgeOf(rank.rank(), receive);
+                assertEquals(plan.creditsPerEdge(), carrier.buffers(edge) + rank.landed(edge),
+                        () -> "buffers of " + edge + " at the end");
             }
             Action shared = new Action(stage, Kind.RECV_SHARED);
             if (plan.needsMessage(shared)) {

@@ -62,6 +62,26 @@ class FaultSweepTest {
                 STANDBYS, FaultSweep.STEPS, 211);
     }
 
+    /** A replica fails at any point of a round: its stage starts again, and the other replicas with it. */
+    @Test
+    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongOnReplicas() {
+        sweep("replicas, in order", List.of(RunShape.replicated(1, 2, 1), RunShape.replicated(1, 1, 2)), IN_ORDER,
+                Copies.SENT, FaultSweep.STEPS, 53);
+        sweep("replicas on one machine, out of order",
+                List.of(RunShape.replicated(2, 2, 1, 1), RunShape.replicated(1, 2, 3)), OUT_OF_ORDER, Copies.SHARED,
+                FaultSweep.STEPS, 401);
+    }
+
+    @Test
+    @Tag("long")
+    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrongOnReplicas() {
+        sweep("all replicas, in order", List.of(RunShape.replicated(1, 2, 1), RunShape.replicated(1, 1, 2)), IN_ORDER,
+                Copies.SENT, FaultSweep.STEPS, 1);
+        sweep("all replicas on one machine, out of order",
+                List.of(RunShape.replicated(2, 2, 1, 1), RunShape.replicated(1, 1, 2, 1), RunShape.replicated(1, 2, 2)),
+                OUT_OF_ORDER, Copies.SHARED, FaultSweep.STEPS, 3 * SHARE);
+    }
+
     /** A rank fails at every point, a replay among them, of runs that replay forwards ahead of their gradients. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongWhereForwardsAreReplayed() {

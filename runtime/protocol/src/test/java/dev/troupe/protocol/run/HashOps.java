@@ -154,7 +154,7 @@ final class HashOps implements StepOps {
                 handOver(action.as(Kind.SEND_F), of, output);
                 return ActionResult.NOTHING;
             }
-            boolean isTold = plan.tensorOf(rank) == 0 && (isTraining || plan.dataOf(rank) == 0);
+            boolean isTold = plan.tensorOf(rank) == 0 && (isTraining || plan.isReplicated() || plan.dataOf(rank) == 0);
             return isTold
                     ? new ActionResult(List.of(new MicrobatchLoss(inStep, SimulatedStage.loss(output))), List.of())
                     : ActionResult.NOTHING;

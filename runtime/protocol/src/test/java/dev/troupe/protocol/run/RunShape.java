@@ -2,6 +2,7 @@ package dev.troupe.protocol.run;
 
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
@@ -16,6 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A small run to simulate: P places, V stages on each, M microbatches, tied embeddings or not, ranks in a grid. */
 record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits,
@@ -23,6 +26,8 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     static final int HELD_OUT_MICROBATCHES = 3;
     /** Behind the name of a schedule: forwards are replayed ahead of their gradients. */
     private static final String REPLAYING = "+recompute";
+    /** Behind the name of a schedule, before the ranks of each stage with dots between. */
+    private static final String REPLICAS = ":";
     /** Of a pass of PipeDream-2BW: the third one reads what the first one has updated. */
     private static final int OVERLAPPING_STEPS = 3;
     /** To certify a plan takes longer than to run it. */
@@ -78,6 +83,12 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         return shapes;
     }
 
+    /** PipeDream with these ranks of each stage. */
+    static RunShape replicated(int credits, Integer... replicas) {
+        return new RunShape(PipeDream.STASHING + REPLICAS + Stream.of(replicas).map(String::valueOf)
+                .collect(Collectors.joining(".")), replicas.length, 1, 1, false, credits);
+    }
+
     /** Shapes with forwards that are replayed ahead of their gradients, of those shapes that have any. */
     static List<RunShape> replaying(List<RunShape> shapes) {
         return shapes.stream().filter(shape -> shape.pipeline > 1).map(shape -> new RunShape(shape.schedule + REPLAYING,
@@ -110,6 +121,9 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
 
     /** Steps from one commit to the next. */
     int stepsPerPass() {
+        if (!replicas().isEmpty()) {
+            return 2 * new Replicas(replicas()).round();
+        }
         return !Schedules.overlapsSteps(named()) ? 1 : updateAlone() ? pipeline + 1 : OVERLAPPING_STEPS;
     }
 
@@ -120,16 +134,22 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
 
     private Schedule rule() {
         return Schedules.overlapsSteps(named())
-                ? new OverlappingSteps(OverlappingRule.named(named(), PipeDream2Bw.Updates.LAZY, 1), stepsPerPass())
+                ? new OverlappingSteps(OverlappingRule.named(named(), PipeDream2Bw.Updates.LAZY, 1, replicas()),
+                        stepsPerPass())
                 : Schedules.named(named());
     }
 
     private String named() {
-        return schedule.replace(REPLAYING, "");
+        return schedule.replace(REPLAYING, "").replaceFirst(REPLICAS + ".*", "");
+    }
+
+    private List<Integer> replicas() {
+        int at = schedule.indexOf(REPLICAS);
+        return at < 0 ? List.of() : Stream.of(schedule.substring(at + 1).split("\\.")).map(Integer::valueOf).toList();
     }
 
     int rankCount() {
-        return pipeline * grid.ranksPerPlace();
+        return replicas().isEmpty() ? pipeline * grid.ranksPerPlace() : new Replicas(replicas()).rankCount();
     }
 
     SimulatedPlan plan() {

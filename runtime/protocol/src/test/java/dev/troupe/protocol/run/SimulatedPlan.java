@@ -1,6 +1,7 @@
 package dev.troupe.protocol.run;
 
 import dev.troupe.protocol.rank.RunPlan;
+import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.certificate.Certificate;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -25,9 +26,19 @@ record SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate 
         return training.plan().stageCount();
     }
 
-    /** The number of the pipeline of a rank among those side by side. */
+    /** Whether stages are on several ranks, of one pipeline. */
+    boolean isReplicated() {
+        return training.plan().placement() instanceof Replicas;
+    }
+
+    /** The ranks that hold the stage of a rank, where stages are on several ranks. */
+    private List<Integer> replicas(int rank) {
+        return training.plan().ranksOf(stagesOf(rank).getFirst());
+    }
+
+    /** The number of the pipeline of a rank among those side by side, or of a replica in its stage. */
     int dataOf(int rank) {
-        return rank % ranksPerPlace() / grid.tensor(); // rounded down
+        return isReplicated() ? replicas(rank).indexOf(rank) : rank % ranksPerPlace() / grid.tensor(); // rounded down
     }
 
     /** The place of a rank among those that share its stages. */
@@ -42,7 +53,7 @@ record SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate 
 
     /** The ranks that hold the same weights as a rank. */
     List<Integer> dataGroup(int rank) {
-        return ranks(rank - dataOf(rank) * grid.tensor(), grid.tensor(), grid.data());
+        return isReplicated() ? replicas(rank) : ranks(rank - dataOf(rank) * grid.tensor(), grid.tensor(), grid.data());
     }
 
     private static List<Integer> ranks(int first, int stride, int count) {
@@ -51,7 +62,7 @@ record SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate 
 
     /** The number in the whole step of a microbatch of one pipeline. */
     int microbatchInStep(int data, int microbatch) {
-        return data * training.plan().microbatchesPerStep() + microbatch;
+        return isReplicated() ? microbatch : data * training.plan().microbatchesPerStep() + microbatch;
     }
 
     /** A share of a stage with the weights that every run starts from. */

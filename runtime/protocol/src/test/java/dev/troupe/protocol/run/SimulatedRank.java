@@ -15,7 +15,6 @@ import dev.troupe.protocol.rank.RankCommand;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.protocol.rank.RankMachine;
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
 import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.protocol.rank.StepsUnderWay;
 import java.util.ArrayDeque;
@@ -158,9 +157,8 @@ final class SimulatedRank {
         assertEquals(run.truth().weights(rank(), index, startsAfter), stage.weights(),
                 "what " + name() + " starts from");
         stages.put(index, stage);
-        for (Kind receive : List.of(Kind.RECV_F, Kind.RECV_B)) {
-            Action any = new Action(index, receive, 0);
-            for (int credit = 0; plan.needsMessage(any) && credit < plan.creditsPerEdge(); credit++) {
+        for (Action any : plan.receivesOf(rank(), index)) {
+            for (int credit = 0; credit < plan.creditsPerEdge(); credit++) {
                 outbox.grant(plan.edgeOf(rank(), any), SimulatedTransport.BUFFER);
             }
         }

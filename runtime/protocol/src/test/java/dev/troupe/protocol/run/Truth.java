@@ -29,6 +29,8 @@ final class Truth {
     private final RunSettings settings;
     // By offset of the ranks at a place, and by stage.
     private final List<List<SimulatedStage>> stages;
+    // By stage, its replicas; none where each stage has one rank.
+    private final List<List<SimulatedStage>> replicas;
     private final List<List<Long>> firstWeights;
     private final List<Step> steps = new ArrayList<>();
     // Before each pass, and after each step of the one under way.
@@ -41,6 +43,12 @@ final class Truth {
                 .mapToObj(offset -> IntStream.range(0, plan.stageCount())
                         .mapToObj(stage -> plan.newStage(stage, plan.tensorOf(offset))).toList())
                 .toList();
+        this.replicas = !plan.isReplicated()
+                ? List.of()
+                : IntStream.range(0, plan.stageCount())
+                        .mapToObj(stage -> IntStream.range(0, plan.training().plan().replicas(stage))
+                                .mapToObj(_ -> plan.newStage(stage, 0)).toList())
+                        .toList();
         this.firstWeights = weights();
         LossScale scale = settings.lossScale();
         for (long step = settings.firstStep(); step < settings.stepCount(); step++) {
@@ -48,7 +56,9 @@ final class Truth {
                 scales.clear();
                 scales.add(scale);
             }
-            scale = train(step, scales.get(Math.max(0, scales.size() - 2)).factor(), scale);
+            scale = plan.isReplicated()
+                    ? trainReplicas(step, scale)
+                    : train(step, scales.get(Math.max(0, scales.size() - 2)).factor(), scale);
             scales.add(scale);
         }
     }
@@ -135,6 +145,54 @@ final class Truth {
         return next;
     }
 
+    /** Does a step of one microbatch, on a replica of each stage; the stages whose rounds it ends add up and update. */
+    private LossScale trainReplicas(long step, LossScale scale) {
+        Pass pass = new Pass(step, Pass.Kind.TRAINING, 1);
+        List<SimulatedStage> own = new ArrayList<>();
+        for (int stage = 0; stage < plan.stageCount(); stage++) {
+            own.add(replicas.get(stage).get((int) (step % replicas.get(stage).size())));
+            own.get(stage).use(plan.training().weights().staleness().get(stage), 0);
+        }
+        long tensor = SimulatedStage.tokens(pass, 0);
+        for (SimulatedStage stage : own) {
+            tensor = stage.forward(pass, 0, 0, tensor);
+            stage.keepOutput(0, tensor);
+        }
+        double loss = SimulatedStage.loss(tensor);
+        long gradient = SimulatedStage.lossGradient(pass, own.getLast().outputOf(0));
+        for (SimulatedStage stage : own.reversed()) {
+            gradient = stage.backwardInput(0, gradient);
+            stage.backwardWeight(0);
+        }
+        LossScale next = scale.afterUpdate();
+        double rate = settings.learningRate().applyAsDouble(step);
+        List<LayerSquaredSum> sums = new ArrayList<>();
+        for (List<SimulatedStage> copies : replicas) {
+            if ((step + 1) % copies.size() == 0) {
+                long all = copies.size() == 1 ? copies.getFirst().gradient() : sum(copies, SimulatedStage::gradient);
+                copies.forEach(copy -> copy.takeGradient(all));
+                sums.addAll(copies.getFirst().squaredSums(pass, all));
+                copies.forEach(copy -> copy.update(new WeightUpdate(step, rate, 1, next.updates(), false)));
+            }
+        }
+        replicas.forEach(copies -> copies.forEach(copy -> copy.use(0, 0)));
+        steps.add(new Step(new StepResult(step, loss, GlobalNorm.ofSome(sums), rate, 1, false, Traffic.NONE), weights(),
+                validationOfReplicas(new Pass(step, Pass.Kind.VALIDATION))));
+        return next;
+    }
+
+    private double validationOfReplicas(Pass pass) {
+        double loss = 0;
+        for (int microbatch = 0; microbatch < RunShape.HELD_OUT_MICROBATCHES; microbatch++) {
+            long tensor = SimulatedStage.tokens(pass, microbatch);
+            for (List<SimulatedStage> copies : replicas) {
+                tensor = copies.get(microbatch % copies.size()).forward(pass, microbatch, microbatch, tensor);
+            }
+            loss += SimulatedStage.loss(tensor);
+        }
+        return loss / RunShape.HELD_OUT_MICROBATCHES;
+    }
+
     /** The loss of a microbatch of one pipeline, which is another one in the whole step. */
     private double loss(Pass pass, int data, int microbatch, int inStep) {
         long tensor = SimulatedStage.tokens(pass, inStep);
@@ -178,6 +236,9 @@ final class Truth {
     }
 
     private List<List<Long>> weights() {
+        if (plan.isReplicated()) {
+            return List.of(replicas.stream().map(copies -> copies.getFirst().weights()).toList());
+        }
         return stages.stream().map(own -> own.stream().map(SimulatedStage::weights).toList()).toList();
     }
 
