@@ -2,7 +2,6 @@ package dev.troupe.protocol.run;
 
 import java.time.Duration;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -17,14 +16,14 @@ class FaultSoakTest {
         long minutes = Long.getLong("troupe.simulation.minutes", 1);
         long endNanos = System.nanoTime() + Duration.ofMinutes(minutes).toNanos();
         Random seeds = new Random();
-        AtomicLong faults = new AtomicLong();
+        long faults = 0;
         long walks = 0;
         while (System.nanoTime() < endNanos) {
             long first = seeds.nextLong();
-            IntStream.range(0, WALKS_AT_A_TIME).parallel()
-                    .forEach(walk -> faults.addAndGet(new FaultWalk(first + walk).walk()));
+            faults += InParallel.sum(IntStream.range(0, WALKS_AT_A_TIME).boxed(),
+                    walk -> new FaultWalk(first + walk).walk());
             walks += WALKS_AT_A_TIME;
         }
-        System.out.printf("soak: %,d walks with %,d faults in %d minutes%n", walks, faults.get(), minutes);
+        System.out.printf("soak: %,d walks with %,d faults in %d minutes%n", walks, faults, minutes);
     }
 }

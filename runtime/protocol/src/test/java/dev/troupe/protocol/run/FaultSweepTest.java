@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.protocol.run.World.Copies;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -165,18 +164,17 @@ class FaultSweepTest {
     private static void sweep(String name, List<RunShape> shapes, long seed, Copies copies, int standbys, int steps,
             int stride) {
         long start = System.nanoTime();
-        AtomicLong points = new AtomicLong();
-        shapes.parallelStream().forEach(shape -> {
+        long points = InParallel.sum(shapes.stream(), shape -> {
             FaultSweep sweep = new FaultSweep(shape, seed, copies, standbys, steps, Protocol.WHOLE);
             try {
-                points.addAndGet(sweep.points(stride, DEALER).stream().filter(sweep::tries).count());
+                return sweep.points(stride, DEALER).stream().filter(sweep::tries).count();
             } catch (AssertionError failure) {
                 throw new AssertionError("dealt by -D" + SEED_PROPERTY + "=" + DEALER + "; the point alone: "
                         + failure.getMessage(), failure);
             }
         });
-        System.out.printf("sweep of %s: %,d points of %,d shapes in %.1f s, dealt by -D%s=%d%n", name, points.get(),
+        System.out.printf("sweep of %s: %,d points of %,d shapes in %.1f s, dealt by -D%s=%d%n", name, points,
                 shapes.size(), (System.nanoTime() - start) / 1e9, SEED_PROPERTY, DEALER);
-        assertTrue(points.get() > shapes.size(), "hardly anything went wrong: " + points);
+        assertTrue(points > shapes.size(), "hardly anything went wrong: " + points);
     }
 }

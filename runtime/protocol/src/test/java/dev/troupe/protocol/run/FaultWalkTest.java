@@ -3,7 +3,6 @@ package dev.troupe.protocol.run;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Random;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -14,8 +13,7 @@ class FaultWalkTest {
 
     @Test
     void shouldComeToTheSameWeightsHoweverOftenThingsGoWrong() {
-        LongStream seeds = new Random().longs(WALKS);
-        long faults = seeds.parallel().map(seed -> new FaultWalk(seed).walk()).sum();
+        long faults = InParallel.sum(new Random().longs(WALKS).boxed(), seed -> new FaultWalk(seed).walk());
         assertTrue(faults > WALKS, "hardly anything went wrong: " + faults);
     }
 

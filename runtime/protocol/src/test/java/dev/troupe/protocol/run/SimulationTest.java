@@ -75,7 +75,7 @@ class SimulationTest {
     @Test
     void shouldKeepEveryPromiseWhicheverEventOvertakesTheOthersOnce() {
         for (List<RunShape> shapes : List.of(RunShape.upTo(2, 3, 2), RunShape.upTo(3, 2, 1))) {
-            shapes.parallelStream().forEach(shape -> guarded(shape, () -> overtakeEverywhere(shape)));
+            InParallel.all(shapes.stream(), shape -> guarded(shape, () -> overtakeEverywhere(shape)));
         }
     }
 
@@ -111,7 +111,7 @@ class SimulationTest {
 
     @Test
     void shouldStopAfterTheStepUnderWayWheneverItIsAskedTo() {
-        RunShape.upTo(3, 2, 2).parallelStream().forEach(shape -> {
+        InParallel.all(RunShape.upTo(3, 2, 2).stream(), shape -> {
             Simulation whole = new Simulation(shape, settings(shape, 0, STEPS, 2, 2));
             whole.run(_ -> 0);
             for (int at = Math.floorMod(seed, STOP_EVERY); at < whole.moveCount(); at += STOP_EVERY) {
