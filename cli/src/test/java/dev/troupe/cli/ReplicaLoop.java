@@ -66,7 +66,7 @@ final class ReplicaLoop implements AutoCloseable {
     /** Trains, and asserts that a run did the same: its losses, its validation and its weights, to the bit. */
     void assertSameBits(Path found) {
         List<Double> losses = new ArrayList<>();
-        int steps = (int) run.spec().training().steps();
+        int steps = run.spec().training().steps();
         List<Map<String, double[]>> sums = new ArrayList<>(replicas.stream().map(_ -> (Map<String, double[]>) null)
                 .toList());
         for (int step = 0; step < steps; step++) {

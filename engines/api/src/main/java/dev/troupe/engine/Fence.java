@@ -46,12 +46,12 @@ public interface Fence {
         void mark(int number);
 
         /**
-         * The instant at which the last mark of a number was reached, in nanoseconds of {@link System#nanoTime}; 0 where it is
-         * not, or where there is none. Never waits for work of the engine.
+         * The instant at which the last mark of a number was reached, in nanoseconds of {@link System#nanoTime}; 0 where it
+         * is not, or where there is none. Never waits for work of the engine.
          */
         long nanos(int number);
 
-        /** Waits until the last mark of a number is reached, at most as long as the engine allows its device for any work. */
+        /** Waits until the last mark of a number is reached, at most as long as the engine allows for any work. */
         void await(int number);
 
         /**

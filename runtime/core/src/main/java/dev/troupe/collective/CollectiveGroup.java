@@ -60,7 +60,7 @@ public interface CollectiveGroup extends AutoCloseable {
     /** Every member's bytes become those of the root. */
     void broadcast(MemorySegment values, int root);
 
-    /** Whether all members are threads of this process, in this and every later epoch of the group, for {@link #exchange}. */
+    /** Whether all members are threads of this process, so that they may {@link #exchange}. */
     default boolean sharesProcess() {
         return false;
     }
