@@ -2,14 +2,14 @@ package dev.troupe.schedule;
 
 /** Placements of a stage on one rank: each lap over the ranks gives every rank one more virtual stage. */
 public enum Laps implements Placement {
-    /** See {@link Placement#LOOP}. */
+    /** Every lap runs the same way: stage i on rank i mod P. With P = 2: stages 0 1 0' 1' on ranks 0 1 0 1. */
     LOOP {
         @Override
         public int rankOf(int stage, int microbatch, int rankCount) {
             return stage % rankCount;
         }
     },
-    /** See {@link Placement#V}. */
+    /** There and back: every second lap runs backwards, so that the last rank of one lap is the first of the next. */
     V {
         @Override
         public int rankOf(int stage, int microbatch, int rankCount) {

@@ -5,11 +5,6 @@ import java.util.stream.IntStream;
 
 /** The rule that says which rank does a microbatch in a stage. */
 public sealed interface Placement permits Laps, Replicas {
-    /** Every lap runs the same way: stage i on rank i mod P. With P = 2: stages 0 1 0' 1' on ranks 0 1 0 1. */
-    Placement LOOP = Laps.LOOP;
-    /** There and back: every second lap runs backwards, so that the last rank of one lap is the first of the next. */
-    Placement V = Laps.V;
-
     /**
      * Returns the rank that does a microbatch in a stage.
      *

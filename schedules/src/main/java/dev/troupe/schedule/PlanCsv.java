@@ -74,11 +74,11 @@ final class PlanCsv {
                     return placement;
                 }
             }
-            int loop = misplaced(Placement.LOOP, ranks);
-            int v = misplaced(Placement.V, ranks);
+            int loop = misplaced(Laps.LOOP, ranks);
+            int v = misplaced(Laps.V, ranks);
             throw new PlanException("Plan \"" + name + "\" places its stages neither as LOOP (which has stage " + loop
-                    + " on rank " + Placement.LOOP.rankOf(loop, 0, rows.size()) + ", not on " + ranks.get(loop)
-                    + ") nor as V (which has stage " + v + " on rank " + Placement.V.rankOf(v, 0, rows.size())
+                    + " on rank " + Laps.LOOP.rankOf(loop, 0, rows.size()) + ", not on " + ranks.get(loop)
+                    + ") nor as V (which has stage " + v + " on rank " + Laps.V.rankOf(v, 0, rows.size())
                     + ", not on " + ranks.get(v) + "): move the stages to the ranks of one of them.");
         }
 

@@ -24,7 +24,7 @@ class OverlapTest {
         assertEquals(Action.parse("3F1"), plan.at(new Place(0, 3)));
         assertEquals(Action.parse("3B0"), plan.at(new Place(0, 4)));
         assertEquals(CSV, plan.toCsv());
-        assertEquals(plan, plan.toPlan(Placement.V));
+        assertEquals(plan, plan.toPlan(Laps.V));
     }
 
     @Test

@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 class PlacementTest {
     @Test
     void shouldLoopOverTheRanks() {
-        assertEquals(List.of(0, 1, 2, 0, 1, 2, 0, 1, 2), ranks(Placement.LOOP));
-        assertEquals(List.of(1, 4, 7), Placement.LOOP.stagesOf(1, 3, 9));
+        assertEquals(List.of(0, 1, 2, 0, 1, 2, 0, 1, 2), ranks(Laps.LOOP));
+        assertEquals(List.of(1, 4, 7), Laps.LOOP.stagesOf(1, 3, 9));
     }
 
     @Test
     void shouldGoThereAndBack() {
-        assertEquals(List.of(0, 1, 2, 2, 1, 0, 0, 1, 2), ranks(Placement.V));
-        assertEquals(List.of(2, 3, 8), Placement.V.stagesOf(2, 3, 9));
+        assertEquals(List.of(0, 1, 2, 2, 1, 0, 0, 1, 2), ranks(Laps.V));
+        assertEquals(List.of(2, 3, 8), Laps.V.stagesOf(2, 3, 9));
     }
 
     private static List<Integer> ranks(Placement placement) {

@@ -18,19 +18,19 @@ class PlanTest {
 
     @Test
     void shouldReadFromCsvAndWriteTheSameBytes() {
-        Plan plan = Plan.fromCsv("by hand", Placement.LOOP, CSV);
+        Plan plan = Plan.fromCsv("by hand", Laps.LOOP, CSV);
         assertEquals(2, plan.rankCount());
         assertEquals(2, plan.stageCount());
         assertEquals(2, plan.microbatchCount());
         assertEquals(new Action(1, Kind.FULL_BACKWARD, 0), plan.at(new Place(1, 1)));
         assertEquals(CSV, plan.toCsv());
-        assertEquals(plan, Plan.fromCsv("by hand", Placement.LOOP, 2, 2, plan.toCsv()));
+        assertEquals(plan, Plan.fromCsv("by hand", Laps.LOOP, 2, 2, plan.toCsv()));
     }
 
     @Test
     void shouldReadThePlansPyTorchWrites() {
         String idleCellsAndItsLineEnds = "0F0,0F1,,0B0,0B1\r\n,1F0,1B0,1F1,1B1\r\n";
-        assertEquals(CSV, Plan.fromCsv("by hand", Placement.LOOP, idleCellsAndItsLineEnds).toCsv());
+        assertEquals(CSV, Plan.fromCsv("by hand", Laps.LOOP, idleCellsAndItsLineEnds).toCsv());
     }
 
     @Test
@@ -52,18 +52,18 @@ class PlanTest {
                 CSV.replace("1B1", "2B1"));
         List<List<Action>> oneRow = List.of(List.of(new Action(0, Kind.FORWARD, 0)));
         PlanException refusal = assertThrows(PlanException.class,
-                () -> new Plan("by hand", 2, 2, 1, Placement.LOOP, oneRow));
+                () -> new Plan("by hand", 2, 2, 1, Laps.LOOP, oneRow));
         assertEquals("Plan \"by hand\" needs one row for each of its ranks, but has 2 ranks and 1 row.",
                 refusal.getMessage());
         assertEquals("Plan \"by hand\" needs 1 microbatch or more, but has 0.", assertThrows(PlanException.class,
-                () -> new Plan("by hand", 1, 1, 0, Placement.LOOP, oneRow)).getMessage());
+                () -> new Plan("by hand", 1, 1, 0, Laps.LOOP, oneRow)).getMessage());
     }
 
     @Test
     void shouldNotChangeWithTheListsItWasMadeOf() {
         List<Action> row = new ArrayList<>(List.of(new Action(0, Kind.FORWARD, 0)));
         List<List<Action>> rows = new ArrayList<>(List.of(row));
-        Plan plan = new Plan("by hand", 1, 1, 1, Placement.LOOP, rows);
+        Plan plan = new Plan("by hand", 1, 1, 1, Laps.LOOP, rows);
         row.clear();
         rows.clear();
         assertEquals("0F0\n", plan.toCsv());
@@ -71,7 +71,7 @@ class PlanTest {
     }
 
     private static void assertRefused(String expected, String csv) {
-        PlanException refusal = assertThrows(PlanException.class, () -> Plan.fromCsv("by hand", Placement.LOOP, csv));
+        PlanException refusal = assertThrows(PlanException.class, () -> Plan.fromCsv("by hand", Laps.LOOP, csv));
         assertEquals(expected, refusal.getMessage());
     }
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class PlanTextTest {
-    private static final Plan PLAN = Plan.fromCsv("by hand", Placement.LOOP, """
+    private static final Plan PLAN = Plan.fromCsv("by hand", Laps.LOOP, """
             0F0,0F1,0B0,0B1
             1F0,1B0,1F1,1B1
             """);
@@ -42,7 +42,7 @@ class PlanTextTest {
     @Test
     void shouldBreakWidePlansIntoBlocks() {
         String row = IntStream.range(0, 45).mapToObj(i -> "0F" + i).collect(Collectors.joining(","));
-        Plan wide = Plan.fromCsv("wide", Placement.LOOP, row + "\n");
+        Plan wide = Plan.fromCsv("wide", Laps.LOOP, row + "\n");
         List<String> lines = PlanText.grid(wide, List.of(new Mark(new Place(0, 44), "the last"))).lines().toList();
         assertTrue(lines.stream().allMatch(line -> line.length() <= 120));
         assertEquals(List.of("wide: 1 rank, 1 stage, 45 microbatches", //

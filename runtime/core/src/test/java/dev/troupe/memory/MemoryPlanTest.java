@@ -20,7 +20,7 @@ import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.parallel.Zero;
 import dev.troupe.prepare.MachineMemory;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.family.OverlappingSteps;
@@ -202,7 +202,7 @@ class MemoryPlanTest {
     /** A plan that replays all microbatches before the first backward. */
     @Test
     void shouldRefuseABudgetThatIsTooSmallForABlock() {
-        Plan replays = Plan.fromCsv("replays", Placement.LOOP, """
+        Plan replays = Plan.fromCsv("replays", Laps.LOOP, """
                 0F0,0F1,0RECOMPUTE0,0RECOMPUTE1,0B0,0B1
                 1F0,1B0,1F1,1B1
                 """);

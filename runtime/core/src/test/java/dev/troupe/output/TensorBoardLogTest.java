@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.troupe.observe.RunFacts;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.idle.Cause;
 import dev.troupe.schedule.idle.IdleTime;
@@ -73,7 +73,7 @@ class TensorBoardLogTest {
 
     /** Two ranks with an action of 1,000 ns each, for half of which each waits for another rank of its group. */
     private static MeasuredStep halfIdle(long step) {
-        Plan plan = Plan.fromCsv("by hand", Placement.LOOP, "0F0\n1F0\n");
+        Plan plan = Plan.fromCsv("by hand", Laps.LOOP, "0F0\n1F0\n");
         List<RankTimes> ranks = Stream.of(0, 1)
                 .map(rank -> new RankTimes(rank, 0, 5_000, new long[]{1}, new long[]{1_001},
                         new long[1], new long[]{500}, new long[1], new long[1], new long[1], new long[1], List.of()))

@@ -9,7 +9,7 @@ import dev.troupe.engine.late.LateEngine;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Tag("plan")
 class FlightEventsTest {
-    private static final List<Action> ROW = Plan.fromCsv("by hand", Placement.LOOP,
+    private static final List<Action> ROW = Plan.fromCsv("by hand", Laps.LOOP,
             "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n").rows().getFirst();
     private static final Action SEND = new Action(0, Kind.SEND_F, 0);
 

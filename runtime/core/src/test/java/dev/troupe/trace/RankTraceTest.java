@@ -15,7 +15,7 @@ import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.idle.Cause;
 import dev.troupe.schedule.idle.RankTimes;
 import dev.troupe.schedule.idle.StepTimes;
@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("plan")
 class RankTraceTest {
-    private static final Plan PLAN = Plan.fromCsv("by hand", Placement.LOOP,
+    private static final Plan PLAN = Plan.fromCsv("by hand", Laps.LOOP,
             "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
     private static final List<String> NODES = List.of("a", "b");
     private static final Engine ENGINE = new ReferenceEngine(DataType.FLOAT32);

@@ -9,7 +9,7 @@ import dev.troupe.observe.RunFacts;
 import dev.troupe.opentelemetry.TrainingSpans.Detail;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.idle.Cause;
 import dev.troupe.schedule.idle.IdleTime;
@@ -48,7 +48,7 @@ class TrainingSpansTest {
 
     /** Rank 0 computes for 10 ms, its message takes 4 ms, rank 1 computes for 10 ms, and so back. */
     private static MeasuredStep step(long begin) {
-        Plan plan = Plan.fromCsv("by hand", Placement.LOOP, "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
+        Plan plan = Plan.fromCsv("by hand", Laps.LOOP, "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
         List<RankTimes> ranks = List.of(
                 rank(0, begin, new long[]{1, 0, 0, 42}, new long[]{10, 0, 0, 52}, new long[]{0, 10, 38, 0}),
                 rank(1, begin, new long[]{0, 14, 24, 0}, new long[]{0, 24, 34, 0}, new long[]{14, 0, 0, 34}));

@@ -10,7 +10,7 @@ import java.util.function.IntFunction;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 
 /**
@@ -61,7 +61,7 @@ public final class RepeatedBlock {
         }
         RepeatedBlock block = new RepeatedBlock(pipeline, microbatches, slots);
         block.squeeze();
-        return new Plan(name, pipeline, 2 * pipeline, microbatches, Placement.V,
+        return new Plan(name, pipeline, 2 * pipeline, microbatches, Laps.V,
                 block.ranks.stream().map(rank -> rank.row).toList());
     }
 

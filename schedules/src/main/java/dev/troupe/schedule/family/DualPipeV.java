@@ -3,7 +3,7 @@ package dev.troupe.schedule.family;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.builder.Row;
@@ -51,7 +51,7 @@ public record DualPipeV() implements Schedule {
         for (int rank = 0; rank < pipeline; rank++) {
             rows.add(row(rank, pipeline, microbatches));
         }
-        return Row.plan(name(), virtualStages, microbatches, Placement.V, rows);
+        return Row.plan(name(), virtualStages, microbatches, Laps.V, rows);
     }
 
     private static Row row(int rank, int pipeline, int microbatches) {

@@ -5,7 +5,7 @@ import java.util.List;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
@@ -36,7 +36,7 @@ public record GPipe() implements Schedule {
         for (int rank = 0; rank < pipeline; rank++) {
             rows.add(row(rank, microbatches));
         }
-        return new Plan(name(), pipeline, pipeline, microbatches, Placement.LOOP, rows);
+        return new Plan(name(), pipeline, pipeline, microbatches, Laps.LOOP, rows);
     }
 
     private static List<Action> row(int stage, int microbatches) {

@@ -3,7 +3,7 @@ package dev.troupe.schedule.family;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Rounds;
 import dev.troupe.schedule.builder.Row;
@@ -45,7 +45,7 @@ public record InterleavedOneForwardOneBackward() implements Schedule {
         for (int rank = 0; rank < pipeline; rank++) {
             rows.add(row(rank, rounds));
         }
-        return Row.plan(name(), virtualStages, microbatches, Placement.LOOP, rows);
+        return Row.plan(name(), virtualStages, microbatches, Laps.LOOP, rows);
     }
 
     private static Row row(int rank, Rounds rounds) {

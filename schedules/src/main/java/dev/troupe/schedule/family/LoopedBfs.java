@@ -5,7 +5,7 @@ import java.util.List;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
@@ -40,9 +40,9 @@ public record LoopedBfs() implements Schedule {
         int stageCount = pipeline * virtualStages;
         List<List<Action>> rows = new ArrayList<>();
         for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(Placement.LOOP.stagesOf(rank, pipeline, stageCount), microbatches));
+            rows.add(row(Laps.LOOP.stagesOf(rank, pipeline, stageCount), microbatches));
         }
-        return new Plan(name(), pipeline, stageCount, microbatches, Placement.LOOP, rows);
+        return new Plan(name(), pipeline, stageCount, microbatches, Laps.LOOP, rows);
     }
 
     private static List<Action> row(List<Integer> stages, int microbatches) {

@@ -2,7 +2,7 @@ package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.PackedAction;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanRows;
 import dev.troupe.schedule.builder.Schedule;
@@ -31,7 +31,7 @@ public record OneForwardOneBackward() implements Schedule {
 
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
-        return rows(pipeline, virtualStages, microbatches).toPlan(Placement.LOOP);
+        return rows(pipeline, virtualStages, microbatches).toPlan(Laps.LOOP);
     }
 
     @Override

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.Replicas;
@@ -110,7 +110,7 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
                         hasVerticalSync ? pipeline - 1 : warmUp, false, replica, count).withWarmUp(warmUp));
             }
         }
-        return new Plan(name(), rows.size(), pipeline, steps, steps, replicas.isEmpty() ? Placement.LOOP : placement,
+        return new Plan(name(), rows.size(), pipeline, steps, steps, replicas.isEmpty() ? Laps.LOOP : placement,
                 rows, Set.of(), StageGraph.chain(pipeline), firstVersion, true);
     }
 

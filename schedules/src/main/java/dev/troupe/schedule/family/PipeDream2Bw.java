@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.StageGraph;
@@ -101,7 +101,7 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) implements Overla
             rows.add(new OverlappingRow(stage, microbatches, steps, firstVersion, STALENESS, updates == Updates.LAZY)
                     .withWarmUp(warmUpPerRank * (pipeline - 1 - stage)));
         }
-        return new Plan(NAME, pipeline, pipeline, microbatches * steps, steps, Placement.LOOP, rows, Set.of(),
+        return new Plan(NAME, pipeline, pipeline, microbatches * steps, steps, Laps.LOOP, rows, Set.of(),
                 StageGraph.chain(pipeline), firstVersion, false);
     }
 }

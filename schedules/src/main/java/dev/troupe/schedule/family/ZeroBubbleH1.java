@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Schedule;
@@ -39,7 +39,7 @@ public record ZeroBubbleH1() implements Schedule {
         for (int rank = 0; rank < pipeline; rank++) {
             rows.add(row(rank, pipeline - rank, rank, microbatches));
         }
-        return Row.plan(name(), virtualStages, microbatches, Placement.LOOP, rows);
+        return Row.plan(name(), virtualStages, microbatches, Laps.LOOP, rows);
     }
 
     /**

@@ -3,7 +3,7 @@ package dev.troupe.schedule.family;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Schedule;
@@ -42,6 +42,6 @@ public record ZeroBubbleH2() implements Schedule {
             // 1. to 3. are those of ZB-H1, with a warm-up and a delay about twice as long.
             rows.add(ZeroBubbleH1.row(rank, 2 * (pipeline - rank) - 1, 2 * rank, microbatches));
         }
-        return Row.plan(name(), virtualStages, microbatches, Placement.LOOP, rows);
+        return Row.plan(name(), virtualStages, microbatches, Laps.LOOP, rows);
     }
 }

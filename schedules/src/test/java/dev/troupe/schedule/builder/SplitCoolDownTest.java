@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.lowering.AddTransfers;
@@ -18,7 +18,7 @@ import dev.troupe.schedule.simulator.Simulator;
 class SplitCoolDownTest {
     @Test
     void shouldSplitBackwardsThatOtherRanksWaitForInTheCoolDown() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
         assertEquals("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1I1,1W1\n", SplitCoolDown.split(plan).toCsv());
     }
 
@@ -37,7 +37,7 @@ class SplitCoolDownTest {
 
     @Test
     void shouldKeepThePairs() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP,
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP,
                 "0F0,0F1,0F2,0B0,0B1,0B2\n1F0,1B0,1F1,(1F2;1B1)OVERLAP_F_B,1B2\n");
         assertEquals("0F0,0F1,0F2,0B0,0B1,0B2\n1F0,1B0,1F1,(1F2;1I1)OVERLAP_F_B,1W1,1I2,1W2\n",
                 SplitCoolDown.split(plan).toCsv());

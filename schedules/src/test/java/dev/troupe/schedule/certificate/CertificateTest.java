@@ -177,7 +177,7 @@ class CertificateTest {
 
     @Test
     void shouldCountNoMessagesBetweenStagesOfOneRank() {
-        Plan zbv = Plan.fromCsv("zbv", Placement.V, PlanFiles.csv("zbv", 4, 2, 8));
+        Plan zbv = Plan.fromCsv("zbv", Laps.V, PlanFiles.csv("zbv", 4, 2, 8));
         // Stages 0 1 2 3 | 4 5 6 7 make seven neighbours; 3 and 4 share rank 3. Two directions each.
         assertEquals(2 * 6, certify(zbv, Purpose.TRAINING, 1).messagesPerEdge().size());
     }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
@@ -171,7 +171,7 @@ class ComputeRefusalTest {
                 rank 0  0F0  [0F1]  0B0   0B1
                               ^^^ no such microbatch
                 rank 1  1F0   1B0   1F1   1B1""",
-                refusal(Plan.fromCsv("hand", Placement.LOOP, 2, 1, csv)).getMessage());
+                refusal(Plan.fromCsv("hand", Laps.LOOP, 2, 1, csv)).getMessage());
         assertEquals("""
                 Plan "hand", rank 1, position 1: 3B0 names stage 3, but the last stage of the plan is 1.
                 hand: 2 ranks, 2 stages, 2 microbatches
@@ -179,12 +179,12 @@ class ComputeRefusalTest {
                 rank 0  0F0   0F1   0B0   0B1
                 rank 1  1F0  [3B0]  1F1   1B1
                               ^^^ no such stage""",
-                refusal(Plan.fromCsv("hand", Placement.LOOP, 2, 2, csv.replace("1B0", "3B0"))).getMessage());
+                refusal(Plan.fromCsv("hand", Laps.LOOP, 2, 2, csv.replace("1B0", "3B0"))).getMessage());
     }
 
     @Test
     void shouldFindABackwardInAForwardOnlyPlan() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0B0\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,0B0\n");
         assertEquals("""
                 Plan "hand", rank 0, position 1: 0B0 is for a backward, but the plan is for forwards only: take it out.
                 hand: 1 rank, 1 stage, 1 microbatch
@@ -214,7 +214,7 @@ class ComputeRefusalTest {
 
     @Test
     void shouldShowTheCircleAndNotThoseWhoWaitOutsideIt() {
-        PlanException refusal = refusal(Plan.fromCsv("hand", Placement.LOOP, """
+        PlanException refusal = refusal(Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,0B0,0F1,0B1
                 1F0,1F1,1B0,1B1
                 2F0,2F1,2B0,2B1
@@ -237,7 +237,7 @@ class ComputeRefusalTest {
     }
 
     private static void assertRefused(String expected, String csv) {
-        assertEquals(expected, refusal(Plan.fromCsv("hand", Placement.LOOP, csv)).getMessage());
+        assertEquals(expected, refusal(Plan.fromCsv("hand", Laps.LOOP, csv)).getMessage());
     }
 
     private static PlanException refusal(Plan plan) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Place;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.OneForwardOneBackward;
@@ -126,7 +126,7 @@ class MessageRefusalTest {
 
     @Test
     void shouldFindGradientMessagesInAForwardOnlyPlan() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,0SEND_F0,0RECV_B0
                 1RECV_F0,1F0,1SEND_B0
                 """);
@@ -139,7 +139,7 @@ class MessageRefusalTest {
 
     @Test
     void shouldAllowReceivesOutOfOrderOnlyAsFarAsTheCreditsGo() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B1,0B1,0RECV_B0,0B0
                 1RECV_F1,1F1,1RECV_F0,1F0,1B1,1SEND_B1,1B0,1SEND_B0
                 """);
@@ -160,7 +160,7 @@ class MessageRefusalTest {
     @Test
     void shouldFindADeadlockThatOnlyTheOrderOfMessagesMakes() {
         // The computing is 1F1B and sound; rank 0 asks for the gradient of 0 before it sends what makes it.
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,0RECV_B0,0SEND_F0,0B0
                 1RECV_F0,1F0,1B0,1SEND_B0
                 """);
@@ -191,7 +191,7 @@ class MessageRefusalTest {
     }
 
     private static void assertNotCertified(String expected, String csv) {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, csv);
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, csv);
         assertEquals(expected, assertThrows(PlanException.class,
                 () -> PlanValidator.certify(plan, Purpose.TRAINING, 1)).getMessage());
     }

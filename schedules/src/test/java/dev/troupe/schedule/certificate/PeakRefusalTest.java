@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.OneForwardOneBackward;
@@ -19,7 +19,7 @@ import dev.troupe.schedule.lowering.AddTransfers;
 class PeakRefusalTest {
     @Test
     void shouldFindAPeakAboveTheDeclared() {
-        Plan plan = new AddTransfers().apply(Plan.fromCsv("hand", Placement.LOOP, """
+        Plan plan = new AddTransfers().apply(Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,0F1,0B0,0B1
                 1F0,1F1,1B0,1B1
                 """));
@@ -49,7 +49,7 @@ class PeakRefusalTest {
 
     @Test
     void shouldFindAPairWhoseBackwardWaitsForItsForward() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,(0F1;0B0)OVERLAP_F_B,0B1
                 1F0,1F1,1B0,1B1
                 """);

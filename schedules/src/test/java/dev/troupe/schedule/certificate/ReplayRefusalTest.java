@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.PipeDream2Bw;
@@ -62,16 +62,16 @@ class ReplayRefusalTest {
         assertEquals(
                 "Plan \"hand\", rank 0, position 1: 0B0 comes before 0RECOMPUTE0: what is replayed is there when the"
                         + " backward begins, so move 0RECOMPUTE0 in front of 0B0.",
-                refusal(Plan.fromCsv("hand", Placement.LOOP, "0F0,0B0,0RECOMPUTE0\n")).sentence());
+                refusal(Plan.fromCsv("hand", Laps.LOOP, "0F0,0B0,0RECOMPUTE0\n")).sentence());
         assertEquals(
                 "Plan \"hand\", rank 0, position 1: 0I0 comes before 0RECOMPUTE0: what is replayed is there when the"
                         + " backward begins, so move 0RECOMPUTE0 in front of 0I0.",
-                refusal(Plan.fromCsv("hand", Placement.LOOP, "0F0,0I0,0RECOMPUTE0,0W0\n")).sentence());
+                refusal(Plan.fromCsv("hand", Laps.LOOP, "0F0,0I0,0RECOMPUTE0,0W0\n")).sentence());
     }
 
     @Test
     void shouldFindAReplayWhereNothingIsTrained() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0RECOMPUTE0\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,0RECOMPUTE0\n");
         assertEquals(
                 "Plan \"hand\", rank 0, position 1: 0RECOMPUTE0 is for a backward, but the plan is for forwards only:"
                         + " take it out.",
@@ -81,7 +81,7 @@ class ReplayRefusalTest {
 
     @Test
     void shouldFindMoreReplaysThanDeclared() {
-        Plan plan = new AddTransfers().apply(Plan.fromCsv("hand", Placement.LOOP, """
+        Plan plan = new AddTransfers().apply(Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,0F1,0RECOMPUTE0,0RECOMPUTE1,0B0,0B1
                 1F0,1B0,1F1,1B1
                 """));
@@ -180,7 +180,7 @@ class ReplayRefusalTest {
     }
 
     private static void assertRefused(String expected, String csv) {
-        assertEquals(expected, refusal(Plan.fromCsv("hand", Placement.LOOP, csv)).getMessage());
+        assertEquals(expected, refusal(Plan.fromCsv("hand", Laps.LOOP, csv)).getMessage());
     }
 
     private static PlanException refusal(Plan plan) {

@@ -3,7 +3,7 @@ package dev.troupe.schedule.certificate;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.lowering.AddSharedGradients;
@@ -33,7 +33,7 @@ class StepRefusalTest {
             "0UNSHARD,0NORM,0UPDATE | 1NORM,1UPDATE | 0UNSHARD is followed by no 0RESHARD",
             "0NORM,0UPDATE,0SNAPSHOT,0UNSHARD | 1NORM,1UPDATE | 0SNAPSHOT comes before 0UNSHARD"})
     void shouldSayWhatIsOutOfOrder(String first, String last, String found) {
-        Plan chain = Plan.fromCsv("hand", Placement.LOOP, FIRST + first.strip() + "\n" + LAST + last.strip() + "\n");
+        Plan chain = Plan.fromCsv("hand", Laps.LOOP, FIRST + first.strip() + "\n" + LAST + last.strip() + "\n");
         Plan plan = chain.withGraph(chain.graph().with(AddSharedGradients.between(0, 1)));
         if (found == null) {
             PlanValidator.certify(plan, Purpose.TRAINING, 1);
@@ -48,7 +48,7 @@ class StepRefusalTest {
     @ParameterizedTest
     @CsvSource({"0NORM", "0SNAPSHOT"})
     void shouldTrainNothingWhereThereAreForwardsOnly(String action) {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0," + action + "\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0," + action + "\n");
         assertEquals("Plan \"hand\", rank 0, position 1: " + action
                 + " is of a training step, but the plan is for forwards only: take it out.",
                 assertThrows(PlanException.class, () -> PlanValidator.certify(plan, Purpose.FORWARD_ONLY, 1))
@@ -59,7 +59,7 @@ class StepRefusalTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = "0F0,1F0,1B0,0B0,0NORM,0UPDATE,1NORM,1UPDATE | rank 0 at 0UPDATE waits for 1NORM")
     void shouldSeeThatAnUpdateWaitsForAllNorms(String row, String found) {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, 2, 1, row + "\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, 2, 1, row + "\n");
         String sentence = assertThrows(PlanException.class, () -> PlanValidator.certify(plan, Purpose.TRAINING, 1))
                 .sentence();
         assertEquals("Plan \"hand\" deadlocks: " + found,

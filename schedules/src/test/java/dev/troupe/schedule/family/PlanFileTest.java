@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
@@ -25,13 +25,13 @@ class PlanFileTest {
         Path file = write("0F0,0F1,,0B0,0B1\n,1F0,1B0,1F1,1B1\n");
         Plan plan = Schedules.named(file.toString()).plan(2, 1, 2);
         assertEquals("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n", plan.toCsv());
-        assertEquals(Placement.LOOP, plan.placement());
+        assertEquals(Laps.LOOP, plan.placement());
     }
 
     @Test
     void shouldReadThePlacementOffTheRows() throws IOException {
-        assertEquals(Placement.V, planOf("0F0,3F0,3B0,0B0\n1F0,2F0,2B0,1B0\n").placement());
-        assertEquals(Placement.LOOP, planOf("0F0,2F0,2B0,0B0\n1F0,3F0,3B0,1B0\n").placement());
+        assertEquals(Laps.V, planOf("0F0,3F0,3B0,0B0\n1F0,2F0,2B0,1B0\n").placement());
+        assertEquals(Laps.LOOP, planOf("0F0,2F0,2B0,0B0\n1F0,3F0,3B0,1B0\n").placement());
     }
 
     @Test

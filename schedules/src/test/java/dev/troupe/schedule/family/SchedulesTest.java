@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.PlanFiles;
@@ -131,11 +131,11 @@ class SchedulesTest {
         assertEquals("""
                 0F0,0F1,2F0,2F1,0F2,0F3,0F4,2F2,2F3,2F4
                 1F0,1F1,3F0,3F1,1F2,1F3,1F4,3F2,3F3,3F4
-                """, new ForwardOnly(Placement.LOOP).plan(2, 2, 5).toCsv());
+                """, new ForwardOnly(Laps.LOOP).plan(2, 2, 5).toCsv());
         assertEquals("""
                 0F0,0F1,3F0,3F1
                 1F0,1F1,2F0,2F1
-                """, new ForwardOnly(Placement.V).plan(2, 2, 2).toCsv());
+                """, new ForwardOnly(Laps.V).plan(2, 2, 2).toCsv());
     }
 
     @Test
@@ -143,7 +143,7 @@ class SchedulesTest {
         for (int pipeline = 1; pipeline <= 6; pipeline++) {
             for (int virtualStages = 1; virtualStages <= 4; virtualStages++) {
                 for (int microbatches = pipeline; microbatches <= 16; microbatches++) {
-                    Plan plan = new ForwardOnly(Placement.LOOP).plan(pipeline, virtualStages, microbatches);
+                    Plan plan = new ForwardOnly(Laps.LOOP).plan(pipeline, virtualStages, microbatches);
                     assertEquals(virtualStages * microbatches + pipeline - 1,
                             Simulator.run(plan, Costs.units(plan.stageCount())).makespanNanos(), plan::toString);
                 }

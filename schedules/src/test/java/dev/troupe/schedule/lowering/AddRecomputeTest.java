@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.certificate.Certificate;
@@ -51,7 +51,7 @@ class AddRecomputeTest {
     @Test
     void shouldReadAReplayFromItsText() {
         String csv = "0F0,0RECOMPUTE0,0B0\n1F0,1B0\n";
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, csv);
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, csv);
         assertEquals(csv, plan.toCsv());
         assertEquals(csv, new AddRecompute().apply(plan).toCsv());
         assertEquals("0F0,0SEND_F0,0RECOMPUTE0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n",
@@ -60,7 +60,7 @@ class AddRecomputeTest {
 
     @Test
     void shouldStandInFrontOfAPair() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,(0F1;0B0)OVERLAP_F_B,0B1
                 1F0,1B0,1F1,1B1
                 """);

@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
@@ -41,7 +41,7 @@ class WholeStepTest {
 
     @Test
     void shouldExchangeBothEndsOfOneRankBeforeItAddsEither() {
-        Plan plan = Plan.fromCsv("by hand", Placement.LOOP, "0F0,1F0,1B0,0B0\n");
+        Plan plan = Plan.fromCsv("by hand", Laps.LOOP, "0F0,1F0,1B0,0B0\n");
         Plan lowered = LoweringPass.lower(plan,
                 List.of(new AddTransfers(), new AddSharedGradients(AddSharedGradients.between(0, 1)),
                         new AddNormAndUpdate(false)));
@@ -53,7 +53,7 @@ class WholeStepTest {
 
     @Test
     void shouldSendNothingWhereOneStageUsesAParameterTwice() {
-        Plan lowered = LoweringPass.lower(Plan.fromCsv("by hand", Placement.LOOP, "0F0,0B0\n"),
+        Plan lowered = LoweringPass.lower(Plan.fromCsv("by hand", Laps.LOOP, "0F0,0B0\n"),
                 List.of(new AddTransfers(), new AddSharedGradients(AddSharedGradients.between(0, 0)),
                         new AddNormAndUpdate(false)));
         assertEquals("0F0,0B0,0RECV_SHARED,0NORM,0UPDATE\n", lowered.toCsv());
@@ -98,7 +98,7 @@ class WholeStepTest {
     }
 
     private static void assertLowered(String expected, List<LoweringPass> passes) {
-        Plan lowered = LoweringPass.lower(Plan.fromCsv("by hand", Placement.LOOP, CHAIN), passes);
+        Plan lowered = LoweringPass.lower(Plan.fromCsv("by hand", Laps.LOOP, CHAIN), passes);
         assertEquals(expected, lowered.toCsv());
         PlanValidator.certify(lowered, Purpose.TRAINING, 1);
     }

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.GPipe;
@@ -28,7 +28,7 @@ class SimulatorTest {
         // Bytes take 4 ns, the way 3: 7 from end to start.
         //   rank 0  F0 0-10  F1 10-20                      B0 79-124  B1 124-169
         //   rank 1            F0 17-27  B0 27-72  F1 72-82  B1 82-127
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
         Costs costs = Costs.uniform(2, STAGE, new Hop(3, 25e9));
         for (Plan each : List.of(plan, new AddTransfers().apply(plan))) {
             Simulation simulation = Simulator.run(each, costs);
@@ -46,7 +46,7 @@ class SimulatorTest {
     @Test
     void shouldSendOneMessageOfAnEdgeAfterTheOther() {
         // A message takes 40 ns of the edge, a forward 10: the second waits for the first.
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0F1,0B0,0B1\n1F0,1F1,1B0,1B1\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,0F1,0B0,0B1\n1F0,1F1,1B0,1B1\n");
         Simulation simulation = Simulator.run(plan, Costs.uniform(2, STAGE, new Hop(0, 2.5e9)));
         assertEquals(50, simulation.startNanos(1, 0));
         assertEquals(90, simulation.startNanos(1, 1));
@@ -55,7 +55,7 @@ class SimulatorTest {
     @Test
     void shouldWaitForACreditAndNotHoldUpTheSender() {
         // One credit: F1 leaves when F0 is taken at 110 and the credit is back at 210, and arrives at 310.
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0F1,0B0,0B1\n1F0,1F1,1B0,1B1\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,0F1,0B0,0B1\n1F0,1F1,1B0,1B1\n");
         Costs costs = Costs.uniform(2, STAGE, new Hop(100, Double.POSITIVE_INFINITY));
         for (Plan each : List.of(plan, new AddTransfers().apply(plan))) {
             assertEquals("0F0 0-10, 0F1 10-20, 0B0 465-510, 0B1 665-710 | 1F0 110-120, 1F1 310-320, 1B0 320-365, "
@@ -74,7 +74,7 @@ class SimulatorTest {
 
     @Test
     void shouldHandOverWithinARankWithoutAMessage() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,1F0,1B0,0B0\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,1F0,1B0,0B0\n");
         assertEquals(110, Simulator.run(plan, Costs.uniform(2, STAGE, new Hop(1000, 1))).makespanNanos());
     }
 
@@ -84,7 +84,7 @@ class SimulatorTest {
         //   rank 1          F0 1-2  F1 2-3  (F2 5-6 B0 6-8)
         //   rank 2                  F0 2-3  B0 3-5      F2 8-9
         // Apart, F2 would begin at 3, and be on rank 2 at 5.
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,0F1,0F2,0B0,0B1,0B2
                 1F0,1F1,(1F2;1B0)OVERLAP_F_B,1B1,1B2
                 2F0,2B0,2F2,2F1,2B1,2B2
@@ -125,7 +125,7 @@ class SimulatorTest {
 
     @Test
     void shouldSayWhoWaitsForEver() {
-        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n");
+        Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n");
         assertEquals(
                 "Plan \"hand\" comes to no end: rank 0 waits for ever at 0B0, position 1. Certify the plan to see what "
                         + "for.",
