@@ -9,7 +9,6 @@ import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.ObserveSpec;
-import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.TrainingSpec;
@@ -36,16 +35,12 @@ public final class RunSpecReader {
 
     private static final int MAX = Integer.MAX_VALUE;
     private static final int MOST_SAMPLE_TOKENS = 4096;
-    // Far above the largest clusters, and small enough that the product of any two fits an int.
-    private static final int MOST_RANKS = 4096;
     private static final int MOST_RECOVERIES = 1000;
     // The number of ranks that the transport's frames can tell apart.
     static final int MOST_RANKS_IN_ALL = 65536;
     /** The most blocks of a model: with embedding and head, the number of layers is the greatest number of stages. */
     public static final int MOST_LAYERS = MOST_RANKS_IN_ALL - 2;
     private static final int MOST_ZERO = 3;
-    // Every process has the actions of all steps from one flush of the pipeline to the next.
-    private static final int MOST_STEPS_PER_FLUSH = 1024;
     // The plan of a validation pass is made and checked as a whole, like that of a step.
     private static final int MOST_VALIDATION_MICROBATCHES = 65536;
     private static final int MOST_CREDITS = 1024;
@@ -101,13 +96,12 @@ public final class RunSpecReader {
         ModelSection model = model(from, data);
         EngineSpec engine = engine();
         TrainingSpec training = training(engine);
-        ParallelSpec parallel = parallel();
+        ParallelSpec parallel = ParallelReader.read(values);
         TransportSpec transport = transport();
         RecoverySpec recovery = recovery();
         ObserveSpec observe = new ObserveSpec(values.integer("observe.port", 0, MOST_PORT),
                 values.flag("observe.tensorboard"), values.integer("observe.sample-tokens", 0, MOST_SAMPLE_TOKENS));
         checkBatch(training, parallel);
-        checkWorld(parallel);
         checkTensor(model, parallel);
         ClusterReader cluster = new ClusterReader(values, engine);
         cluster.check(transport);
@@ -302,51 +296,13 @@ public final class RunSpecReader {
         String key = "training.gradient-exchange";
         TrainingSpec.GradientExchange exchange = values.word(key, TrainingSpec.GradientExchange.class, "");
         if (exchange == TrainingSpec.GradientExchange.BFLOAT16 && values.sound("parallel.data")) {
-            boolean isAlone = values.integer("parallel.data", 1, MOST_RANKS) == 1;
+            boolean isAlone = values.integer("parallel.data", 1, ParallelReader.MOST_RANKS) == 1;
             if (isAlone || precision == TrainingSpec.Precision.FLOAT64) {
                 values.report(key, "float32 with " + (isAlone ? "parallel.data = 1" : "training.precision = float64"),
                         "bfloat16", isAlone ? "no gradients travel, so set parallel.data too" : "they travel whole");
             }
         }
         return exchange;
-    }
-
-    private ParallelSpec parallel() {
-        return new ParallelSpec(values.integer("parallel.pipeline", 1, MOST_RANKS),
-                values.integer("parallel.tensor", 1, MOST_RANKS), values.integer("parallel.data", 1, MOST_RANKS),
-                values.flag("parallel.sequence"), values.integer("parallel.virtual-stages", 1, MOST_RANKS),
-                values.text("parallel.schedule", NOT_EMPTY, "the name of a schedule, such as 1f1b"),
-                values.text("parallel.layout", NOT_EMPTY, "uniform, parameters or a layout string"),
-                values.flag("parallel.split-cool-down"),
-                new OverlapSpec(values.integer("parallel.flush-every", 0, MOST_STEPS_PER_FLUSH),
-                        values.word("parallel.updates", OverlapSpec.Updates.class, ""),
-                        values.integer("parallel.warm-up", 1, 2)),
-                replicas());
-    }
-
-    private List<Integer> replicas() {
-        List<Integer> replicas = values.integers("parallel.replicas", 1, MOST_RANKS);
-        int pipeline = values.integer("parallel.pipeline", 1, MOST_RANKS);
-        if (!replicas.isEmpty() && values.sound("parallel.pipeline") && replicas.size() != pipeline) {
-            values.report("parallel.replicas", "a number of ranks for each of the parallel.pipeline = " + pipeline
-                    + " stages, or [] for one each", "" + replicas, "change one of them");
-            return List.of();
-        }
-        return replicas;
-    }
-
-    private void checkWorld(ParallelSpec parallel) {
-        long world = parallel.replicas().isEmpty()
-                ? (long) parallel.pipeline() * parallel.data() * parallel.tensor()
-                : parallel.replicas().stream().mapToLong(Integer::longValue).sum() * parallel.tensor();
-        if (values.sound("parallel.pipeline", "parallel.data", "parallel.tensor") && world > MOST_RANKS_IN_ALL) {
-            values.report("parallel.pipeline",
-                    "at most " + MOST_RANKS_IN_ALL + " ranks in all, pipeline x data x tensor",
-                    (parallel.replicas().isEmpty()
-                            ? parallel.pipeline() + " x " + parallel.data() + " x " + parallel.tensor()
-                            : "replicas " + parallel.replicas()) + " = " + world,
-                    "take fewer");
-        }
     }
 
     /**

@@ -101,8 +101,8 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
 
         /**
          * Returns the ranks of the world that meet in an action of a rank: those that share its stage in an action of a
-         * microbatch, those with the same part of it in an exchange of gradients or weights, the replicas of a stage in the sum of
-         * their gradients, else all of its place.
+         * microbatch, those with the same part of it in an exchange of gradients or weights, the replicas of a stage in the
+         * sum of their gradients, else all of its place.
          */
         IntStream group(int rank, Kind kind) {
             int place = rank / ranksPerPlace(); // rounded down

@@ -163,8 +163,8 @@ class ReplicasTest {
     }
 
     /**
-     * A stage that takes twice as long as the other, in front, on two ranks: no rank is idle any more, and a step takes half.
-     * Behind, the 3 microbatches that PipeDream admits are too few for replicas that wait for each other.
+     * A stage that takes twice as long as the other, in front, on two ranks: no rank is idle any more, and a step takes
+     * half. Behind, the 3 microbatches that PipeDream admits are too few for replicas that wait for each other.
      */
     @Test
     void shouldBalanceStages() {

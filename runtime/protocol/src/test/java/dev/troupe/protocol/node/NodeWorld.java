@@ -27,8 +27,6 @@ import java.util.stream.IntStream;
  */
 final class NodeWorld {
     private static final int MOVES = 120;
-    private static final List<List<Integer>> GROUPS = List.of(List.of(0, 1), List.of(2, 3), List.of(4, 5));
-    private static final List<String> NAMES = List.of("a", "b", "c");
     private static final String NAME = "a";
 
     private final int seed;
@@ -66,7 +64,7 @@ final class NodeWorld {
         this.seed = seed;
         this.areNamed = areNamed;
         this.random = new Random(seed);
-        coordinators.add(new CoordinatorOfNode(1, random.nextInt(3), anyHosts()));
+        coordinators.add(new CoordinatorOfNode(1, random.nextInt(3), CoordinatorOfNode.anyHosts(random)));
         take(new NodeEvent.Begin());
     }
 
@@ -80,15 +78,6 @@ final class NodeWorld {
 
     private void require(boolean holds, String what) {
         assertTrue(holds, () -> "seed " + seed + ", epoch " + epoch + ": " + what);
-    }
-
-    private List<String> anyHosts() {
-        List<String> all = new ArrayList<>();
-        GROUPS.forEach(group -> {
-            String node = NAMES.get(random.nextInt(NAMES.size()));
-            group.forEach(_ -> all.add(node));
-        });
-        return all;
     }
 
     void walk() {
@@ -113,7 +102,7 @@ final class NodeWorld {
             case 10 -> recover(leader);
             case 11 -> commit(leader);
             case 12 -> leader.orders.add(new NodeEvent.KeepCopies(stepsDone,
-                    IntStream.range(0, 6).mapToObj(_ -> NAMES.get(random.nextInt(3))).toList(),
+                    IntStream.range(0, 6).mapToObj(_ -> CoordinatorOfNode.NAMES.get(random.nextInt(3))).toList(),
                     Map.of("a", 1, "b", 2)));
             case 13 -> endAGroup();
             case 14 -> lose(leader);
@@ -207,8 +196,8 @@ final class NodeWorld {
 
     /** The groups that move start again, and perhaps others. */
     private void enter(CoordinatorOfNode leader, boolean allStart) {
-        List<String> moved = random.nextInt(3) == 0 ? anyHosts() : leader.hosts;
-        List<Integer> restarted = GROUPS.stream().filter(group -> allStart || random.nextInt(3) == 0
+        List<String> moved = random.nextInt(3) == 0 ? CoordinatorOfNode.anyHosts(random) : leader.hosts;
+        List<Integer> restarted = CoordinatorOfNode.GROUPS.stream().filter(group -> allStart || random.nextInt(3) == 0
                 || !moved.get(group.getFirst()).equals(leader.hosts.get(group.getFirst())))
                 .flatMap(List::stream).toList();
         leader.epoch++;
@@ -335,7 +324,8 @@ final class NodeWorld {
             return;
         }
         isOpen = true;
-        take(new NodeEvent.Opened(0, GROUPS, Optional.of(_ -> List.of(stepsDone)), random.nextBoolean()));
+        take(new NodeEvent.Opened(0, CoordinatorOfNode.GROUPS, Optional.of(_ -> List.of(stepsDone)),
+                random.nextBoolean()));
     }
 
     private void start(RankGroup group) {

@@ -150,12 +150,7 @@ final class SimulatedNode {
 
     /** Whether it has to hear that a coordinator is lost. */
     boolean hasUnheardLoss() {
-        for (SimulatedCoordinator of : watched) {
-            if (isLost(of)) {
-                return true;
-            }
-        }
-        return false;
+        return watched.stream().anyMatch(this::isLost);
     }
 
     private boolean isLost(SimulatedCoordinator of) {
