@@ -206,6 +206,11 @@ class RefusalTest {
                 "training.precision (-s): expected float32 with engine.kind = cpu, found float64; set engine.kind to "
                         + "nd4j or reference, which compute in float64, or the precision to float32.",
                 refusal(Optional.empty(), List.of("training.precision=float64", "engine.kind=cpu")));
+        assertEquals(
+                "training.gradient-exchange (-s): expected float32 with training.precision = float64, found bfloat16; they "
+                        + "travel whole.",
+                refusal(Optional.empty(), List.of("training.precision=float64", "engine.kind=reference",
+                        "parallel.data=2", "training.gradient-exchange=bfloat16")));
     }
 
     @Test

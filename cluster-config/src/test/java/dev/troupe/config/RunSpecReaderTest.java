@@ -113,7 +113,7 @@ class RunSpecReaderTest {
                         DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.BFLOAT16,
                         new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5, 2, Duration.ofMinutes(7), 5, 3, 9, 2,
-                        TrainingSpec.GradientExchange.FLOAT32, TrainingSpec.Recompute.FULL,
+                        TrainingSpec.GradientExchange.BFLOAT16, TrainingSpec.Recompute.FULL,
                         new ReplaySpec(2, Integer.MAX_VALUE, 3 << 20), 0.1,
                         new LoraSpec(Optional.of(Path.of("/tmp/adapter")), OptionalInt.of(4), OptionalDouble.of(8),
                                 List.of("all-linear"), 0.25),
