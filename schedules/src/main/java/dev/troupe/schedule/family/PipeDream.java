@@ -123,7 +123,7 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
         return new Replicas(replicas.isEmpty() ? Collections.nCopies(pipeline, 1) : replicas);
     }
 
-    /** Returns the forwards of the warm-up of each replica of a stage, which are also the age of its gradient in updates. */
+    /** Returns the forwards of the warm-up of each replica of a stage: also the age of its gradients in updates. */
     private static int warmUp(Replicas placement, int stage) {
         return (placement.rankCount() - 1 - placement.ranksBefore(stage)) / placement.replicas(stage); // rounded down
     }

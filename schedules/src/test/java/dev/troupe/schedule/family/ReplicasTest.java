@@ -40,11 +40,13 @@ class ReplicasTest {
         return new PipeDream(false, List.of(replicas));
     }
 
-    /** Every shape of up to four stages, with up to three ranks each. */
+    /** Every shape of up to three stages, with up to three ranks each, and some longer ones. */
     static Stream<List<Integer>> shapes() {
-        return IntStream.rangeClosed(1, 4).boxed().flatMap(stages -> IntStream.range(0, (int) Math.pow(3, stages))
-                .mapToObj(number -> IntStream.range(0, stages)
-                        .mapToObj(stage -> 1 + number / (int) Math.pow(3, stage) % 3).toList()));
+        return Stream.concat(Stream.of(List.of(2, 1, 1, 1), List.of(1, 2, 2, 1), List.of(3, 1, 2, 1)),
+                IntStream.rangeClosed(1, 3).boxed()
+                        .flatMap(stages -> IntStream.range(0, (int) Math.pow(3, stages)).mapToObj(number -> IntStream
+                                .range(0, stages).mapToObj(stage -> 1 + number / (int) Math.pow(3, stage) % 3)
+                                .toList())));
     }
 
     @Test
