@@ -136,7 +136,7 @@ public final class EngineGroup implements TensorGroup {
         putBack(all, whole);
     }
 
-    /** Does it on the device where that can be and nothing is rounded; the time is that for which the members' threads met. */
+    /** Does it on the device where that can be and nothing is rounded; the time is that of the meeting of the members. */
     private boolean isDoneOnDevice(Tensor tensor, Reduction reduction, Runnable collective) {
         if (!engine.computesLate() || reduction == Reduction.SUM_OF_ROUNDED) {
             return false;
