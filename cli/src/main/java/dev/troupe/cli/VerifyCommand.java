@@ -9,6 +9,8 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.RunDirectory;
+import dev.troupe.schedule.family.PipeDream2Bw;
+import dev.troupe.schedule.family.Schedules;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
@@ -50,7 +52,7 @@ final class VerifyCommand implements Callable<Integer> {
             throw new UsageException("--tolerance must be at least 0, but found " + tolerance);
         }
         RunSpec spec = options.read().with(List.of());
-        RunSpec one = spec.onOneRank(Runtime.getRuntime().availableProcessors());
+        RunSpec one = spec.onOneRank(Runtime.getRuntime().availableProcessors(), scheduleOnOneRank(spec.parallel()));
         Path directory = out == null ? RunDirectory.firstFree(Path.of("runs", "verify-" + spec.name())) : out;
         RunDirectory.requireFree(directory);
         ChaosRun verified = new ChaosRun(spec, directory);
@@ -66,6 +68,20 @@ final class VerifyCommand implements Callable<Integer> {
             return reference.exitCode();
         }
         return compare(spec, asked.record(), reference.record());
+    }
+
+    /** The gradients of pipedream-2bw are one update old on one rank too; those of other schedules are of the newest weights. */
+    private static String scheduleOnOneRank(ParallelSpec parallel) {
+        if (parallel.schedule().equals(PipeDream2Bw.NAME)) {
+            return PipeDream2Bw.NAME;
+        }
+        if (Schedules.overlapsSteps(parallel.schedule()) && parallel.worldSize() > 1) {
+            throw new UsageException("parallel.schedule is " + parallel.schedule() + ", whose gradients on "
+                    + parallel.worldSize() + " ranks are older than on one, so that no run on one rank has its losses"
+                    + " (docs/asynchronous.md): take one rank, or " + PipeDream2Bw.NAME
+                    + ", whose gradients are one step old wherever it runs");
+        }
+        return "1f1b";
     }
 
     private int compare(RunSpec spec, RunRecord asked, RunRecord reference) {

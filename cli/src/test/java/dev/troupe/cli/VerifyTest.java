@@ -47,4 +47,20 @@ class VerifyTest {
         assertTrue(strict.output().contains("NOT verified"), strict.output());
         verify("refused", settings, "--tolerance", "-1").requireRefused("--tolerance", "at least 0");
     }
+
+    /** The reference has the same delay of one step. */
+    @Test
+    void shouldFindTheBitsOfOneRankUnderPipeDream2Bw() {
+        List<String> settings = Golden.named("gpt2-2bw").settings("parallel.pipeline=2",
+                "parallel.schedule=pipedream-2bw");
+        Execution verified = verify("delayed", settings);
+        assertTrue(verified.requireDone().output().contains("the same to the bit"), verified.output());
+    }
+
+    @Test
+    void shouldRefuseGradientsThatAreOlderThanOnOneRank() {
+        verify("stashing", Golden.named(Golden.UNTIED).settings("parallel.pipeline=2", "parallel.schedule=pipedream",
+                "training.global-batch-size=1", "training.microbatch-size=1", "training.gradient-clip=0"))
+                .requireRefused("parallel.schedule is pipedream", "2 ranks", "pipedream-2bw");
+    }
 }

@@ -90,9 +90,11 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
      *
      * @param cores
      *            the processors that the ranks of this run divide among them where the engine is told no number of threads
+     * @param schedule
+     *            the schedule there
      */
-    public RunSpec onOneRank(int cores) {
-        ParallelSpec one = new ParallelSpec(1, 1, 1, false, 1, "1f1b", "uniform", false);
+    public RunSpec onOneRank(int cores, String schedule) {
+        ParallelSpec one = new ParallelSpec(1, 1, 1, false, 1, schedule, "uniform", false, parallel.overlap());
         int threads = engine.threads() > 0 ? engine.threads() : Math.max(1, cores / parallel.worldSize());
         return new RunSpec(name, model, data, training, one,
                 new EngineSpec(engine.kind(), threads, engine.device(), engine.products(), engine.emulated()),

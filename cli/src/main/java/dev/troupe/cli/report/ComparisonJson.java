@@ -35,15 +35,20 @@ public final class ComparisonJson {
                     .put("control_nanos_99th", outcome.control().ninetyNinthNanos());
             ArrayNode seconds = schedule.putArray("measured_seconds");
             outcome.seconds().forEach(seconds::add);
-            PairedRatio ratio = outcome.beside(outcomes.getFirst());
-            schedule.putObject("beside_first").put("ratio", ratio.median()).put("low", ratio.low())
-                    .put("high", ratio.high()).put("confidence", ratio.confidence());
-            schedule.put("prediction_error", outcome.predictionError());
+            schedule.set("beside_first", ratio(outcome.beside(outcomes.getFirst())));
+            PairedRatio predicted = outcome.predictedBesideMeasured();
+            schedule.put("prediction_error", predicted.median() - 1);
+            schedule.set("predicted_beside_measured", ratio(predicted));
             schedule.put("agreement", outcome.agreement());
             ArrayNode losses = schedule.putArray("losses");
             outcome.losses().forEach(losses::add);
         }
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(root) + "\n";
+    }
+
+    private static ObjectNode ratio(PairedRatio ratio) {
+        return JSON.createObjectNode().put("ratio", ratio.median()).put("low", ratio.low()).put("high", ratio.high())
+                .put("confidence", ratio.confidence());
     }
 
     private static ObjectNode figures(Figures figures, StepTime spread) {

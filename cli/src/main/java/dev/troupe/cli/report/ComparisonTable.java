@@ -17,7 +17,8 @@ public final class ComparisonTable {
 
     /** Explains the headings; the report does so at more length. */
     private static final String LEGEND = "predicted -> measured; beside the first: median ratio of its steps to"
-            + " the first schedule's, turn by turn, and its 95 % interval; bubble: idle time of all ranks; peak activations:"
+            + " the first schedule's, turn by turn, and its 95 % interval; error: the same of predicted to measured steps,"
+            + " less 1; bubble: idle time of all ranks; peak activations:"
             + " microbatch x stage on the rank that holds most; in flight: made for a rank and not yet used; control: from"
             + " the landing of a tensor to the start of the computing that waits for it.";
 
@@ -42,7 +43,7 @@ public final class ComparisonTable {
         Figures measured = outcome.measured();
         return List.of(outcome.contestant().label(), millis(predicted.stepSeconds()),
                 spread(outcome.prediction().stepTime()), millis(measured.stepSeconds()), spread(outcome.stepTime()),
-                ratio(outcome.beside(first)), String.format(Locale.ROOT, "%+.1f %%", 100 * outcome.predictionError()),
+                ratio(outcome.beside(first)), error(outcome.predictedBesideMeasured()),
                 percents(predicted.bubbleOverIdeal(), measured.bubbleOverIdeal()),
                 percents(predicted.bubbleOverTotal(), measured.bubbleOverTotal()),
                 predicted.peakActivations() + " -> " + measured.peakActivations(),
@@ -60,6 +61,12 @@ public final class ComparisonTable {
 
     private static String ratio(PairedRatio ratio) {
         return String.format(Locale.ROOT, "%.3f (%.3f .. %.3f)", ratio.median(), ratio.low(), ratio.high());
+    }
+
+    private static String error(PairedRatio ratio) {
+        return String.format(Locale.ROOT, "%+.1f %% (%+.1f .. %+.1f)", 100 * (ratio.median() - 1),
+                100 * (ratio.low() - 1),
+                100 * (ratio.high() - 1));
     }
 
     private static String control(ControlTime control) {

@@ -141,6 +141,15 @@ class RunPageTest {
         problem(page, 400, "/troupe/v1/whatif?schedule=zbv", "not defined");
     }
 
+    @Test
+    void shouldSayWhyStepsThatOverlapHaveNoWhatIf() throws Exception {
+        Path run = directory.resolve("overlapping");
+        Execution.train(run, settings("parallel.schedule=pipedream-2bw", "training.steps=8")).requireDone();
+        RunPage page = new RunPage(run);
+        problem(page, 404, "/troupe/v1/whatif", "The steps of pipedream-2bw overlap");
+        problem(page, 404, "/troupe/v1/whatif?schedule=1f1b", "The steps of pipedream-2bw overlap");
+    }
+
     private static JsonNode awaitSteps(HttpClient client, int port, int steps, CompletableFuture<Execution> training)
             throws Exception {
         while (true) {

@@ -44,8 +44,11 @@ public record Outcome(Contestant contestant, String engine, Prediction predictio
         return PairedRatio.of(seconds, other.seconds);
     }
 
-    /** Returns the error of the predicted step time, as a share of the measured median. */
-    public double predictionError() {
-        return predicted().stepSeconds() / measured.stepSeconds() - 1;
+    /**
+     * Returns the ratio of the predicted step times to the measured ones, turn by turn: each is beside a measured step of
+     * the same minute.
+     */
+    public PairedRatio predictedBesideMeasured() {
+        return PairedRatio.of(prediction.seconds(), seconds);
     }
 }

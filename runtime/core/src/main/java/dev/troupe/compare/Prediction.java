@@ -5,72 +5,94 @@ import dev.troupe.engine.provider.Work;
 import dev.troupe.prepare.EngineChoice;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.MeasuredCosts;
-import dev.troupe.schedule.simulator.Simulation;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
 import dev.troupe.schedule.timeline.Timeline;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
  * The simulator's prediction for a schedule, with costs that were read off runs of it.
  *
  * @param figures
- *            the figures with the costs of all runs together
+ *            the median of the steps that were simulated
  * @param stepTime
- *            the step time with the costs of each run by itself
+ *            the median of those of each run by itself
+ * @param seconds
+ *            the time of each simulated step, in the order of the turns
  * @param timeline
- *            the step simulated with the costs of all runs
+ *            the simulated step whose time is closest to the median
  */
-public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) {
+public record Prediction(Figures figures, StepTime stepTime, List<Double> seconds, Timeline timeline) {
+    /** Decides in which order the times of a step's microbatches are drawn; the same in every comparison. */
+    private static final long SEED = 1;
+
     /**
-     * Simulates the plan of the runs.
+     * Simulates the plan of the runs, once with the costs of each step.
      *
      * @param runs
      *            runs of one plan on one engine, at least one, with the steps of which the costs are read off
      */
     static Prediction of(String title, List<TracedRun> runs) {
         TracedRun any = runs.getFirst();
-        Simulation whole = simulate(runs);
-        Timeline timeline = whole.timeline(title);
-        Figures figures = new Figures(whole.makespanNanos() / 1e9,
-                timeline.bubbleOverIdeal(), timeline.bubbleOverTotal(),
-                Collections.max(any.plan().training().peakActivations()), any.peakBytesInFlight(timeline));
-        return new Prediction(figures, StepTime.of(runs.stream().map(List::of)
-                .map(alone -> simulate(alone).makespanNanos() / 1e9).toList()), timeline);
+        List<List<Timeline>> simulated = runs.stream().map(run -> simulate(title, run, runs)).toList();
+        List<Timeline> all = simulated.stream().flatMap(List::stream).toList();
+        double seconds = median(all, Prediction::seconds);
+        Timeline typical = Collections.min(all,
+                Comparator.comparingDouble(step -> Math.abs(seconds(step) - seconds)));
+        Figures figures = new Figures(seconds, median(all, Timeline::bubbleOverIdeal),
+                median(all, Timeline::bubbleOverTotal),
+                Collections.max(any.plan().training().peakActivations()), any.peakBytesInFlight(typical));
+        return new Prediction(figures,
+                StepTime.of(simulated.stream().map(steps -> median(steps, Prediction::seconds)).toList()),
+                all.stream().map(Prediction::seconds).toList(), typical);
     }
 
-    private static Simulation simulate(List<TracedRun> runs) {
-        TrainingPlan plan = runs.getFirst().plan();
-        return Simulator.run(plan.training().plan(), costs(runs), plan.creditsPerEdge());
+    private static double seconds(Timeline step) {
+        return step.endNanos() / 1e9;
+    }
+
+    private static double median(List<Timeline> steps, ToDoubleFunction<Timeline> figure) {
+        return StepTime.median(steps.stream().map(figure::applyAsDouble).toList());
     }
 
     /**
-     * Returns the costs of each stage and of a hop: the configured ones of the engine {@code emulated}, else those of
-     * the runs; and for each action the time of the rank's own control.
+     * Simulates each step of a run. The engine {@code emulated} has configured costs, else an action takes what one of its
+     * kind took in that step; a hop, the control of an action and the decision take what they usually do in all runs.
      */
-    private static Costs costs(List<TracedRun> runs) {
-        List<Timeline> whole = runs.stream().flatMap(run -> run.wholeSteps("").stream()).toList();
-        List<Timeline> measured = whole.stream().map(Timeline::computing).toList();
-        TracedRun any = runs.getFirst();
-        Set<Action> paired = any.plan().training().plan().paired();
-        Hop hop = HopMeasure.of(measured, paired);
-        long control = ControlGap.nanos(measured, paired);
-        long bytes = any.boundaryBytes();
-        EngineChoice engine = any.engine();
-        List<StageCost> stages = engine.computes()
-                ? MeasuredCosts.of(together(any.plan().training().plan(), whole), _ -> bytes, (_, _) -> hop).stages()
-                : IntStream.range(0, any.plan().partition().stageCount()).mapToObj(stage -> told(engine, stage, bytes))
-                        .toList();
-        return new Costs(stages.stream().map(stage -> stage.plus(control)).toList(), (_, _) -> hop,
-                DecisionGap.nanos(whole));
+    private static List<Timeline> simulate(String title, TracedRun run, List<TracedRun> runs) {
+        List<Timeline> whole = runs.stream().flatMap(each -> each.wholeSteps(title).stream()).toList();
+        List<Timeline> computing = whole.stream().map(Timeline::computing).toList();
+        TrainingPlan plan = run.plan();
+        Set<Action> paired = plan.training().plan().paired();
+        Hop hop = HopMeasure.of(computing, paired);
+        long control = ControlGap.nanos(computing, paired);
+        long decision = DecisionGap.nanos(whole);
+        long bytes = run.boundaryBytes();
+        Random drawn = new Random(SEED);
+        List<Timeline> simulated = new ArrayList<>();
+        for (Timeline step : run.wholeSteps(title)) {
+            boolean computes = run.engine().computes();
+            List<StageCost> stages = (computes
+                    ? MeasuredCosts.of(step, _ -> bytes, (_, _) -> hop).stages()
+                    : IntStream.range(0, plan.partition().stageCount())
+                            .mapToObj(stage -> told(run.engine(), stage, bytes)).toList())
+                    .stream().map(stage -> stage.plus(control)).toList();
+            Costs costs = new Costs(stages, (_, _) -> hop, decision,
+                    computes ? MeasuredCosts.spread(step, stages, control, drawn) : Costs.Microbatches.ALIKE);
+            simulated.add(Simulator.run(plan.training().plan(), costs, plan.creditsPerEdge()).timeline(title));
+        }
+        return simulated;
     }
 
     private static StageCost told(EngineChoice engine, int stage, long bytes) {
@@ -83,11 +105,5 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
 
     private static long told(EngineChoice engine, int stage, Work work) {
         return engine.settings().costs().nanos(stage, work);
-    }
-
-    /** The spans of several steps in one timeline. */
-    private static Timeline together(Plan plan, List<Timeline> steps) {
-        return new Timeline("", plan.rankCount(), plan.stageCount(),
-                steps.stream().map(Timeline::spans).flatMap(List::stream).toList());
     }
 }

@@ -48,7 +48,10 @@ final class WhatIf {
         this.costs = costs;
     }
 
-    /** Returns the answer; an answer of status 400 where a parameter makes no sense. */
+    /**
+     * Returns the answer; one of status 400 where a parameter makes no sense, and of status 404 where the run's steps
+     * overlap.
+     */
     Answer answer(Routes.Question question, ObjectNode answer) {
         JsonNode plan = run.path("plan");
         String named = plan.path("schedule").asText();
@@ -57,6 +60,11 @@ final class WhatIf {
         long stage = question.number("stage").orElse(0);
         double factor = question.decimal("factor").orElse(1);
         double hopMicros = question.decimal("hop_us").orElse(0);
+        if (Schedules.overlapsSteps(named)) {
+            return Answer
+                    .absent("The steps of " + named + " overlap, so that there is no plan of one step to change: ask"
+                            + " what if of a run of " + String.join(", ", Schedules.names()) + ".");
+        }
         if (!Schedules.names().contains(schedule)) {
             return Answer.wrong("schedule is one of " + String.join(", ", Schedules.names()) + ", but is " + schedule);
         }

@@ -533,7 +533,7 @@ async function begin() {
   header();
   $('whatif-stage').replaceChildren(...page.run.layout.stages.map(stage => make('option', {}, stage.stage)));
   $('whatif-schedule').replaceChildren(make('option', {}, page.run.plan.schedule));
-  ask('whatif').then(answer => $('whatif-schedule').replaceChildren(...answer.schedules.map(name => make('option', name === page.run.plan.schedule ? { selected: '' } : {}, name))), () => {});
+  ask('whatif').then(answer => $('whatif-schedule').replaceChildren(...answer.schedules.map(name => make('option', name === page.run.plan.schedule ? { selected: '' } : {}, name))), problem => text($('whatif-answer'), problem.message));
   await steps();
   drawEvents();
   if (page.now.traced) {

@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.LongStream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.family.GPipe;
 import dev.troupe.schedule.family.ZeroBubbleH1;
 import dev.troupe.schedule.timeline.Span;
@@ -40,6 +43,25 @@ class MeasuredCostsTest {
         }
         Costs costs = MeasuredCosts.of(new Timeline("measured", 1, 1, spans), stage -> 0, FREE);
         assertEquals(List.of(new StageCost(12, 10, 10, 0)), costs.stages());
+    }
+
+    @Test
+    void shouldGiveEachMicrobatchTheTimeOfOneThatIsDrawn() {
+        List<Span> spans = new ArrayList<>();
+        long[] forwards = {10, 900, 11, 12, 5000};
+        for (int microbatch = 0; microbatch < forwards.length; microbatch++) {
+            long start = 10_000L * microbatch;
+            spans.add(new Span(0, Action.parse("0F" + microbatch), start, start + forwards[microbatch]));
+            spans.add(new Span(0, Action.parse("0B" + microbatch), start + 6000, start + 6020));
+        }
+        Timeline step = new Timeline("measured", 1, 1, spans);
+        List<StageCost> stages = List.of(MeasuredCosts.of(step, stage -> 0, FREE).stages().getFirst().plus(7));
+        Costs costs = new Costs(stages, FREE, 0, MeasuredCosts.spread(step, stages, 7, new Random(1)));
+        List<Long> taken = LongStream.range(0, forwards.length)
+                .map(microbatch -> costs.nanos(0, Kind.FORWARD, (int) microbatch)).sorted().boxed().toList();
+        assertEquals(List.of(17L, 18L, 19L, 907L, 5007L), taken);
+        assertEquals(5 * 27 + 17 + 18 + 19 + 907 + 5007,
+                Simulator.run(new GPipe().plan(1, 1, 5), costs).makespanNanos());
     }
 
     @Test
