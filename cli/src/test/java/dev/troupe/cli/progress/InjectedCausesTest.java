@@ -38,7 +38,8 @@ class InjectedCausesTest {
     private static final String QUIET = "troupe.quiet";
     private static final int RANKS = 4;
     private static final int SEEDS = 20;
-    private static final int FIRST = 10;
+    /** Behind the steps in which the JVMs compile, which four on two cores do for a while. */
+    private static final int FIRST = 60;
     private static final int EVERY = 2;
     /** Behind the last fault are as many undisturbed steps as the run keeps newest ones. */
     private static final int UNDISTURBED = 20;
@@ -70,7 +71,7 @@ class InjectedCausesTest {
             String place = "stage=" + stage + " step=" + step + " microbatch=" + microbatch;
             String at = random.nextBoolean() ? " at=F" : " at=B";
             return switch (this) {
-                case SLOW -> "slow " + place + at + " factor=" + (engine.equals("cpu") ? 3000 : 500);
+                case SLOW -> "slow " + place + at + " factor=" + (engine.equals("cpu") ? 1000 : 500);
                 case FREEZE -> "freeze " + place + at + " seconds=1";
                 case COLLECT_GARBAGE -> "collect-garbage " + place + at + " seconds=1";
                 case LATE_DATA -> "late-data " + place.replace("stage=" + stage,

@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * The steps of a run that are worth a look: {@code steps/000412.json} for each of the newest twenty, the slowest twenty and
+ * The steps of a run that are worth a look: {@code steps/000412.json} for each of the newest twenty, the slowest thirty and
  * the newest with a tag, and {@code trace.json} for Perfetto with the newest ten. Idle time is parted by cause on a thread
  * of its own; where that thread is behind, steps are left out, and training does not wait.
  *
@@ -40,7 +40,7 @@ public final class StepRecords implements AutoCloseable {
     static final String TRACE = "trace.json";
 
     private static final int NEWEST = 20;
-    private static final int SLOWEST = 20;
+    private static final int SLOWEST = 30;
     private static final int TAGGED = 100;
     private static final int TRACED = 10;
     private static final int MOST_WAITING = 16;
@@ -51,8 +51,13 @@ public final class StepRecords implements AutoCloseable {
      * write, about as much as a hundredth of its computing.
      */
     private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(30);
-    /** That of the newest step is out of date by this at most, so that a run that is killed leaves one of its last steps. */
+    /**
+     * That of the newest step is out of date by five seconds at most, so that a run that is killed leaves one of its last
+     * steps, and by one where it takes no more than a 500th of the time to write.
+     */
     private static final long WRITE_NEWEST_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long WRITE_NEWEST_AT_LEAST_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long NEWEST_SHARE = 500;
     private static final long LOOK_EVERY_MILLIS = 100;
     private static final long PATIENCE_SECONDS = 10;
 
@@ -152,9 +157,12 @@ public final class StepRecords implements AutoCloseable {
                     write();
                     next = System.nanoTime() + WRITE_EVERY_NANOS;
                 }
-                if (step != null && System.nanoTime() - nextNewest >= 0) {
+                long begin = System.nanoTime();
+                if (step != null && begin - nextNewest >= 0) {
                     writeStep(step.step());
-                    nextNewest = System.nanoTime() + WRITE_NEWEST_EVERY_NANOS;
+                    long took = System.nanoTime() - begin;
+                    nextNewest = begin
+                            + Math.clamp(NEWEST_SHARE * took, WRITE_NEWEST_EVERY_NANOS, WRITE_NEWEST_AT_LEAST_NANOS);
                 }
             }
             write();

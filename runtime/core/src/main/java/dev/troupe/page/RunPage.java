@@ -27,8 +27,8 @@ import java.util.stream.Stream;
 
 /**
  * What there is to say of a run, read from its directory, as JSON over HTTP: {@code docs/schema} has a schema of each
- * answer. A run under way and a run that is over give the same answers, since a run writes down what it does within a
- * second. Nothing is written, and nothing is changed. Any thread.
+ * answer. A run under way and a run that is over give the same answers, since a run writes down what it does within
+ * some seconds. Nothing is written, and nothing is changed. Any thread.
  */
 public final class RunPage {
     /** The path of the events, which are sent as they happen: {@link #tail}. */

@@ -114,7 +114,7 @@ final class StepFiles {
 
     private String why(long number) {
         return "step " + number
-                + " has no file: the newest twenty steps have one, the slowest twenty, and the newest hundred"
+                + " has no file: the newest twenty steps have one, the slowest thirty, and the newest hundred"
                 + " with a tag" + (heads.isEmpty()
                         ? "; this run has none yet"
                         : "; the nearest is step " + nearest(number));

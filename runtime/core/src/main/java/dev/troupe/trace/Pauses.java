@@ -9,14 +9,14 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The times in which this process stood still: collections of garbage, as the JVM tells of them, and a process stopped from
- * outside, which a thread notices that sleeps for ten milliseconds at a time: where the sleep takes longer and the thread
+ * outside, which a thread notices that sleeps for twenty milliseconds at a time: where the sleep takes longer and the thread
  * was not waiting for a core, the process stood still for the rest of it. A wake-up costs some 40 microseconds of a
  * virtual processor.
  *
  * <p>Thread rule: any thread asks; the thread of its own watches until it is closed.
  */
 public final class Pauses implements AutoCloseable {
-    private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     /** A sleep may be longer by this without a pause. */
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** A look that is as late as this is a pause that is not over, or not known yet: no thread waits so long for a core. */
