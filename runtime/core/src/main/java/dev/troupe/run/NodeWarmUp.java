@@ -8,12 +8,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Runs the kernels of some ranks once, all ranks at the same time as in the run, each on a thread of its own. A kernel
- * that a rank cannot run is a refusal, since no part of the run exists yet.
+ * Runs the kernels of some ranks once, each rank on a thread of its own, and as many at a time as there are processors: more
+ * of them would interpret the same code beside each other while the compilers wait. The last rank is the first, since it has
+ * most kinds of kernels. A kernel that a rank cannot run is a refusal, since no part of the run exists yet.
  *
  * <p>Thread rule: {@link #report} and {@link #await} by one thread at a time.
  */
@@ -27,6 +29,7 @@ public final class NodeWarmUp {
     private final PreparedRun run;
     private final List<KernelWarmUp> ranks;
     private final CountDownLatch left;
+    private final Semaphore processors = new Semaphore(Runtime.getRuntime().availableProcessors(), true);
     private final AtomicReference<Optional<String>> refusal = new AtomicReference<>(Optional.empty());
     private final long startNanos = System.nanoTime();
     private volatile long endNanos;
@@ -45,7 +48,7 @@ public final class NodeWarmUp {
     /** Begins the warm-up, which is empty for an engine that computes nothing. */
     public static NodeWarmUp start(PreparedRun run, List<Integer> ranks) {
         NodeWarmUp warmUp = new NodeWarmUp(run, run.engine().computes() ? ranks : List.of());
-        for (KernelWarmUp rank : warmUp.ranks) {
+        for (KernelWarmUp rank : warmUp.ranks.reversed()) {
             // A thread for each rank, as in the run, so that a library makes its shared objects here and not in the run.
             Thread.ofPlatform().daemon().name("warm-up-of-rank-" + rank.rank()).start(() -> warmUp.run(rank));
         }
@@ -53,6 +56,7 @@ public final class NodeWarmUp {
     }
 
     private void run(KernelWarmUp rank) {
+        processors.acquireUninterruptibly();
         try {
             rank.run(() -> run.engine().open(rank.rank()));
         } catch (Throwable failure) { // errors too, since the waiting thread must be told
@@ -61,6 +65,7 @@ public final class NodeWarmUp {
                     + rank.situation() + ", with engine.kind = " + run.engine().provider().kind()
                     + "; choose another engine, training.precision or size"));
         } finally {
+            processors.release();
             endNanos = System.nanoTime();
             left.countDown();
         }
