@@ -1,5 +1,5 @@
 /**
- * The {@code troupe} command: it reads a request, shows the progress of a run, and reports in plain words what is wrong.
+ * The door of {@code troupe}, and those of its commands that have no package of their own.
  *
  * <p>Imports the JDK, {@code dev.troupe.chaos}, {@code dev.troupe.chat}, {@code dev.troupe.checkpoint},
  * {@code dev.troupe.cli.bits}, {@code dev.troupe.cli.launch}, {@code dev.troupe.cli.model},

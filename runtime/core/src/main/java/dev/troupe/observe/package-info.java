@@ -1,6 +1,6 @@
 /**
  * The observation of a run: its listener, observers and outcome, the reports to them, its event log, recoveries, hangs with
- * the drawing of a stall, spikes of the loss, dumped gradients.
+ * the drawing of a stall, spikes of the loss, patience with copies, dumped gradients.
  *
  * <p>Imports the JDK, {@code dev.troupe.bits}, {@code dev.troupe.memory}, {@code dev.troupe.model},
  * {@code dev.troupe.plan},

@@ -1,6 +1,6 @@
 /**
- * The files that a run leaves in its directory: metrics, events, a record and a trace of its steps, TensorBoard's events,
- * its model.
+ * The files that a run leaves in its directory: metrics, events, its facts and memory, a record and a trace of its steps,
+ * TensorBoard's events, its model.
  *
  * <p>Imports the JDK, {@code dev.troupe.batch}, {@code dev.troupe.bisect}, {@code dev.troupe.bits},
  * {@code dev.troupe.chaos}, {@code dev.troupe.checkpoint}, {@code dev.troupe.cluster.status},

@@ -1,6 +1,6 @@
 /**
  * Lowering: from a plan that only computes to the whole step, a file a pass. The passes of a run follow from its grid, from
- * the shares of its ranks, and from whether it recomputes ahead.
+ * the shares of its ranks, from the tied table of its model, and from whether it recomputes ahead.
  *
  * <p>Imports the JDK and {@code dev.troupe.schedule}.
  */

@@ -1,6 +1,6 @@
 /**
  * Collectives between JVMs: each member publishes a stream for each channel, and the members on the channel read it; it has
- * a connection with each member of another machine.
+ * a connection with each member of another machine, or a stream over UDP.
  *
  * <p>Imports the JDK, {@code dev.troupe.collective}, {@code dev.troupe.engine}, {@code dev.troupe.transport},
  * {@code dev.troupe.transport.tcp}, {@code io.aeron}, {@code org.agrona} and {@code org.slf4j}.

@@ -1,5 +1,5 @@
 /**
- * Collectives between the threads of one JVM, through memory that they share: no copies but the sum.
+ * Collectives between the threads of one JVM: small values by notes, large ones in the memory of the members themselves.
  *
  * <p>Imports the JDK and {@code dev.troupe.collective}.
  */

@@ -1,5 +1,5 @@
 /**
- * The logic of one rank as a pure state machine: it walks the rank's row and logs what the rank has sent. {@link StepOps} is
+ * The pure machine of a rank, which walks its row, and the outbox, which logs and sends its messages. {@link StepOps} is
  * what the actions of a row mean.
  *
  * <p>Imports the JDK, {@code dev.troupe.protocol}, {@code dev.troupe.protocol.run}, {@code dev.troupe.schedule} and
