@@ -57,8 +57,13 @@ record LibrarySearch(Map<String, String> environment, Path root) {
         List<Path> folders = folders();
         Optional<Path> found = folders.stream().flatMap(folder -> CUBLAS.stream().map(folder::resolve))
                 .filter(Files::isRegularFile).findFirst();
-        return new Finding("cuBLASLt", found.isPresent(), found.map(Path::toString).orElse("not found in " + folders)
-                + "; products are the engine's own, with or without it");
+        Optional<Path> other = folders.stream().flatMap(folder -> within(folder, "libcublasLt.so.*")).findFirst();
+        String words = found.map(Path::toString).orElseGet(() -> other
+                .map(library -> "expected " + String.join(" or ", CUBLAS) + ", but found " + library
+                        + ", a library of another version: install that of CUDA 13 or 12 if it is to be found here")
+                .orElse("not found in " + folders));
+        return new Finding("cuBLASLt", found.isPresent(),
+                words + "; products are the engine's own, with or without it");
     }
 
     /** The folders of cuBLASLt in the order in which they are looked through, as far as they are there. */

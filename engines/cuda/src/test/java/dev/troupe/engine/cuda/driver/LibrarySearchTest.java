@@ -50,6 +50,18 @@ class LibrarySearchTest {
     }
 
     @Test
+    void shouldSayThatCublasHasAnotherVersion() throws IOException {
+        Path other = Files.createFile(folder("usr/lib64").resolve("libcublasLt.so.11.4.1"));
+        assertEquals(new Finding("cuBLASLt", false, "expected libcublasLt.so.13 or libcublasLt.so.12, but found "
+                + other
+                + ", a library of another version: install that of CUDA 13 or 12 if it is to be found here; products are the"
+                + " engine's own, with or without it"), search(Map.of()).cublas());
+        Path known = Files.createFile(folder("usr/local/cuda-13.0/lib64").resolve("libcublasLt.so.13"));
+        assertEquals(new Finding("cuBLASLt", true, known + "; products are the engine's own, with or without it"),
+                search(Map.of()).cublas());
+    }
+
+    @Test
     void shouldSayWhichDriverWasLoaded() throws IOException {
         String where = "; the loader looks in LD_LIBRARY_PATH (/a:/b) and in the system's folders";
         LibrarySearch search = search(Map.of("LD_LIBRARY_PATH", "/a:/b"));
