@@ -55,6 +55,7 @@ public final class Peer {
     }
 
     /** Loads a library for all that are loaded later, before libtorch, whose calls of BLAS then lead to it. */
+    @SuppressWarnings("restricted") // a peer of the benchmarks alone
     private static void replaceBlas(String library) {
         Linker linker = Linker.nativeLinker();
         try (Arena arena = Arena.ofConfined()) {
