@@ -70,7 +70,7 @@ final class VerifyCommand implements Callable<Integer> {
         return compare(spec, asked.record(), reference.record());
     }
 
-    /** The gradients of pipedream-2bw are one update old on one rank too; those of other schedules are of the newest weights. */
+    /** The gradients of pipedream-2bw are one update old on one rank too; others are of the newest weights. */
     private static String scheduleOnOneRank(ParallelSpec parallel) {
         if (parallel.schedule().equals(PipeDream2Bw.NAME)) {
             return PipeDream2Bw.NAME;

@@ -1,6 +1,6 @@
 /**
- * From a configuration to a run, an evaluation or a generation that can start: engine, starting point, data, memory of the machine, the directory of the
- * run and its lock.
+ * From a configuration to a run, an evaluation or a generation that can start: engine, starting point, data, memory
+ * of the machine, the directory of the run and its lock.
  *
  * <p>Imports the JDK, {@code dev.troupe.batch}, {@code dev.troupe.checkpoint}, {@code dev.troupe.collective},
  * {@code dev.troupe.config}, {@code dev.troupe.config.cluster}, {@code dev.troupe.config.group},

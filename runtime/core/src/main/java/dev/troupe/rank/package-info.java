@@ -1,6 +1,6 @@
 /**
- * What a rank computes and sends with: its engine, groups and tensors, its outbox, the faults and times around an action,
- * its microbatches, the parts of checkpoints, the routes of copies, the warm-up of a standby. No actor in it.
+ * What a rank computes and sends with: its engine, groups and tensors, its outbox, the faults and times around an
+ * action, its microbatches, the parts of checkpoints, the routes of copies, the warm-up of a standby. No actor in it.
  *
  * <p>Imports the JDK, {@code dev.troupe.batch}, {@code dev.troupe.bits}, {@code dev.troupe.checkpoint},
  * {@code dev.troupe.collective}, {@code dev.troupe.config.fault}, {@code dev.troupe.config.group},

@@ -1,5 +1,6 @@
 /**
- * The warm-up of one rank: each kernel once, among other ranks that answer at once. No actor, directory of a run or other process is known in this package.
+ * The warm-up of one rank: each kernel once, among other ranks that answer at once. No actor, directory of a run or
+ * other process is known in this package.
  *
  * <p>Imports the JDK, {@code dev.troupe.batch}, {@code dev.troupe.collective}, {@code dev.troupe.config.group},
  * {@code dev.troupe.engine}, {@code dev.troupe.engine.provider}, {@code dev.troupe.parallel}, {@code dev.troupe.plan},

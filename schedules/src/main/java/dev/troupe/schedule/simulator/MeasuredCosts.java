@@ -48,9 +48,9 @@ public final class MeasuredCosts {
     }
 
     /**
-     * Returns the shares of a step's microbatches: each takes in a stage the time of one that is drawn of the step, without
-     * repetition. Since a rank waits for the later of two, a step of spread times takes longer than one in which every action
-     * takes its mean.
+     * Returns the shares of a step's microbatches: each takes in a stage the time of one that is drawn of the step,
+     * without repetition. Since a rank waits for the later of two, a step of spread times takes longer than one in which
+     * every action takes its mean.
      *
      * @param step one measured step
      * @param stages the costs of which the shares are told
