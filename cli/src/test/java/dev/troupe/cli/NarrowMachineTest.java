@@ -32,7 +32,6 @@ class NarrowMachineTest {
     @TempDir
     private Path directory;
 
-    @Tag("long")
     @Test
     void shouldTrainInBfloat16NearFloat32AndHaveDoctorSayHowItMultiplies() throws Exception {
         held("AVX2", Calls.class);

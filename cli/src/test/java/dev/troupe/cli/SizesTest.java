@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("plan")
 class SizesTest {
     private static final long SEED = Long.getLong("troupe.seed", 20_240_607);
-    private static final int FEW_CONFIGURATIONS = 8;
+    private static final int FEW_CONFIGURATIONS = 15;
     private static final int CONFIGURATIONS = Integer.getInteger("troupe.configurations", 40);
     private static final byte[] CORPUS = new byte[1 << 18];
 

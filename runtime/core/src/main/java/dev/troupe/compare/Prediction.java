@@ -11,13 +11,13 @@ import dev.troupe.schedule.simulator.MeasuredCosts;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
 import dev.troupe.schedule.timeline.Timeline;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
@@ -45,14 +45,19 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
      */
     static Prediction of(String title, List<TracedRun> runs) {
         TracedRun any = runs.getFirst();
-        List<List<Timeline>> simulated = runs.stream().map(run -> simulate(title, run, runs)).toList();
+        TrainingPlan plan = any.plan();
+        Function<Timeline, Costs> costs = costs(runs);
+        List<List<Timeline>> simulated = runs.stream().map(run -> run.wholeSteps(title).stream()
+                .map(step -> Simulator.run(plan.training().plan(), costs.apply(step), plan.creditsPerEdge())
+                        .timeline(title))
+                .toList()).toList();
         List<Timeline> all = simulated.stream().flatMap(List::stream).toList();
         double seconds = median(all, Prediction::seconds);
         Timeline typical = Collections.min(all,
                 Comparator.comparingDouble(step -> Math.abs(seconds(step) - seconds)));
         Figures figures = new Figures(seconds, median(all, Timeline::bubbleOverIdeal),
                 median(all, Timeline::bubbleOverTotal),
-                Collections.max(any.plan().training().peakActivations()), any.peakBytesInFlight(typical));
+                Collections.max(plan.training().peakActivations()), any.peakBytesInFlight(typical));
         return new Prediction(figures,
                 StepTime.of(simulated.stream().map(steps -> median(steps, Prediction::seconds)).toList()),
                 all.stream().map(Prediction::seconds).toList(), typical);
@@ -67,32 +72,30 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
     }
 
     /**
-     * Simulates each step of a run. The engine {@code emulated} has configured costs, else an action takes what one of its
+     * Returns the costs of each step. The engine {@code emulated} has configured ones, else an action takes what one of its
      * kind took in that step; a hop, the control of an action and the decision take what they usually do in all runs.
      */
-    private static List<Timeline> simulate(String title, TracedRun run, List<TracedRun> runs) {
-        List<Timeline> whole = runs.stream().flatMap(each -> each.wholeSteps(title).stream()).toList();
+    private static Function<Timeline, Costs> costs(List<TracedRun> runs) {
+        List<Timeline> whole = runs.stream().flatMap(run -> run.wholeSteps("").stream()).toList();
         List<Timeline> computing = whole.stream().map(Timeline::computing).toList();
-        TrainingPlan plan = run.plan();
-        Set<Action> paired = plan.training().plan().paired();
+        TracedRun any = runs.getFirst();
+        Set<Action> paired = any.plan().training().plan().paired();
         Hop hop = HopMeasure.of(computing, paired);
         long control = ControlGap.nanos(computing, paired);
         long decision = DecisionGap.nanos(whole);
-        long bytes = run.boundaryBytes();
-        Random drawn = new Random(SEED);
-        List<Timeline> simulated = new ArrayList<>();
-        for (Timeline step : run.wholeSteps(title)) {
-            boolean computes = run.engine().computes();
-            List<StageCost> stages = (computes
-                    ? MeasuredCosts.of(step, _ -> bytes, (_, _) -> hop).stages()
-                    : IntStream.range(0, plan.partition().stageCount())
-                            .mapToObj(stage -> told(run.engine(), stage, bytes)).toList())
-                    .stream().map(stage -> stage.plus(control)).toList();
-            Costs costs = new Costs(stages, (_, _) -> hop, decision,
-                    computes ? MeasuredCosts.spread(step, stages, control, drawn) : Costs.Microbatches.ALIKE);
-            simulated.add(Simulator.run(plan.training().plan(), costs, plan.creditsPerEdge()).timeline(title));
+        long bytes = any.boundaryBytes();
+        EngineChoice engine = any.engine();
+        if (!engine.computes()) {
+            Costs told = new Costs(IntStream.range(0, any.plan().partition().stageCount())
+                    .mapToObj(stage -> told(engine, stage, bytes).plus(control)).toList(), (_, _) -> hop, decision);
+            return _ -> told;
         }
-        return simulated;
+        Random drawn = new Random(SEED);
+        return step -> {
+            List<StageCost> stages = MeasuredCosts.of(step, _ -> bytes, (_, _) -> hop).stages().stream()
+                    .map(stage -> stage.plus(control)).toList();
+            return new Costs(stages, (_, _) -> hop, decision, MeasuredCosts.spread(step, stages, control, drawn));
+        };
     }
 
     private static StageCost told(EngineChoice engine, int stage, long bytes) {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.LongStream;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -21,6 +21,7 @@ import dev.troupe.schedule.timeline.Timeline;
 @Tag("plan")
 class MeasuredCostsTest {
     private static final Costs.Hops FREE = (from, to) -> Hop.FREE;
+    private static final long[] FORWARDS = {10, 900, 11, 12, 5000};
 
     @Test
     void shouldReadTheCostsOffThatATimelineWasMadeWith() {
@@ -32,33 +33,30 @@ class MeasuredCostsTest {
                 MeasuredCosts.of(whole, stage -> 100L * (stage + 1), FREE).stages());
     }
 
-    @Test
-    void shouldNotMindActionsThatWereHeldUp() {
+    /** A step of one stage in which two forwards were held up; a backward takes 20. */
+    private static Timeline heldUp() {
         List<Span> spans = new ArrayList<>();
-        long[] forwards = {10, 900, 11, 12, 5000};
-        for (int microbatch = 0; microbatch < forwards.length; microbatch++) {
+        for (int microbatch = 0; microbatch < FORWARDS.length; microbatch++) {
             long start = 10_000L * microbatch;
-            spans.add(new Span(0, Action.parse("0F" + microbatch), start, start + forwards[microbatch]));
+            spans.add(new Span(0, Action.parse("0F" + microbatch), start, start + FORWARDS[microbatch]));
             spans.add(new Span(0, Action.parse("0B" + microbatch), start + 6000, start + 6020));
         }
-        Costs costs = MeasuredCosts.of(new Timeline("measured", 1, 1, spans), stage -> 0, FREE);
+        return new Timeline("measured", 1, 1, spans);
+    }
+
+    @Test
+    void shouldNotMindActionsThatWereHeldUp() {
+        Costs costs = MeasuredCosts.of(heldUp(), stage -> 0, FREE);
         assertEquals(List.of(new StageCost(12, 10, 10, 0)), costs.stages());
     }
 
     @Test
     void shouldGiveEachMicrobatchTheTimeOfOneThatIsDrawn() {
-        List<Span> spans = new ArrayList<>();
-        long[] forwards = {10, 900, 11, 12, 5000};
-        for (int microbatch = 0; microbatch < forwards.length; microbatch++) {
-            long start = 10_000L * microbatch;
-            spans.add(new Span(0, Action.parse("0F" + microbatch), start, start + forwards[microbatch]));
-            spans.add(new Span(0, Action.parse("0B" + microbatch), start + 6000, start + 6020));
-        }
-        Timeline step = new Timeline("measured", 1, 1, spans);
+        Timeline step = heldUp();
         List<StageCost> stages = List.of(MeasuredCosts.of(step, stage -> 0, FREE).stages().getFirst().plus(7));
         Costs costs = new Costs(stages, FREE, 0, MeasuredCosts.spread(step, stages, 7, new Random(1)));
-        List<Long> taken = LongStream.range(0, forwards.length)
-                .map(microbatch -> costs.nanos(0, Kind.FORWARD, (int) microbatch)).sorted().boxed().toList();
+        List<Long> taken = IntStream.range(0, FORWARDS.length)
+                .mapToLong(microbatch -> costs.nanos(0, Kind.FORWARD, microbatch)).sorted().boxed().toList();
         assertEquals(List.of(17L, 18L, 19L, 907L, 5007L), taken);
         assertEquals(5 * 27 + 17 + 18 + 19 + 907 + 5007,
                 Simulator.run(new GPipe().plan(1, 1, 5), costs).makespanNanos());

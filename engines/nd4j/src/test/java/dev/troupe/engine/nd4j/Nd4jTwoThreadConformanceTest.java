@@ -4,10 +4,8 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.conformance.EngineConformance;
-import org.junit.jupiter.api.Tag;
 
 /** float32, two threads throughout: engines that are open together must agree on the number. */
-@Tag("long")
 class Nd4jTwoThreadConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {

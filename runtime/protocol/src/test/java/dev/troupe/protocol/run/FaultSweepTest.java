@@ -22,16 +22,16 @@ class FaultSweepTest {
     /** With {@code -Dtroupe.sweep.share=N} the whole sweep takes one of N points. */
     private static final int SHARE = Integer.getInteger("troupe.sweep.share", 1);
 
-    /** One of 19 points of the smallest runs of every schedule, and fewer of larger ones. */
+    /** A seventh of all points of the smallest runs of every schedule, and some of larger ones. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongInATinyRun() {
-        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 19);
+        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 7);
         sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED, FaultSweep.STEPS,
-                53);
-        sweep("tiny runs of three steps", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS + 1, 83);
-        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS, 113);
+                17);
+        sweep("tiny runs of three steps", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS + 1, 29);
+        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS, 37);
         sweep("tiny runs on one machine, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SHARED,
-                FaultSweep.STEPS, 97);
+                FaultSweep.STEPS, 31);
     }
 
     /** Ranks that share stages, pipelines side by side, and both: a place starts again as one, and groups meet anew. */
@@ -103,9 +103,9 @@ class FaultSweepTest {
     /** Some points of every run, other ones of each. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
-        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 3001);
+        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 1301);
         sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED,
-                FaultSweep.STEPS, 3011);
+                FaultSweep.STEPS, 1303);
     }
 
     @Test
