@@ -129,3 +129,19 @@ template <typename T> DEVICE void cross_entropy_backward(const T *logits, const 
     }
 TOKENS(f32, float)
 TOKENS(bf16, bf16)
+
+// What a shard of the vocabulary has of the sum of exponentials of the whole (Shoeybi et al. 2019, section 3).
+KERNEL(FLAT_THREADS) shard_sum(const float *rowLogSumExp, const float *highest, float *sums, i64 count) {
+    each(count, [=](i64 i) { sums[i] = exponential(rowLogSumExp[i] - highest[i]); });
+}
+// From a shard to the whole, whose sums of exponentials are there.
+KERNEL(FLAT_THREADS) join_shards(const int *targets, const float *highest, const float *sums, float *rowLoss,
+        float *rowLogSumExp, i64 count) {
+    each(count, [=](i64 i) {
+        float whole = highest[i] + logarithm(sums[i]);
+        if (targets[i] >= 0) {
+            rowLoss[i] += whole - rowLogSumExp[i];
+        }
+        rowLogSumExp[i] = whole;
+    });
+}

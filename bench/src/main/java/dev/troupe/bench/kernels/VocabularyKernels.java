@@ -14,7 +14,9 @@ public class VocabularyKernels extends Workbench {
             KernelWork.memory(VocabularyKernels.class, "embedding", ROWS, 2 * ELEMENTS),
             KernelWork.memory(VocabularyKernels.class, "embeddingBackward", ROWS, 3 * ELEMENTS),
             KernelWork.memory(VocabularyKernels.class, "crossEntropy", LOGITS, (double) N * V),
-            KernelWork.memory(VocabularyKernels.class, "crossEntropyBackward", LOGITS, 2.0 * N * V));
+            KernelWork.memory(VocabularyKernels.class, "crossEntropyBackward", LOGITS, 2.0 * N * V),
+            KernelWork.memory(VocabularyKernels.class, "shardSum", "[%d]".formatted(N), 3.0 * N),
+            KernelWork.memory(VocabularyKernels.class, "joinShards", "[%d]".formatted(N), 7.0 * N));
 
     private Tensor tokens;
     private Tensor tokenTable;
@@ -26,6 +28,7 @@ public class VocabularyKernels extends Workbench {
     private Tensor rowLoss;
     private Tensor rowLogSumExp;
     private Tensor dLogits;
+    private Tensor shardSums;
 
     @Override
     void layOut() {
@@ -39,8 +42,10 @@ public class VocabularyKernels extends Workbench {
         rowLoss = floats(N);
         rowLogSumExp = floats(N);
         dLogits = floats(N, V);
+        shardSums = floats(N);
         // The backward reads the results of the forward.
         crossEntropy();
+        shardSum();
     }
 
     /** Gathers rows of both tables. */
@@ -65,5 +70,17 @@ public class VocabularyKernels extends Workbench {
     @Benchmark
     public void crossEntropyBackward() {
         engine().crossEntropyBackward(logits, tokens, rowLogSumExp, 1.0 / N, dLogits);
+    }
+
+    /** What each row's shard has of the sum of exponentials. */
+    @Benchmark
+    public void shardSum() {
+        engine().shardSum(rowLogSumExp, rowLogSumExp, shardSums);
+    }
+
+    /** Losses of the whole vocabulary. */
+    @Benchmark
+    public void joinShards() {
+        engine().joinShards(tokens, shardSums, shardSums, rowLoss, rowLogSumExp);
     }
 }

@@ -35,4 +35,18 @@ public interface TokenKernels {
      * {@link #NOT_IN_SHARD}, and 0 for a target {@link #NOT_COUNTED}; {@code dLogits} may be {@code logits}.
      */
     void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits);
+
+    /**
+     * What a shard of the vocabulary has of the sum of exponentials of the whole, which is scaled so that no exponential
+     * overflows: {@code sums[n] = exp(rowLogSumExp[n] - highest[n])}, all float tensors [N], where highest is the largest
+     * rowLogSumExp of any shard (Shoeybi et al. 2019, section 3).
+     */
+    void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums);
+
+    /**
+     * From a shard of the vocabulary to the whole: with {@code whole[n] = highest[n] + log(sums[n])}, where sums are added
+     * up over the shards, {@code rowLoss[n] += whole[n] - rowLogSumExp[n]} for a target in this shard, and then
+     * {@code rowLogSumExp = whole}. Targets are INT32 [N], all others float tensors [N].
+     */
+    void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp);
 }

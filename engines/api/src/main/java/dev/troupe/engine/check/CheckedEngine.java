@@ -337,6 +337,29 @@ public class CheckedEngine extends CheckedAttention {
     }
 
     @Override
+    public final void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
+        Operands check = of(Kernel.SHARD_SUM);
+        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp);
+        CheckedTensor most = check.like("highest", highest, logSum);
+        CheckedTensor out = check.like("sums", sums, logSum);
+        check.apart("sums", out, logSum, most);
+        engine.shardSum(logSum.own(), most.own(), out.own());
+    }
+
+    @Override
+    public final void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp) {
+        Operands check = of(Kernel.JOIN_SHARDS);
+        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp);
+        CheckedTensor rows = check.ids("targets", targets, logSum.size(0));
+        CheckedTensor most = check.like("highest", highest, logSum);
+        CheckedTensor added = check.like("sums", sums, logSum);
+        CheckedTensor loss = check.like("rowLoss", rowLoss, logSum);
+        check.apart("rowLoss", loss, most, added, logSum);
+        check.apart("rowLogSumExp", logSum, most, added);
+        engine.joinShards(rows.own(), most.own(), added.own(), loss.own(), logSum.own());
+    }
+
+    @Override
     public final void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
         Operands check = of(Kernel.ADAM_W);
         CheckedTensor w = check.floats("weights", weights);

@@ -52,6 +52,15 @@ final class Operands {
         return own;
     }
 
+    /** A float tensor of one dimension, of any size. */
+    CheckedTensor vector(String name, Tensor tensor) {
+        CheckedTensor own = floats(name, tensor);
+        if (own.shape().rank() != 1) {
+            throw misfit(name, "must have one dimension", own);
+        }
+        return own;
+    }
+
     /** A float tensor of one dimension. */
     CheckedTensor vector(String name, Tensor tensor, int size) {
         return ofSize(name, floats(name, tensor), size);

@@ -276,6 +276,20 @@ public abstract class ForwardingEngine extends ForwardingMemory {
     }
 
     @Override
+    public void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
+        long begun = begins(Kernel.SHARD_SUM);
+        engine.shardSum(rowLogSumExp, highest, sums);
+        ends(Kernel.SHARD_SUM, begun);
+    }
+
+    @Override
+    public void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp) {
+        long begun = begins(Kernel.JOIN_SHARDS);
+        engine.joinShards(targets, highest, sums, rowLoss, rowLogSumExp);
+        ends(Kernel.JOIN_SHARDS, begun);
+    }
+
+    @Override
     public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
         long begun = begins(Kernel.ADAM_W);
         engine.adamW(weights, gradients, firstMoment, secondMoment, update);

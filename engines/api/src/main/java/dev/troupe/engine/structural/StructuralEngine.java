@@ -263,6 +263,16 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
+    public final void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
+        work(Kernel.SHARD_SUM, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp) {
+        work(Kernel.JOIN_SHARDS, Cost.NO_PRODUCT);
+    }
+
+    @Override
     public final void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
         work(Kernel.ADAM_W, Cost.NO_PRODUCT);
     }

@@ -2,6 +2,7 @@ package dev.troupe.engine.conformance;
 
 import dev.troupe.engine.Engine;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Embedding and cross-entropy. Letters: B microbatch size, T sequence length, N = B T, C hidden, V vocabulary size. */
@@ -27,6 +28,10 @@ final class VocabularyCases {
                     cases.add(crossEntropyBackward(t, v, shard, true));
                 }
             }
+        }
+        for (int n : new int[]{1, 17, 97, 1031}) {
+            cases.add(shardSum(n));
+            cases.add(joinShards(n));
         }
         return cases;
     }
@@ -115,6 +120,47 @@ final class VocabularyCases {
         }
         return builder.input("logits", logits, n, v).output("dLogits", tolerance, n, v).products("logits", "dLogits")
                 .run((engine, t) -> engine.crossEntropyBackward(t[2], t[0], t[1], scale, t[3]));
+    }
+
+    /** Of a shard that has the highest logarithm, in every third row, and of one that has nearly nothing. */
+    private static double[] below(double[] highest) {
+        double[] logSums = highest.clone();
+        for (int row = 0; row < highest.length; row++) {
+            logSums[row] = (float) (highest[row] - (row % 3 == 0 ? 0 : row % 3 == 1 ? 0.3 * (row % 7) : 200));
+        }
+        return logSums;
+    }
+
+    private static double[] rounded(double[] values) {
+        return Arrays.stream(values).map(value -> (float) value).toArray();
+    }
+
+    private static KernelCase shardSum(int n) {
+        KernelCase.Builder builder = KernelCase.of("shardSum", "N %d", n);
+        double[] highest = rounded(Arrays.stream(builder.gaussian(n)).map(value -> 100 + 10 * value).toArray());
+        double[] logSums = below(highest);
+        // The exponent is a difference of two numbers, which is off by a part of itself.
+        Tolerance tolerance = (truth, row) -> Math.exp(logSums[row] - highest[row])
+                * (Tolerance.FUNCTION_ROOM + Tolerance.ROOM * (highest[row] - logSums[row]))
+                + Float.MIN_NORMAL;
+        return builder.input("rowLogSumExp", logSums, n).input("highest", highest, n).output("sums", tolerance, n)
+                .run((engine, t) -> engine.shardSum(t[0], t[1], t[2]));
+    }
+
+    private static KernelCase joinShards(int n) {
+        KernelCase.Builder builder = KernelCase.of("joinShards", "N %d", n);
+        double[] highest = rounded(Arrays.stream(builder.gaussian(n)).map(value -> 100 + 10 * value).toArray());
+        // Between 1, of one shard that has all, and the number of shards.
+        double[] sums = rounded(
+                Arrays.stream(builder.gaussian(n)).map(value -> 1 + Math.min(7, value * value)).toArray());
+        Tolerance whole = (truth, row) -> Tolerance.FUNCTION_ROOM
+                + Tolerance.ROOM * (Math.abs(highest[row]) + Math.log(sums[row]));
+        double[] logSums = below(highest);
+        Tolerance loss = (truth, row) -> whole.unitsAt(truth, row) + Tolerance.ROOM
+                * (highest[row] - logSums[row] + Math.log(sums[row]) + Math.abs(truth.before("rowLoss")[row]));
+        return targets(builder, n, 97, true).input("highest", highest, n).input("sums", sums, n)
+                .changed("rowLoss", loss, n).changed("rowLogSumExp", whole, logSums, n)
+                .run((engine, t) -> engine.joinShards(t[0], t[1], t[2], t[3], t[4]));
     }
 
     /** Logits whose exponentials overflow a float in every other row, so the highest must be taken off first. */

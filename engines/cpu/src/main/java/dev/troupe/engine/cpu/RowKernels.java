@@ -203,6 +203,19 @@ abstract class RowKernels extends FlatKernels {
                 (int) row, rows, scratch.of(member)));
     }
 
+    @Override
+    public void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
+        CrossEntropy.shardSum(CpuTensor.of(rowLogSumExp).address(), CpuTensor.of(highest).address(),
+                CpuTensor.changing(sums).address(), sums.shape().size(0));
+    }
+
+    @Override
+    public void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp) {
+        CrossEntropy.joinShards(CpuTensor.of(targets).address(), CpuTensor.of(highest).address(),
+                CpuTensor.of(sums).address(), CpuTensor.changing(rowLoss).address(),
+                CpuTensor.changing(rowLogSumExp).address(), sums.shape().size(0));
+    }
+
     /**
      * Columns that one thread sums up: its whole share, since a row is read fastest in one go. How columns are cut does not
      * show in their sums.

@@ -78,6 +78,8 @@ final class EveryKernel implements AutoCloseable {
         products("dLogits", n, v);
         floats("rowLoss", n);
         floats("logSums", n);
+        floats("shardSums", n);
+        floats("wholeLogSums", n);
         floats("dInWeight", c, m);
         floats("dInBias", m);
         floats("dGamma", c);
@@ -132,6 +134,9 @@ final class EveryKernel implements AutoCloseable {
         engine.matmul(at("residual"), false, at("tableOperand"), true, at("logits"), false);
         engine.crossEntropy(at("logits"), at("tokens"), at("rowLoss"), at("logSums"));
         engine.crossEntropyBackward(at("logits"), at("tokens"), at("logSums"), 0.5, at("dLogits"));
+        engine.shardSum(at("logSums"), at("rowLoss"), at("shardSums"));
+        engine.copy(at("logSums"), at("wholeLogSums"));
+        engine.joinShards(at("tokens"), at("logSums"), at("shardSums"), at("rowLoss"), at("wholeLogSums"));
         engine.causalAttentionBackward(at("dy"), at("qkv"), at("attended"), at("state"), t, sizes.heads(), at("dQkv"));
         engine.matmul(at("dy"), false, at("outWeight"), true, at("dInner"), false);
         engine.geluBackward(at("pre"), at("dInner"), at("dInner"));

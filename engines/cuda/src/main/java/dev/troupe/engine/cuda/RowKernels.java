@@ -137,6 +137,17 @@ abstract class RowKernels extends FlatKernels {
     }
 
     @Override
+    public void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
+        launch.of("shard_sum").with(rowLogSumExp).with(highest).with(sums).runFlat(rows(sums));
+    }
+
+    @Override
+    public void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp) {
+        launch.of("join_shards").with(targets).with(highest).with(sums).with(rowLoss).with(rowLogSumExp)
+                .runFlat(rows(sums));
+    }
+
+    @Override
     public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
             Tensor y) {
         launch.ofType("rotary").with(x).with(starts).integer(sequenceLength).with(cosines).with(sines)

@@ -180,11 +180,9 @@ class GroupsOnDeviceTest {
                 for (int microbatch = 0; microbatch < MICROBATCHES; microbatch++) {
                     crossing.add(cross(first.forward(microbatch, null, rows.get(microbatch)), engine, first, last));
                 }
-            });
-            for (int microbatch = 0; microbatch < MICROBATCHES; microbatch++) {
-                last.forward(microbatch, crossing.get(microbatch), rows.get(microbatch));
-            }
-            unhindered(rank, () -> {
+                for (int microbatch = 0; microbatch < MICROBATCHES; microbatch++) {
+                    last.forward(microbatch, crossing.get(microbatch), rows.get(microbatch));
+                }
                 for (int microbatch = 0; microbatch < MICROBATCHES; microbatch++) {
                     if (microbatch == MICROBATCHES - 1) {
                         stages.forEach(Stage::lastBackwardFollows);

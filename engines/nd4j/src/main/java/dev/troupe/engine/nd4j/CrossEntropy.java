@@ -58,6 +58,29 @@ final class CrossEntropy {
         }
     }
 
+    /** {@code sums = exp(rowLogSumExp - highest)}. */
+    void shardSum(Nd4jTensor rowLogSumExp, Nd4jTensor highest, Nd4jTensor sums) {
+        operations.subtract(rowLogSumExp.flat(), highest.flat(), sums.flat());
+        operations.exp(sums.flat(), sums.flat());
+    }
+
+    /** From a shard to the whole vocabulary: rowLoss and rowLogSumExp change. */
+    void joinShards(Nd4jTensor targets, Nd4jTensor highest, Nd4jTensor sums, Nd4jTensor rowLoss,
+            Nd4jTensor rowLogSumExp) {
+        int n = sums.size(0);
+        INDArray whole = scratch.slot(Slot.ROWS, n).vector(n);
+        operations.log(sums.flat(), whole);
+        operations.add(whole, highest.flat(), whole);
+        INDArray grown = scratch.slot(Slot.FIRST, n).vector(n);
+        operations.subtract(whole, rowLogSumExp.flat(), grown);
+        ShardIds ids = ShardIds.of(targets, scratch);
+        if (ids.weights() != null) {
+            operations.multiply(grown, ids.weights().vector(n), grown);
+        }
+        operations.add(rowLoss.flat(), grown, rowLoss.flat());
+        operations.copy(whole, rowLogSumExp.flat());
+    }
+
     /** INT32 [N]: the place of each row's target in the matrix, read row after row. */
     private INDArray places(ShardIds targets, int n, int v) {
         INDArray places = scratch.slot(Slot.INDICES, n).vector(n);

@@ -334,6 +334,16 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
+    public void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
+        crossEntropy.shardSum(of(rowLogSumExp), of(highest), of(sums));
+    }
+
+    @Override
+    public void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp) {
+        crossEntropy.joinShards(of(targets), of(highest), of(sums), of(rowLoss), of(rowLogSumExp));
+    }
+
+    @Override
     public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
         Nd4jTensor w = of(weights);
         Nd4jTensor g = of(gradients);

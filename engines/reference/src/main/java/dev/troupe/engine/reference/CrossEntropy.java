@@ -35,4 +35,20 @@ final class CrossEntropy {
             }
         }
     }
+
+    /** sums = exp(rowLogSumExp - highest), all [N]. */
+    static void shardSum(double[] rowLogSumExp, double[] highest, double[] sums) {
+        for (int row = 0; row < sums.length; row++) {
+            sums[row] = StrictMath.exp(rowLogSumExp[row] - highest[row]);
+        }
+    }
+
+    /** From a shard to the whole: rowLoss and rowLogSumExp change, all [N]. */
+    static void joinShards(int[] targets, double[] highest, double[] sums, double[] rowLoss, double[] rowLogSumExp) {
+        for (int row = 0; row < sums.length; row++) {
+            double whole = highest[row] + StrictMath.log(sums[row]);
+            rowLoss[row] += targets[row] < 0 ? 0 : whole - rowLogSumExp[row];
+            rowLogSumExp[row] = whole;
+        }
+    }
 }

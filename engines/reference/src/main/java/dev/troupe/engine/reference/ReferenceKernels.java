@@ -365,4 +365,22 @@ final class ReferenceKernels extends FlatKernels {
         CrossEntropy.backward(in.floats(), ids.ints(), logSum.floats(), scale, dIn.floats(), v);
         dIn.settle();
     }
+
+    @Override
+    public void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
+        ReferenceTensor out = ReferenceTensor.of(sums);
+        CrossEntropy.shardSum(ReferenceTensor.of(rowLogSumExp).floats(), ReferenceTensor.of(highest).floats(),
+                out.floats());
+        out.settle();
+    }
+
+    @Override
+    public void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp) {
+        ReferenceTensor loss = ReferenceTensor.of(rowLoss);
+        ReferenceTensor logSum = ReferenceTensor.of(rowLogSumExp);
+        CrossEntropy.joinShards(ReferenceTensor.of(targets).ints(), ReferenceTensor.of(highest).floats(),
+                ReferenceTensor.of(sums).floats(), loss.floats(), logSum.floats());
+        loss.settle();
+        logSum.settle();
+    }
 }

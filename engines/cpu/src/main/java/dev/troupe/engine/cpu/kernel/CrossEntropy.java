@@ -65,4 +65,23 @@ public final class CrossEntropy {
             dLogits.written((long) row * v, v, to);
         }
     }
+
+    /** sums = exp(rowLogSumExp - highest), all [N]. */
+    public static void shardSum(long rowLogSumExp, long highest, long sums, int n) {
+        for (int row = 0; row < n; row++) {
+            double exponent = (double) Lanes.get(rowLogSumExp, row) - Lanes.get(highest, row);
+            Lanes.set(sums, row, (float) StrictMath.exp(exponent));
+        }
+    }
+
+    /** From a shard to the whole vocabulary: rowLoss and rowLogSumExp change, all [N]. */
+    public static void joinShards(long targets, long highest, long sums, long rowLoss, long rowLogSumExp, int n) {
+        for (int row = 0; row < n; row++) {
+            double whole = Lanes.get(highest, row) + StrictMath.log(Lanes.get(sums, row));
+            if (Lanes.getInt(targets, row) >= 0) {
+                Lanes.set(rowLoss, row, (float) (Lanes.get(rowLoss, row) + (whole - Lanes.get(rowLogSumExp, row))));
+            }
+            Lanes.set(rowLogSumExp, row, (float) whole);
+        }
+    }
 }
