@@ -64,7 +64,11 @@ class InjectedCausesTest {
             return "transport.credits=" + (this == LATE_CREDIT ? 1 : 4);
         }
 
-        /** The fault of a seed, in a step: some second long; the stage of a rank has its number. */
+        /**
+         * The fault of a seed, in a step: some second long; the stage of a rank has its number. What stops a process is
+         * longer, since some 50 milliseconds of it are none: a shell is started that sends the signals, or objects are made
+         * for the collector.
+         */
         String draw(String engine, int seed, int step) {
             SplittableRandom random = new SplittableRandom(31L * ordinal() + seed);
             int microbatch = random.nextInt(8);
@@ -73,8 +77,8 @@ class InjectedCausesTest {
             String at = random.nextBoolean() ? " at=F" : " at=B";
             return switch (this) {
                 case SLOW -> "slow " + place + at + " factor=" + (engine.equals("cpu") ? 1000 : 500);
-                case FREEZE -> "freeze " + place + at + " seconds=1";
-                case COLLECT_GARBAGE -> "collect-garbage " + place + at + " seconds=1";
+                case FREEZE -> "freeze " + place + at + " seconds=3";
+                case COLLECT_GARBAGE -> "collect-garbage " + place + at + " seconds=3";
                 case LATE_DATA -> "late-data " + place.replace("stage=" + stage,
                         "stage=" + (stage % 2 == 0 ? 0 : RANKS - 1)) + " seconds=1";
                 case LATE_CREDIT -> "late-credit stage=" + stage + " step=" + step + " microbatch=" + microbatch % 7
