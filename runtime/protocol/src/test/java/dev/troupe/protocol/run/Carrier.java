@@ -174,8 +174,13 @@ final class Carrier {
 
     /** The edges on which a message is on its way. */
     List<Edge> flying() {
-        return roads.entrySet().stream().filter(road -> !road.getValue().flying.isEmpty()).map(Map.Entry::getKey)
-                .toList();
+        List<Edge> edges = new ArrayList<>();
+        roads.forEach((edge, road) -> {
+            if (!road.flying.isEmpty()) {
+                edges.add(edge);
+            }
+        });
+        return edges;
     }
 
     /** What becomes of the first message of an edge. */

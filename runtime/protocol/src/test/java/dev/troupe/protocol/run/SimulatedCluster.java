@@ -73,7 +73,7 @@ final class SimulatedCluster implements Surroundings {
 
     /** Whether messages between two processes arrive. */
     boolean reaches(SimulatedNode one, SimulatedNode other) {
-        return cutOff.contains(one) == cutOff.contains(other);
+        return cutOff.isEmpty() || cutOff.contains(one) == cutOff.contains(other);
     }
 
     /** Whether a message of one process never arrives at the other. */
@@ -119,6 +119,7 @@ final class SimulatedCluster implements Surroundings {
         }
         leader.addMoves(moves);
         former.ifPresent(of -> of.addMoves(moves));
+        boolean waits = !leader.isLost() && !leader.isRunning();
         boolean asks = false;
         for (SimulatedNode node : nodes.all()) {
             if (node.isDead() && node.isMember()) {
@@ -129,13 +130,13 @@ final class SimulatedCluster implements Surroundings {
             if (isDecided && cutOff.contains(node) && !node.isDead()) {
                 moves.add(new Move(node.name() + " ends, for its part has no majority", () -> end(node)));
             }
-            asks |= node.hasUnheardLoss() || node.awaitsAnswer(leader);
+            asks |= waits && (node.hasUnheardLoss() || node.awaitsAnswer(leader));
             if (mayAsk(node)) {
                 asks = true;
                 moves.add(new Move(node.name() + " asks to take part", node::ask));
             }
         }
-        if (!leader.isLost() && !leader.isRunning() && !asks) {
+        if (waits && !asks) {
             moves.add(passes);
         }
         if (!cutOff.isEmpty() && !isDecided) {
