@@ -43,7 +43,7 @@ public class VocabularyKernels extends Workbench {
         rowLogSumExp = floats(N);
         dLogits = floats(N, V);
         shardSums = floats(N);
-        // The backward reads the results of the forward.
+        // The backward reads the results of the forward, and joining those of the sum.
         crossEntropy();
         shardSum();
     }

@@ -46,7 +46,8 @@ public interface TokenKernels {
     /**
      * From a shard of the vocabulary to the whole: with {@code whole[n] = highest[n] + log(sums[n])}, where sums are added
      * up over the shards, {@code rowLoss[n] += whole[n] - rowLogSumExp[n]} for a target in this shard, and then
-     * {@code rowLogSumExp = whole}. Targets are INT32 [N], all others float tensors [N].
+     * {@code rowLogSumExp = whole}. Targets are INT32 [N], in this shard where they are not negative; all others are float
+     * tensors [N].
      */
     void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp);
 }
