@@ -20,7 +20,7 @@ public interface Neighbours {
     int indexOf(String name);
 
     /**
-     * The {@linkplain dev.troupe.snapshot.SnapshotCopies#door number} of where this process takes copies in; 0 where it
+     * The {@linkplain dev.troupe.snapshot.copy.SnapshotCopies#door number} of where this process takes copies in; 0 where it
      * takes none.
      */
     int door();

@@ -1,6 +1,6 @@
 package dev.troupe.cluster;
 
-import dev.troupe.collective.node.NodeGroups;
+import dev.troupe.group.NodeGroups;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;

@@ -1,6 +1,6 @@
 package dev.troupe.cluster;
 
-import dev.troupe.collective.node.NodeGroups;
+import dev.troupe.group.NodeGroups;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;

@@ -19,7 +19,7 @@ import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.certificate.Certificate;
-import dev.troupe.snapshot.SnapshotLayout;
+import dev.troupe.snapshot.Snapshots;
 import dev.troupe.step.RankSide;
 import dev.troupe.step.StageOps;
 import dev.troupe.protocol.Edge;
@@ -210,7 +210,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
 
     /** Bytes of one snapshot. */
     long keptBytes() {
-        return stages.values().stream().mapToLong(stage -> SnapshotLayout.of(stage.state()).byteCount()).sum();
+        return stages.values().stream().mapToLong(stage -> Snapshots.layoutOf(stage.state()).byteCount()).sum();
     }
 
     /** The memory of the rank, with copies on other nodes. */

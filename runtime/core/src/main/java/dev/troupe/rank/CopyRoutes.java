@@ -1,6 +1,6 @@
 package dev.troupe.rank;
 
-import dev.troupe.snapshot.SnapshotCopies;
+import dev.troupe.snapshot.copy.SnapshotCopies;
 import java.util.Map;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package dev.troupe.rank;
 
 import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.collective.RankGroups;
+import dev.troupe.group.RankGroups;
 import dev.troupe.batch.Batches;
 import dev.troupe.batch.ValidationBatches;
 import dev.troupe.engine.Engine;

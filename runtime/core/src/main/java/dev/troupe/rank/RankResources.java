@@ -3,7 +3,7 @@ package dev.troupe.rank;
 import dev.troupe.bits.BitRecorder;
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.collective.EngineGroup;
+import dev.troupe.group.EngineGroup;
 import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.DataType;

@@ -1,5 +1,6 @@
 package dev.troupe.snapshot;
 
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.weights.WeightException;

@@ -1,5 +1,7 @@
 package dev.troupe.snapshot;
 
+import dev.troupe.snapshot.copy.SnapshotLayout;
+import dev.troupe.snapshot.copy.SharedSnapshot;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.parallel.TensorSlice;

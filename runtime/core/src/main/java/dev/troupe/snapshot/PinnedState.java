@@ -1,5 +1,6 @@
 package dev.troupe.snapshot;
 
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.troupe.snapshot;
 
+import dev.troupe.snapshot.copy.SharedSnapshot;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

@@ -1,5 +1,7 @@
 package dev.troupe.snapshot;
 
+import dev.troupe.snapshot.copy.SnapshotLayout;
+import dev.troupe.snapshot.copy.SharedSnapshot;
 import dev.troupe.protocol.replica.SnapshotSlots;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.troupe.snapshot;
 
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -3,6 +3,11 @@ package dev.troupe.snapshot;
 import dev.troupe.engine.Engine;
 import dev.troupe.protocol.replica.SnapshotSlots;
 import dev.troupe.shard.StateTensor;
+import dev.troupe.snapshot.copy.CopyStore;
+import dev.troupe.snapshot.copy.IncomingCopy;
+import dev.troupe.snapshot.copy.OutgoingCopy;
+import dev.troupe.snapshot.copy.SharedSnapshot;
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import dev.troupe.weights.WeightSource;
 import java.io.IOException;
 import java.util.List;
@@ -19,7 +24,7 @@ import java.util.stream.Stream;
  *
  * <p>Thread rule: any thread. {@link #close} after all ranks have ended.
  */
-public final class Snapshots implements AutoCloseable {
+public final class Snapshots implements CopyStore, AutoCloseable {
     /** The number of states of a stage that are kept at most: one may be pinned at a time. */
     public static final int COPIES_WHERE_PINNED = SnapshotSlots.COUNT + 1;
 
@@ -47,9 +52,16 @@ public final class Snapshots implements AutoCloseable {
         SnapshotSlots<Snapshot> slots = slots(rank, stage);
         synchronized (slots) {
             if (slots.mayKeep(stepsDone)) {
-                target(slots, stepsDone, SnapshotLayout.of(state)).write(engine, state, stepsDone);
+                target(slots, stepsDone, layoutOf(state)).write(engine, state, stepsDone);
             }
         }
+    }
+
+    /** Returns the layout of the tensors of a stage, one after the other; only their names, shapes and types are used. */
+    public static SnapshotLayout layoutOf(List<StateTensor> state) {
+        SnapshotLayout.Builder tensors = new SnapshotLayout.Builder();
+        state.forEach(named -> tensors.add(named.name(), named.tensor().shape(), named.tensor().dataType()));
+        return tensors.build();
     }
 
     /** Only memory of this process is a target. */
@@ -58,31 +70,17 @@ public final class Snapshots implements AutoCloseable {
                 () -> new OwnSnapshot(layout, shares));
     }
 
-    /**
-     * Begins to keep a copy of another node's snapshot; empty where it is whole here already, so that a sender that
-     * dies during the copy damages nothing. The newest whole copy remains.
-     *
-     * @throws OutOfMemoryError
-     *             where there is no memory for the copy
-     */
+    @Override
     public Optional<IncomingCopy> accept(int rank, int stage, long stepsDone, SnapshotLayout layout) {
         SnapshotSlots<Snapshot> slots = slots(rank, stage);
         synchronized (slots) {
             return slots.mayCopy(stepsDone)
-                    ? Optional.of(new IncomingCopy(target(slots, stepsDone, layout), stepsDone))
+                    ? Optional.of(new IncomingState(target(slots, stepsDone, layout), stepsDone))
                     : Optional.empty();
         }
     }
 
-    /**
-     * Maps a snapshot of another process of this machine, in that process's own memory: the writes of its rank are
-     * visible here at once, and remain when the process dies.
-     *
-     * @return whether the state after {@code stepsDone} steps is whole here; it may have been overwritten since it was
-     *          offered
-     * @throws IOException
-     *             where this process cannot map the memory
-     */
+    @Override
     public boolean map(int rank, int stage, long stepsDone, SharedSnapshot shared) throws IOException {
         if (!shares) {
             throw new IOException("memory is not shared here");
@@ -101,9 +99,9 @@ public final class Snapshots implements AutoCloseable {
         return standing(rank, stage, stepsDone, KeptState::new);
     }
 
-    /** Returns the state of a stage after {@code stepsDone} steps, to be sent in parts; empty where it is not kept. */
+    @Override
     public Optional<OutgoingCopy> read(int rank, int stage, long stepsDone) {
-        return standing(rank, stage, stepsDone, OutgoingCopy::new);
+        return standing(rank, stage, stepsDone, OutgoingState::new);
     }
 
     /**

@@ -2,7 +2,7 @@ package dev.troupe.warmup;
 
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.collective.EngineGroup;
+import dev.troupe.group.EngineGroup;
 import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.provider.WorkClock;

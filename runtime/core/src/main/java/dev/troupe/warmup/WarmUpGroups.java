@@ -3,7 +3,7 @@ package dev.troupe.warmup;
 import dev.troupe.collective.Call;
 import dev.troupe.collective.CheckedGroup;
 import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.collective.RankGroups;
+import dev.troupe.group.RankGroups;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.transport.NodeMap;

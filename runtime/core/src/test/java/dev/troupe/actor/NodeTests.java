@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.ConfigFactory;
-import dev.troupe.collective.node.NodeGroups;
+import dev.troupe.group.NodeGroups;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.Engine;
 import dev.troupe.observe.RunOutcome;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.actor.SmallRun;
-import dev.troupe.collective.RankGroups;
+import dev.troupe.group.RankGroups;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.Work;

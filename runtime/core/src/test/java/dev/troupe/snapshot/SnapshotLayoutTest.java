@@ -3,6 +3,7 @@ package dev.troupe.snapshot;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
@@ -22,7 +23,7 @@ class SnapshotLayoutTest {
                 Tensor table = engine.allocate(DataType.FLOAT32, Shape.of(5, 3));
                 Tensor half = engine.allocate(DataType.BFLOAT16, Shape.of(7));
                 Tensor one = engine.allocate(DataType.FLOAT64, Shape.of(1))) {
-            return SnapshotLayout.of(List.of(named("wte.weight", table, false), named("h.0.ln_1.bias", half, false),
+            return Snapshots.layoutOf(List.of(named("wte.weight", table, false), named("h.0.ln_1.bias", half, false),
                     named("wte.weight", table, true), named("größe", one, false)));
         }
     }
@@ -38,13 +39,13 @@ class SnapshotLayoutTest {
         assertEquals(64, LAYOUT.regions().get("h.0.ln_1.bias").offset());
         assertEquals(128, LAYOUT.regions().get("größe").offset());
         assertEquals(192, LAYOUT.byteCount());
-        assertEquals(0, SnapshotLayout.of(List.of()).byteCount());
+        assertEquals(0, Snapshots.layoutOf(List.of()).byteCount());
     }
 
     @Test
     void shouldComeBackFromItsBytes() {
         assertEquals(LAYOUT, SnapshotLayout.decode(LAYOUT.encode()));
-        SnapshotLayout empty = SnapshotLayout.of(List.of());
+        SnapshotLayout empty = Snapshots.layoutOf(List.of());
         assertEquals(empty, SnapshotLayout.decode(empty.encode()));
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.snapshot.copy.IncomingCopy;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
@@ -147,7 +148,7 @@ class SnapshotsTest {
     /** A copy comes without what files need to know of it. */
     @Test
     void shouldPinOnlyWhatARankKeptHere() {
-        IncomingCopy copy = snapshots.accept(0, 0, 1, SnapshotLayout.of(List.of(named(tensor)))).orElseThrow();
+        IncomingCopy copy = snapshots.accept(0, 0, 1, Snapshots.layoutOf(List.of(named(tensor)))).orElseThrow();
         copy.complete();
         assertTrue(snapshots.find(0, 0, 1).isPresent());
         assertTrue(snapshots.pin(0, 0, 1).isEmpty());

@@ -15,7 +15,6 @@ import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.DataShare;
-import dev.troupe.parallel.GroupException;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.parallel.Zero;
@@ -47,7 +46,7 @@ class GradientBucketsTest {
         private final List<Boolean> positionsWereKnown = new ArrayList<>();
         private Stage stage;
         private Engine engine;
-        private GroupException failure;
+        private IllegalStateException failure;
 
         private void note(Tensor tensor) {
             elements.add(tensor.shape().elementCount());
@@ -176,12 +175,12 @@ class GradientBucketsTest {
         try (Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             Witness witness = witness(engine, Zero.NONE);
             try (Stage stage = witness.stage) {
-                witness.failure = new GroupException("member 1 (rank 5) did not come within 3 s");
+                witness.failure = new IllegalStateException("member 1 (rank 5) did not come within 3 s");
                 forward(stage, 0);
                 stage.lastBackwardFollows();
-                assertSame(witness.failure, assertThrows(GroupException.class, () -> stage.backward(0, null)));
+                assertSame(witness.failure, assertThrows(IllegalStateException.class, () -> stage.backward(0, null)));
                 assertEquals(1, witness.elements.size());
-                assertSame(witness.failure, assertThrows(GroupException.class, stage::addUpGradients));
+                assertSame(witness.failure, assertThrows(IllegalStateException.class, stage::addUpGradients));
             }
         }
     }

@@ -3,7 +3,6 @@ package dev.troupe.stage;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.parallel.GroupException;
 import dev.troupe.parallel.TensorGroup;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -142,11 +141,11 @@ public final class InMemoryGroup {
             try {
                 barrier.await(DEADLINE_SECONDS, TimeUnit.SECONDS);
             } catch (TimeoutException | BrokenBarrierException missed) {
-                throw new GroupException("a member of the group did not come within " + DEADLINE_SECONDS + " s",
+                throw new IllegalStateException("a member of the group did not come within " + DEADLINE_SECONDS + " s",
                         missed);
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
-                throw new GroupException("rank " + rank + " was interrupted", interrupted);
+                throw new IllegalStateException("rank " + rank + " was interrupted", interrupted);
             }
         }
 

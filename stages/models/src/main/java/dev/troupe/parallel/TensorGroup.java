@@ -10,8 +10,9 @@ import dev.troupe.engine.Tensor;
  * once), so that all members get the same bits, on every run.
  *
  * <p>Thread rule: each call blocks the stage's thread until all members have come to it. It waits for what the engine still
- * computes, but for engines that compute late on one device: these add up there, behind it. Every call may throw
- * {@link GroupException}: a member is dead, or the deadline has passed.
+ * computes, but for engines that compute late on one device: these add up there, behind it. Every call may throw the
+ * implementation's unchecked exception, whose sentence names the member or the deadline: a member is dead, or the deadline
+ * has passed. The stage can compute nothing more in this epoch then.
  */
 public interface TensorGroup {
     /** The group of a stage that is not shared: each operation leaves its tensor as it is. */

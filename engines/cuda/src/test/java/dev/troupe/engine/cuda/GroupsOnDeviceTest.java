@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.collective.EngineGroup;
+import dev.troupe.group.EngineGroup;
 import dev.troupe.collective.Membership;
 import dev.troupe.collective.shared.SharedGroup;
 import dev.troupe.engine.DataType;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.collective.aeron.Host;
 import dev.troupe.port.DataPort;
 import dev.troupe.snapshot.SampleState;
-import dev.troupe.snapshot.SnapshotCopies;
+import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;

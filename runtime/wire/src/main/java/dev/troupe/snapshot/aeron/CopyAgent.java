@@ -1,0 +1,290 @@
+package dev.troupe.snapshot.aeron;
+
+import dev.troupe.snapshot.copy.SnapshotCopies;
+import dev.troupe.snapshot.copy.CopyStore;
+import dev.troupe.snapshot.aeron.CopyFrame.Part;
+import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.tcp.Connections;
+import dev.troupe.transport.tcp.Line;
+import dev.troupe.transport.tcp.LineName;
+import dev.troupe.transport.tcp.Rest;
+import io.aeron.Aeron;
+import io.aeron.ChannelUriStringBuilder;
+import io.aeron.Image;
+import io.aeron.Subscription;
+import io.aeron.exceptions.AeronException;
+import io.aeron.logbuffer.BufferClaim;
+import io.aeron.logbuffer.FragmentHandler;
+import io.aeron.logbuffer.Header;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The copying thread of a node. Each round it takes commands, sends a few frames to each node, and receives a few. After a
+ * round without work it rests, longer each time, and a command wakes it. It never spins, since ranks need the cores.
+ */
+final class CopyAgent implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(CopyAgent.class);
+    private static final int FRAMES_PER_POLL = 16;
+    private static final long MIN_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+    /** The rest during a copy: as long as the media driver sleeps. */
+    private static final long MAX_BUSY_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** The rest without a copy, since each poll takes a core from a rank. */
+    private static final long MIN_IDLE_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+    /** The longest rest, by which an incoming copy may be noticed late; a rest is no longer than the idle time before it. */
+    private static final long MAX_IDLE_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    /** A command of another thread. */
+    sealed interface Command {
+        record Send(int toNode, int door, int rank, int stage, long stepsDone) implements Command {
+        }
+
+        record Forget(int node) implements Command {
+        }
+    }
+
+    /** Empty where all other nodes are of other machines, and connected. */
+    private final Optional<Aeron> aeron;
+    /** Empty where streams lead to other machines too. */
+    private final Optional<Connections> connections;
+    private final Rest rest = Rest.open();
+    private final SocketArrivals arrivals;
+    private final int door;
+    private final NodeMap nodes;
+    private final CopyStore snapshots;
+    private final SnapshotCopies.Listener listener;
+    private final LiveCopyCounters counters;
+    private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
+    private final List<Subscription> subscriptions = new ArrayList<>();
+    private final Map<Integer, SnapshotSender> senders = new HashMap<>();
+    /** Receivers by their streams. */
+    private final Map<Image, SnapshotReceiver> receivers = new IdentityHashMap<>();
+    private final CopyFrame frame = new CopyFrame();
+    private final FragmentHandler onFragment = this::onFragment;
+    private final Thread thread;
+    private long parkNanos = MIN_PARK_NANOS;
+    private volatile boolean isParked;
+    private volatile boolean isRunning = true;
+
+    /**
+     * @param door
+     *            the door of this process
+     */
+    CopyAgent(NodeMap nodes, int door, Optional<Aeron> aeron, Optional<Connections> connections, CopyStore snapshots,
+            SnapshotCopies.Listener listener, LiveCopyCounters counters) {
+        this.nodes = nodes;
+        this.door = door;
+        this.aeron = aeron;
+        this.snapshots = snapshots;
+        this.listener = listener;
+        this.counters = counters;
+        this.connections = connections;
+        this.arrivals = new SocketArrivals(rest, this::receiver);
+        connections.ifPresent(made -> made.takeCopies(door, arrivals));
+        this.thread = Thread.ofPlatform().name("troupe-copies").daemon().unstarted(this);
+    }
+
+    Thread thread() {
+        return thread;
+    }
+
+    /** Opens a channel for incoming copies, before the thread starts. */
+    void listen(String channel) {
+        subscriptions.add(
+                aeron.orElseThrow().addSubscription(channel, AeronSnapshotCopies.streamId(door), null, this::onGone));
+    }
+
+    /** Submits a command, from any thread, and wakes this thread if it rests. */
+    void submit(Command command) {
+        if (!isRunning) {
+            return;
+        }
+        commands.offer(command);
+        if (isParked) {
+            rest.wake();
+        }
+    }
+
+    /** Asks the thread to end. */
+    void stop() {
+        isRunning = false;
+        rest.wake();
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (isRunning) {
+                rest(round());
+            }
+        } catch (Throwable e) {
+            // Errors are caught too: training does not need copies, but a node that takes a rank over would find no new
+            // ones.
+            LOG.error("the copies of snapshots ended by an error", e);
+        } finally {
+            isRunning = false;
+            senders.values().forEach(SnapshotSender::close);
+            arrivals.close();
+            rest.close();
+            aeron.ifPresent(Aeron::close);
+        }
+    }
+
+    private int round() {
+        int work = arrivals.poll();
+        if (aeron.isPresent()) {
+            work += aeron.get().conductorAgentInvoker().invoke();
+            if (aeron.get().isClosed()) {
+                throw new IllegalStateException("the Aeron client has closed itself");
+            }
+        }
+        Command command;
+        while ((command = commands.poll()) != null) {
+            work++;
+            take(command);
+        }
+        for (SnapshotSender sender : senders.values()) {
+            work += sender.send();
+        }
+        senders.values().removeIf(SnapshotSender::isClosed);
+        for (Subscription subscription : subscriptions) {
+            work += subscription.poll(onFragment, FRAMES_PER_POLL);
+        }
+        return work;
+    }
+
+    private void take(Command command) {
+        switch (command) {
+            case Command.Send send -> offer(send);
+            case Command.Forget forget -> {
+                closeSender(forget.node());
+                allReceivers().filter(receiver -> receiver.fromNode() == forget.node())
+                        .forEach(SnapshotReceiver::silence);
+            }
+        }
+    }
+
+    private Stream<SnapshotReceiver> allReceivers() {
+        return Stream.concat(receivers.values().stream(), arrivals.receivers().stream());
+    }
+
+    private SnapshotReceiver receiver() {
+        return new SnapshotReceiver(snapshots, listener, this::decline, counters);
+    }
+
+    private void offer(Command.Send send) {
+        sender(send.toNode(), send.door())
+                .ifPresent(sender -> sender.offer(send.rank(), send.stage(), send.stepsDone()));
+    }
+
+    private void decline(Subject offered, int itsDoor) {
+        sender(offered.fromNode(), itsDoor).ifPresent(sender -> sender.decline(offered));
+    }
+
+    private Optional<SnapshotSender> sender(int node, int itsDoor) {
+        SnapshotSender present = senders.get(node);
+        if (present != null && !present.leadsTo(itsDoor)) {
+            closeSender(node); // to a process before
+        }
+        try {
+            return Optional.of(senders.computeIfAbsent(node, _ -> open(node, itsDoor)));
+        } catch (AeronException refused) {
+            LOG.warn("no copies can be sent to node {}: {}", node, refused.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private void closeSender(int node) {
+        SnapshotSender sender = senders.remove(node);
+        if (sender != null) {
+            sender.close();
+        }
+    }
+
+    private SnapshotSender open(int node, int itsDoor) {
+        int self = nodes.self();
+        boolean isOfMachine = nodes.shareMachine(self, node);
+        CopyStream stream = connections.isPresent() && !isOfMachine
+                ? new SocketCopyStream(new Line(connections.get(),
+                        new LineName(node, LineName.Purpose.COPIES, itsDoor), 0, rest))
+                : stream(node, itsDoor);
+        return new SnapshotSender(self, door, itsDoor, stream, snapshots, counters, isOfMachine);
+    }
+
+    private CopyStream stream(int node, int itsDoor) {
+        String channel = new ChannelUriStringBuilder(nodes.channel(nodes.self(), node))
+                .termLength(AeronSnapshotCopies.TERM_LENGTH).build();
+        return new AeronCopyStream(aeron.orElseThrow().addExclusivePublication(channel,
+                AeronSnapshotCopies.streamId(itsDoor)), new BufferClaim());
+    }
+
+    private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
+        SnapshotReceiver receiver = receivers.computeIfAbsent((Image) header.context(),
+                _ -> receiver());
+        if (frame.wrap(buffer, offset, length)) {
+            take(receiver);
+        } else {
+            receiver.refuse("found " + length + " bytes that are no frame of this version");
+        }
+    }
+
+    private void take(SnapshotReceiver receiver) {
+        if (frame.part() != Part.DECLINED) {
+            receiver.take(frame);
+            return;
+        }
+        Subject declined = frame.subject();
+        SnapshotSender sender = senders.get(declined.fromNode());
+        if (sender != null && (int) declined.checksum().getValue() == frame.checksum()) {
+            sender.onDeclined(declined);
+        }
+    }
+
+    private void onGone(Image image) {
+        SnapshotReceiver receiver = receivers.remove(image);
+        if (receiver != null && receiver.isUnderWay()) {
+            receiver.refuse("its sender has gone");
+        }
+    }
+
+    private void rest(int work) {
+        if (work > 0) {
+            parkNanos = MIN_PARK_NANOS;
+            return;
+        }
+        parkNanos = isBusy()
+                ? Math.min(parkNanos, MAX_BUSY_PARK_NANOS)
+                : Math.max(parkNanos, MIN_IDLE_PARK_NANOS);
+        // Set before the queue is read, as submit() reads it after its offer: one of the two sees the other.
+        isParked = true;
+        if (isRunning && commands.isEmpty()) {
+            rest();
+        }
+        isParked = false;
+        parkNanos = Math.min(2 * parkNanos, MAX_IDLE_PARK_NANOS);
+    }
+
+    private void rest() {
+        if (connections.isPresent()) {
+            rest.untilReady(Math.ceilDiv(parkNanos, TimeUnit.MILLISECONDS.toNanos(1)));
+        } else {
+            rest.forNanos(parkNanos);
+        }
+    }
+
+    private boolean isBusy() {
+        return senders.values().stream().anyMatch(SnapshotSender::isBusy)
+                || allReceivers().anyMatch(SnapshotReceiver::isUnderWay);
+    }
+}

@@ -1,0 +1,115 @@
+package dev.troupe.transport.aeron;
+
+import org.agrona.MutableDirectBuffer;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.wire.sbe.CreditEncoder;
+import dev.troupe.wire.sbe.FragmentEncoder;
+import dev.troupe.wire.sbe.FrameHeaderEncoder;
+
+/**
+ * Writes frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and the payload
+ * where it leaves the machine: a payload within the machine stays in memory, which is as safe as a tensor's own. One
+ * thread at a time.
+ */
+final class FrameWriter {
+    /** "TRPE", little-endian. */
+    static final int MAGIC = 0x45505254;
+    /** Bytes of the header that the checksum does not cover: the magic, which is compared, and itself. */
+    static final int CHECKSUM_START = 8;
+    /** Bytes in front of a fragment's payload. */
+    static final int FRAGMENT_HEADER_BYTES = FrameHeaderEncoder.ENCODED_LENGTH + FragmentEncoder.BLOCK_LENGTH;
+    /** Bytes of a credit frame. */
+    static final int CREDIT_BYTES = FrameHeaderEncoder.ENCODED_LENGTH + CreditEncoder.BLOCK_LENGTH;
+    /** The most dimensions of a tensor that fit the header. */
+    static final int MAX_TENSOR_RANK = FragmentEncoder.sizesLength();
+    /** Every fragment but the last holds a multiple of these bytes, so that no element is split, and copies stay aligned. */
+    static final int PAYLOAD_UNIT = 64;
+
+    private final boolean checksPayload;
+    private final FrameHeaderEncoder header = new FrameHeaderEncoder();
+    private final FragmentEncoder fragment = new FragmentEncoder();
+    private final CreditEncoder credit = new CreditEncoder();
+    private final Window window = new Window();
+
+    /** Creates a writer for a stream whose reader checks payloads, or does not; see {@link Frame}. */
+    FrameWriter(boolean checksPayload) {
+        this.checksPayload = checksPayload;
+    }
+
+    /** Bytes of payload in the largest fragment of a stream whose largest frame has {@code maxFrameBytes}. */
+    static int maxPayload(int maxFrameBytes) {
+        int payload = (maxFrameBytes - FRAGMENT_HEADER_BYTES) / PAYLOAD_UNIT * PAYLOAD_UNIT;
+        if (payload <= 0) {
+            throw new IllegalArgumentException("a frame must hold at least " + (FRAGMENT_HEADER_BYTES + PAYLOAD_UNIT)
+                    + " bytes, but found " + maxFrameBytes);
+        }
+        return payload;
+    }
+
+    /**
+     * Writes header and payload of one fragment, {@link #FRAGMENT_HEADER_BYTES} + {@code length} bytes.
+     *
+     * @throws RuntimeException
+     *             the engine's exception where it cannot read the tensor; the buffer then holds no valid frame
+     */
+    void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Engine engine, Tensor tensor,
+            long tensorOffset,
+            int length) {
+        engine.toHost(tensor, tensorOffset, window.segment(buffer, offset + FRAGMENT_HEADER_BYTES, length),
+                Fence.REACHED).await();
+        write(buffer, offset, id, number, tensor, tensorOffset, length);
+        seal(buffer, offset, FRAGMENT_HEADER_BYTES + (checksPayload ? length : 0), FragmentEncoder.BLOCK_LENGTH,
+                FragmentEncoder.TEMPLATE_ID);
+    }
+
+    /** Writes the header of a fragment whose payload is elsewhere, {@link #FRAGMENT_HEADER_BYTES} bytes. */
+    void header(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor, long tensorOffset,
+            int length) {
+        write(buffer, offset, id, number, tensor, tensorOffset, length);
+        seal(buffer, offset, FRAGMENT_HEADER_BYTES, FragmentEncoder.BLOCK_LENGTH, FragmentEncoder.TEMPLATE_ID);
+    }
+
+    private void write(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor,
+            long tensorOffset,
+            int length) {
+        buffer.setMemory(offset, FRAGMENT_HEADER_BYTES, (byte) 0);
+        Edge edge = id.edge();
+        Shape shape = tensor.shape();
+        fragment.wrap(buffer, offset + FrameHeaderEncoder.ENCODED_LENGTH).pass(id.pass()).byteCount(tensor.byteCount())
+                .fragmentOffset(tensorOffset).fragmentLength(length).epoch(id.epoch()).fromRank(edge.fromRank())
+                .toRank(edge.toRank()).stage(edge.stage()).microbatch(id.microbatch()).number(number)
+                .kind((short) edge.kind().code()).dataType((short) tensor.dataType().code())
+                .tensorRank((short) shape.rank());
+        for (int dimension = 0; dimension < shape.rank(); dimension++) {
+            fragment.sizes(dimension, shape.size(dimension));
+        }
+    }
+
+    /** Flips a bit in a written frame, so that its checksum does not fit. */
+    void damage(MutableDirectBuffer buffer, int offset) {
+        int checksum = offset + FrameHeaderEncoder.checksumEncodingOffset();
+        buffer.putByte(checksum, (byte) (buffer.getByte(checksum) ^ 1));
+    }
+
+    /** Writes one credit frame, {@link #CREDIT_BYTES} bytes. */
+    void credit(MutableDirectBuffer buffer, int offset, int epoch, Edge edge, int count) {
+        buffer.setMemory(offset, CREDIT_BYTES, (byte) 0);
+        credit.wrap(buffer, offset + FrameHeaderEncoder.ENCODED_LENGTH).epoch(epoch).fromRank(edge.fromRank())
+                .toRank(edge.toRank()).stage(edge.stage()).count(count).kind((short) edge.kind().code());
+        seal(buffer, offset, CREDIT_BYTES, CreditEncoder.BLOCK_LENGTH, CreditEncoder.TEMPLATE_ID);
+    }
+
+    private void seal(MutableDirectBuffer buffer, int offset, int checkedLength, int blockLength, int templateId) {
+        header.wrap(buffer, offset).magic(Integer.toUnsignedLong(MAGIC)).blockLength(blockLength)
+                .templateId(templateId).schemaId(FrameHeaderEncoder.SCHEMA_ID)
+                .version(FrameHeaderEncoder.SCHEMA_VERSION);
+        int checksum = window.checksum(buffer, offset + CHECKSUM_START, checkedLength - CHECKSUM_START);
+        header.checksum(Integer.toUnsignedLong(checksum));
+    }
+}
