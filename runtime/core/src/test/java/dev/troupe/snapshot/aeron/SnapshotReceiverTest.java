@@ -29,7 +29,7 @@ class SnapshotReceiverTest {
     private static final int STAGE = 1;
     private static final int DOOR = 5;
     /** The bytes of a header that are not read, of 64. */
-    private static final int UNUSED_BYTES = 17;
+    private static final int UNUSED_BYTES = 11;
 
     private final SampleState state = new SampleState(5, 20);
     private final Snapshots there = new Snapshots(true);
@@ -212,7 +212,8 @@ class SnapshotReceiverTest {
             byte[] payload = Arrays.copyOfRange(whole, offset, Math.min(whole.length, offset + PAYLOAD));
             sum.update(payload);
             byte[] frame = new byte[CopyFrame.HEADER_BYTES + payload.length];
-            CopyFrame.write(new UnsafeBuffer(frame), 0, part, subject, whole.length, offset, (int) sum.getValue());
+            new CopyWriter().write(new UnsafeBuffer(frame), 0, part, subject, whole.length, offset,
+                    (int) sum.getValue());
             System.arraycopy(payload, 0, frame, CopyFrame.HEADER_BYTES, payload.length);
             frames.add(frame);
         }

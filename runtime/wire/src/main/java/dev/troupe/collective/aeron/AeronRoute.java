@@ -11,6 +11,7 @@ import org.agrona.MutableDirectBuffer;
 final class AeronRoute implements Route {
     private final ExclusivePublication publication;
     private final int member;
+    private final SegmentWriter writer = new SegmentWriter();
     private final LogMemory memory = new LogMemory();
     private final BufferClaim claim = new BufferClaim();
 
@@ -30,7 +31,7 @@ final class AeronRoute implements Route {
             return false;
         }
         MutableDirectBuffer buffer = claim.buffer();
-        SegmentFrame.write(buffer, claim.offset(), kind, epoch, sequence, call, root, offset, to);
+        writer.write(buffer, claim.offset(), kind, epoch, sequence, call, root, offset, to);
         if (bytes > 0) {
             MemorySegment.copy(source, at, memory.of(buffer),
                     LogMemory.position(buffer, claim.offset() + SegmentFrame.HEADER_BYTES), bytes);

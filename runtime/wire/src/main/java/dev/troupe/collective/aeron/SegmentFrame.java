@@ -4,41 +4,26 @@ import dev.troupe.collective.Call;
 import dev.troupe.collective.Collective;
 import dev.troupe.collective.Reduction;
 import dev.troupe.engine.DataType;
-import java.nio.ByteOrder;
+import dev.troupe.wire.WireHeader;
+import dev.troupe.wire.sbe.SegmentDecoder;
 import org.agrona.DirectBuffer;
-import org.agrona.MutableDirectBuffer;
 
-/**
- * The header of a frame between members, in front of its payload. All members of a group run the same version on
- * machines of one order of bytes, so it has no version of its own. One thread at a time.
- */
+/** A received frame between members: a header, and its payload behind it. One thread at a time. */
 final class SegmentFrame {
     /**
      * Bytes of the header; a multiple of a line of the cache, so that payloads are aligned. The last ones are free for a
      * connection's checksum.
      */
-    static final int HEADER_BYTES = 64;
+    static final int HEADER_BYTES = WireHeader.BYTES + SegmentDecoder.BLOCK_LENGTH;
     /** The receiver of a frame for all members. */
     static final int FOR_ALL = -1;
-
-    private static final int MAGIC = 0x43505254;
-    private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
-    private static final int MAGIC_AT = 0;
-    private static final int EPOCH_AT = 4;
-    private static final int SEQUENCE_AT = 8;
-    private static final int KIND_AT = 16;
-    private static final int COLLECTIVE_AT = 17;
-    private static final int TYPE_AT = 18;
-    private static final int REDUCTION_AT = 19;
-    private static final int ROOT_AT = 20;
-    private static final int BYTES_AT = 24;
-    private static final int OFFSET_AT = 32;
-    private static final int TO_AT = 40;
 
     private static final Kind[] KINDS = Kind.values();
     private static final Reduction[] REDUCTIONS = Reduction.values();
     private static final Collective[] COLLECTIVES = Collective.values();
 
+    private final WireHeader header = new WireHeader();
+    private final SegmentDecoder segment = new SegmentDecoder();
     private final Call call = new Call();
     private DirectBuffer buffer;
     private int start;
@@ -58,54 +43,41 @@ final class SegmentFrame {
         END
     }
 
-    /** Writes a header. */
-    static void write(MutableDirectBuffer buffer, int at, Kind kind, int epoch, long sequence, Call call, int root,
-            long offset, int to) {
-        buffer.putInt(at + MAGIC_AT, MAGIC, ORDER);
-        buffer.putInt(at + EPOCH_AT, epoch, ORDER);
-        buffer.putLong(at + SEQUENCE_AT, sequence, ORDER);
-        buffer.putByte(at + KIND_AT, (byte) kind.ordinal());
-        buffer.putByte(at + COLLECTIVE_AT, (byte) call.collective().code());
-        buffer.putByte(at + TYPE_AT, (byte) (call.type() == null ? 0 : call.type().code()));
-        buffer.putByte(at + REDUCTION_AT, (byte) (call.reduction() == null ? 0 : call.reduction().code()));
-        buffer.putInt(at + ROOT_AT, root, ORDER);
-        buffer.putLong(at + BYTES_AT, call.bytes(), ORDER);
-        buffer.putLong(at + OFFSET_AT, offset, ORDER);
-        buffer.putInt(at + TO_AT, to, ORDER);
-    }
-
     /** Reads a frame; returns false where the bytes are no frame. */
     boolean wrap(DirectBuffer bytes, int at, int frameLength) {
         buffer = bytes;
         start = at;
         length = frameLength;
-        return frameLength >= HEADER_BYTES && bytes.getInt(at + MAGIC_AT, ORDER) == MAGIC
-                && bytes.getByte(at + KIND_AT) >= 0 && bytes.getByte(at + KIND_AT) < KINDS.length;
+        if (frameLength < HEADER_BYTES
+                || !header.reads(bytes, at, SegmentDecoder.TEMPLATE_ID, SegmentDecoder.BLOCK_LENGTH)) {
+            return false;
+        }
+        segment.wrap(bytes, at + WireHeader.BYTES, SegmentDecoder.BLOCK_LENGTH, SegmentDecoder.SCHEMA_VERSION);
+        return segment.kind() < KINDS.length;
     }
 
     Kind kind() {
-        return KINDS[buffer.getByte(start + KIND_AT)];
+        return KINDS[segment.kind()];
     }
 
     int epoch() {
-        return buffer.getInt(start + EPOCH_AT, ORDER);
+        return segment.epoch();
     }
 
     long sequence() {
-        return buffer.getLong(start + SEQUENCE_AT, ORDER);
+        return segment.sequence();
     }
 
     int root() {
-        return buffer.getInt(start + ROOT_AT, ORDER);
+        return segment.root();
     }
 
     long offset() {
-        return buffer.getLong(start + OFFSET_AT, ORDER);
+        return segment.partOffset();
     }
 
     boolean isFor(int member) {
-        int to = buffer.getInt(start + TO_AT, ORDER);
-        return to == FOR_ALL || to == member;
+        return segment.to() == FOR_ALL || segment.to() == member;
     }
 
     int payloadAt() {
@@ -122,8 +94,8 @@ final class SegmentFrame {
 
     /** Returns the call of the sender, valid until the next frame. */
     Call call() {
-        long bytes = buffer.getLong(start + BYTES_AT, ORDER);
-        switch (collective(buffer.getByte(start + COLLECTIVE_AT))) {
+        long bytes = segment.callBytes();
+        switch (collective(segment.collective())) {
             case ALL_REDUCE -> call.reduce(Collective.ALL_REDUCE, type(), reduction(), bytes);
             case REDUCE_SCATTER -> call.reduce(Collective.REDUCE_SCATTER, type(), reduction(), bytes);
             case ALL_GATHER -> call.allGather(bytes);
@@ -145,7 +117,7 @@ final class SegmentFrame {
     }
 
     private DataType type() {
-        int code = buffer.getByte(start + TYPE_AT);
+        int code = segment.dataType();
         for (DataType type : DataType.values()) {
             if (type.code() == code) {
                 return type;
@@ -155,7 +127,7 @@ final class SegmentFrame {
     }
 
     private Reduction reduction() {
-        int code = buffer.getByte(start + REDUCTION_AT);
+        int code = segment.reduction();
         for (Reduction reduction : REDUCTIONS) {
             if (reduction.code() == code) {
                 return reduction;

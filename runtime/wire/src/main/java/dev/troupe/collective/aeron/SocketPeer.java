@@ -15,6 +15,7 @@ final class SocketPeer implements Route, Source {
     private final int other;
     private final Line line;
     private final Taker taker;
+    private final SegmentWriter writer = new SegmentWriter();
     private final SegmentFrame frame = new SegmentFrame();
     private final WholeFrame arriving;
     /** The connection on which a frame has begun to leave, or null. */
@@ -67,7 +68,7 @@ final class SocketPeer implements Route, Source {
                     return false;
                 }
                 int header = stream.begin(SegmentFrame.HEADER_BYTES, bytes);
-                SegmentFrame.write(stream.buffer(), header, kind, epoch, sequence, call, root, offset, to);
+                writer.write(stream.buffer(), header, kind, epoch, sequence, call, root, offset, to);
                 stream.seal(SegmentFrame.HEADER_BYTES);
                 if (bytes <= FrameStream.MOST_COPIED) {
                     stream.commitCopy(SegmentFrame.HEADER_BYTES, source, at, bytes);

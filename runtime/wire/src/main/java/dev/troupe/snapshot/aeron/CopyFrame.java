@@ -1,11 +1,11 @@
 package dev.troupe.snapshot.aeron;
 
+import dev.troupe.wire.WireHeader;
+import dev.troupe.wire.sbe.CopyDecoder;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 import org.agrona.DirectBuffer;
-import org.agrona.MutableDirectBuffer;
 
 /**
  * A frame of a copy: the identity of the copy, and a part of it. The frames of a copy are the layout and then the
@@ -14,21 +14,7 @@ import org.agrona.MutableDirectBuffer;
  */
 final class CopyFrame {
     /** Bytes in front of the payload; a cache line. The last ones are free for a connection's checksum. */
-    static final int HEADER_BYTES = 64;
-
-    private static final int MAGIC = 0x59504354;
-    private static final short VERSION = 2;
-    private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
-    private static final int MAGIC_AT = 0;
-    private static final int VERSION_AT = 4;
-    private static final int PART_AT = 6;
-    private static final int FROM_AT = 8;
-    private static final int RANK_AT = 12;
-    private static final int STAGE_AT = 16;
-    private static final int CHECKSUM_AT = 20;
-    private static final int STEPS_AT = 24;
-    private static final int TOTAL_AT = 32;
-    private static final int OFFSET_AT = 40;
+    static final int HEADER_BYTES = WireHeader.BYTES + CopyDecoder.BLOCK_LENGTH;
 
     private static final Part[] PARTS = Part.values();
 
@@ -55,25 +41,11 @@ final class CopyFrame {
         }
     }
 
+    private final WireHeader header = new WireHeader();
+    private final CopyDecoder copy = new CopyDecoder();
     private DirectBuffer buffer;
     private int start;
     private int length;
-
-    /** Writes a header. */
-    static void write(MutableDirectBuffer buffer, int at, Part part, Subject subject, long total, long offset,
-            int checksum) {
-        buffer.setMemory(at, HEADER_BYTES, (byte) 0);
-        buffer.putInt(at + MAGIC_AT, MAGIC, ORDER);
-        buffer.putShort(at + VERSION_AT, VERSION, ORDER);
-        buffer.putByte(at + PART_AT, (byte) part.ordinal());
-        buffer.putInt(at + FROM_AT, subject.fromNode(), ORDER);
-        buffer.putInt(at + RANK_AT, subject.rank(), ORDER);
-        buffer.putInt(at + STAGE_AT, subject.stage(), ORDER);
-        buffer.putInt(at + CHECKSUM_AT, checksum, ORDER);
-        buffer.putLong(at + STEPS_AT, subject.stepsDone(), ORDER);
-        buffer.putLong(at + TOTAL_AT, total, ORDER);
-        buffer.putLong(at + OFFSET_AT, offset, ORDER);
-    }
 
     /** Returns the memory after a frame's header, valid as long as the frame. */
     static ByteBuffer payload(DirectBuffer buffer, int at, int bytes) {
@@ -86,54 +58,41 @@ final class CopyFrame {
         buffer = bytes;
         start = at;
         length = frameLength;
-        return frameLength >= HEADER_BYTES && bytes.getInt(at + MAGIC_AT, ORDER) == MAGIC
-                && bytes.getShort(at + VERSION_AT, ORDER) == VERSION && bytes.getByte(at + PART_AT) >= 0
-                && bytes.getByte(at + PART_AT) < PARTS.length && fromNode() >= 0 && rank() >= 0 && stage() >= 0
-                && stepsDone() >= 0 && offset() >= 0 && offset() <= total() - payloadBytes();
+        if (frameLength < HEADER_BYTES
+                || !header.reads(bytes, at, CopyDecoder.TEMPLATE_ID, CopyDecoder.BLOCK_LENGTH)) {
+            return false;
+        }
+        copy.wrap(bytes, at + WireHeader.BYTES, CopyDecoder.BLOCK_LENGTH, CopyDecoder.SCHEMA_VERSION);
+        return copy.part() < PARTS.length && copy.fromNode() >= 0 && copy.rank() >= 0 && copy.stage() >= 0
+                && copy.stepsDone() >= 0 && offset() >= 0 && offset() <= total() - payloadBytes();
     }
 
     Part part() {
-        return PARTS[buffer.getByte(start + PART_AT)];
-    }
-
-    private int fromNode() {
-        return buffer.getInt(start + FROM_AT, ORDER);
-    }
-
-    private int rank() {
-        return buffer.getInt(start + RANK_AT, ORDER);
-    }
-
-    private int stage() {
-        return buffer.getInt(start + STAGE_AT, ORDER);
-    }
-
-    private long stepsDone() {
-        return buffer.getLong(start + STEPS_AT, ORDER);
+        return PARTS[copy.part()];
     }
 
     Subject subject() {
-        return new Subject(fromNode(), rank(), stage(), stepsDone());
+        return new Subject(copy.fromNode(), copy.rank(), copy.stage(), copy.stepsDone());
     }
 
     boolean isOf(Subject subject) {
-        return subject.fromNode() == fromNode() && subject.rank() == rank() && subject.stage() == stage()
-                && subject.stepsDone() == stepsDone();
+        return subject.fromNode() == copy.fromNode() && subject.rank() == copy.rank()
+                && subject.stage() == copy.stage() && subject.stepsDone() == copy.stepsDone();
     }
 
     /** The bytes of the whole of which this frame has a part. */
     long total() {
-        return buffer.getLong(start + TOTAL_AT, ORDER);
+        return copy.total();
     }
 
     /** The first byte of the part in the whole. */
     long offset() {
-        return buffer.getLong(start + OFFSET_AT, ORDER);
+        return copy.partOffset();
     }
 
     /** The CRC32C over the subject and all parts so far, with this frame's part. */
     int checksum() {
-        return buffer.getInt(start + CHECKSUM_AT, ORDER);
+        return (int) copy.sum();
     }
 
     int payloadBytes() {

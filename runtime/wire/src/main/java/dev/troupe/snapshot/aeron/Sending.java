@@ -27,6 +27,7 @@ final class Sending {
 
     private static final int LINE_BYTES = 64;
 
+    private final CopyWriter writer = new CopyWriter();
     private final Subject subject;
     private final OutgoingCopy source;
     /** The part that is sent first. */
@@ -90,7 +91,7 @@ final class Sending {
             return Outcome.GONE;
         }
         sum.update(payload); // the checksum of the sent bytes, since the memory may be overwritten later
-        CopyFrame.write(stream.buffer(), stream.offset(), part, subject, total(), position, (int) sum.getValue());
+        writer.write(stream.buffer(), stream.offset(), part, subject, total(), position, (int) sum.getValue());
         stream.commit();
         lastBytes = CopyFrame.HEADER_BYTES + bytes;
         position += bytes;

@@ -26,6 +26,7 @@ final class SnapshotSender implements AutoCloseable {
     private final CopyStream stream;
     private final CopyStore snapshots;
     private final LiveCopyCounters counters;
+    private final CopyWriter writer = new CopyWriter();
     private final Set<Subject> declined = new LinkedHashSet<>();
     private final CopyQueue waiting = new CopyQueue();
     /** The copy that is being sent, or null. */
@@ -135,7 +136,7 @@ final class SnapshotSender implements AutoCloseable {
             if (stream.begin(0) != CopyStream.Room.THERE) {
                 break; // its turn comes again, perhaps on another stream
             }
-            CopyFrame.write(stream.buffer(), stream.offset(), Part.DECLINED, subject, 0, 0,
+            writer.write(stream.buffer(), stream.offset(), Part.DECLINED, subject, 0, 0,
                     (int) subject.checksum().getValue());
             stream.commit();
             next.remove();

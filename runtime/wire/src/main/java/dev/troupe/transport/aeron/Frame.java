@@ -10,9 +10,9 @@ import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.protocol.MessageKind;
+import dev.troupe.wire.WireHeader;
 import dev.troupe.wire.sbe.CreditDecoder;
 import dev.troupe.wire.sbe.FragmentDecoder;
-import dev.troupe.wire.sbe.FrameHeaderDecoder;
 
 /**
  * A received frame, read and checked; reused from frame to frame. Its getters are valid only after {@link #read} has
@@ -29,7 +29,7 @@ final class Frame {
     private static final int IN_FRAME = -1;
 
     private final boolean checksPayload;
-    private final FrameHeaderDecoder header = new FrameHeaderDecoder();
+    private final WireHeader header = new WireHeader();
     private final FragmentDecoder fragment = new FragmentDecoder();
     private final CreditDecoder credit = new CreditDecoder();
     private final Window window = new Window();
@@ -115,30 +115,28 @@ final class Frame {
     }
 
     private DropReason readWhole(DirectBuffer bytes, int offset, int length) {
-        if (length < FrameHeaderDecoder.ENCODED_LENGTH) {
+        if (length < WireHeader.BYTES) {
             return DropReason.BAD_LENGTH;
         }
-        header.wrap(bytes, offset);
-        if ((int) header.magic() != FrameWriter.MAGIC) {
+        header.read(bytes, offset);
+        if (!header.isFrame()) {
             return DropReason.BAD_MAGIC;
         }
-        if (header.schemaId() != FrameHeaderDecoder.SCHEMA_ID
-                || header.version() != FrameHeaderDecoder.SCHEMA_VERSION) {
+        if (!header.isOfVersion()) {
             return DropReason.BAD_VERSION;
         }
         // The checksum is compared before any field is read, so that a flipped bit in a field is found here.
         int covered = checksPayload ? length : Math.min(length, FrameWriter.FRAGMENT_HEADER_BYTES);
-        if ((int) header.checksum() != window.checksum(bytes, offset + FrameWriter.CHECKSUM_START,
+        if (header.checksum() != window.checksum(bytes, offset + FrameWriter.CHECKSUM_START,
                 covered - FrameWriter.CHECKSUM_START)) {
             return DropReason.BAD_CHECKSUM;
         }
         buffer = bytes;
-        int blockStart = offset + FrameHeaderDecoder.ENCODED_LENGTH;
-        if (header.templateId() == FragmentDecoder.TEMPLATE_ID
-                && header.blockLength() == FragmentDecoder.BLOCK_LENGTH) {
+        int blockStart = offset + WireHeader.BYTES;
+        if (header.isOf(FragmentDecoder.TEMPLATE_ID, FragmentDecoder.BLOCK_LENGTH)) {
             return readFragment(blockStart, length);
         }
-        if (header.templateId() == CreditDecoder.TEMPLATE_ID && header.blockLength() == CreditDecoder.BLOCK_LENGTH) {
+        if (header.isOf(CreditDecoder.TEMPLATE_ID, CreditDecoder.BLOCK_LENGTH)) {
             return readCredit(blockStart, length);
         }
         return DropReason.BAD_VERSION;
@@ -151,7 +149,7 @@ final class Frame {
      */
     boolean mayBeOfMessage(DirectBuffer bytes, int offset, int length, int presentEpoch) {
         return length >= FrameWriter.FRAGMENT_HEADER_BYTES && fragment.wrap(bytes,
-                offset + FrameHeaderDecoder.ENCODED_LENGTH, FragmentDecoder.BLOCK_LENGTH,
+                offset + WireHeader.BYTES, FragmentDecoder.BLOCK_LENGTH,
                 FragmentDecoder.SCHEMA_VERSION).epoch() >= presentEpoch;
     }
 

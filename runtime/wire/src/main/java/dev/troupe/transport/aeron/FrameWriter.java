@@ -8,6 +8,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.wire.WireHeader;
 import dev.troupe.wire.sbe.CreditEncoder;
 import dev.troupe.wire.sbe.FragmentEncoder;
 import dev.troupe.wire.sbe.FrameHeaderEncoder;
@@ -18,21 +19,19 @@ import dev.troupe.wire.sbe.FrameHeaderEncoder;
  * thread at a time.
  */
 final class FrameWriter {
-    /** "TRPE", little-endian. */
-    static final int MAGIC = 0x45505254;
     /** Bytes of the header that the checksum does not cover: the magic, which is compared, and itself. */
     static final int CHECKSUM_START = 8;
     /** Bytes in front of a fragment's payload. */
-    static final int FRAGMENT_HEADER_BYTES = FrameHeaderEncoder.ENCODED_LENGTH + FragmentEncoder.BLOCK_LENGTH;
+    static final int FRAGMENT_HEADER_BYTES = WireHeader.BYTES + FragmentEncoder.BLOCK_LENGTH;
     /** Bytes of a credit frame. */
-    static final int CREDIT_BYTES = FrameHeaderEncoder.ENCODED_LENGTH + CreditEncoder.BLOCK_LENGTH;
+    static final int CREDIT_BYTES = WireHeader.BYTES + CreditEncoder.BLOCK_LENGTH;
     /** The most dimensions of a tensor that fit the header. */
     static final int MAX_TENSOR_RANK = FragmentEncoder.sizesLength();
     /** Every fragment but the last holds a multiple of these bytes, so that no element is split, and copies stay aligned. */
     static final int PAYLOAD_UNIT = 64;
 
     private final boolean checksPayload;
-    private final FrameHeaderEncoder header = new FrameHeaderEncoder();
+    private final WireHeader header = new WireHeader();
     private final FragmentEncoder fragment = new FragmentEncoder();
     private final CreditEncoder credit = new CreditEncoder();
     private final Window window = new Window();
@@ -81,7 +80,7 @@ final class FrameWriter {
         buffer.setMemory(offset, FRAGMENT_HEADER_BYTES, (byte) 0);
         Edge edge = id.edge();
         Shape shape = tensor.shape();
-        fragment.wrap(buffer, offset + FrameHeaderEncoder.ENCODED_LENGTH).pass(id.pass()).byteCount(tensor.byteCount())
+        fragment.wrap(buffer, offset + WireHeader.BYTES).pass(id.pass()).byteCount(tensor.byteCount())
                 .fragmentOffset(tensorOffset).fragmentLength(length).epoch(id.epoch()).fromRank(edge.fromRank())
                 .toRank(edge.toRank()).stage(edge.stage()).microbatch(id.microbatch()).number(number)
                 .kind((short) edge.kind().code()).dataType((short) tensor.dataType().code())
@@ -100,16 +99,13 @@ final class FrameWriter {
     /** Writes one credit frame, {@link #CREDIT_BYTES} bytes. */
     void credit(MutableDirectBuffer buffer, int offset, int epoch, Edge edge, int count) {
         buffer.setMemory(offset, CREDIT_BYTES, (byte) 0);
-        credit.wrap(buffer, offset + FrameHeaderEncoder.ENCODED_LENGTH).epoch(epoch).fromRank(edge.fromRank())
+        credit.wrap(buffer, offset + WireHeader.BYTES).epoch(epoch).fromRank(edge.fromRank())
                 .toRank(edge.toRank()).stage(edge.stage()).count(count).kind((short) edge.kind().code());
         seal(buffer, offset, CREDIT_BYTES, CreditEncoder.BLOCK_LENGTH, CreditEncoder.TEMPLATE_ID);
     }
 
     private void seal(MutableDirectBuffer buffer, int offset, int checkedLength, int blockLength, int templateId) {
-        header.wrap(buffer, offset).magic(Integer.toUnsignedLong(MAGIC)).blockLength(blockLength)
-                .templateId(templateId).schemaId(FrameHeaderEncoder.SCHEMA_ID)
-                .version(FrameHeaderEncoder.SCHEMA_VERSION);
-        int checksum = window.checksum(buffer, offset + CHECKSUM_START, checkedLength - CHECKSUM_START);
-        header.checksum(Integer.toUnsignedLong(checksum));
+        header.write(buffer, offset, templateId, blockLength);
+        header.checksum(window.checksum(buffer, offset + CHECKSUM_START, checkedLength - CHECKSUM_START));
     }
 }

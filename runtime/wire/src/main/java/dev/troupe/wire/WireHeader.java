@@ -1,0 +1,64 @@
+package dev.troupe.wire;
+
+import dev.troupe.wire.sbe.FrameHeaderDecoder;
+import dev.troupe.wire.sbe.FrameHeaderEncoder;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+/**
+ * The header in front of every frame; the schema is {@code frames.sbe.xml}. All nodes of a cluster run one version of it.
+ * One thread at a time.
+ */
+public final class WireHeader {
+    /** Bytes of the header. */
+    public static final int BYTES = FrameHeaderEncoder.ENCODED_LENGTH;
+    /** "TRPE", little-endian. */
+    public static final int MAGIC = 0x45505254;
+
+    private final FrameHeaderEncoder encoder = new FrameHeaderEncoder();
+    private final FrameHeaderDecoder decoder = new FrameHeaderDecoder();
+
+    /** Writes a header without a checksum. */
+    public void write(MutableDirectBuffer buffer, int at, int templateId, int blockLength) {
+        encoder.wrap(buffer, at).magic(Integer.toUnsignedLong(MAGIC)).checksum(0).blockLength(blockLength)
+                .templateId(templateId).schemaId(FrameHeaderEncoder.SCHEMA_ID)
+                .version(FrameHeaderEncoder.SCHEMA_VERSION);
+    }
+
+    /** Writes the checksum into the header that was written last. */
+    public void checksum(int checksum) {
+        encoder.checksum(Integer.toUnsignedLong(checksum));
+    }
+
+    /** Reads a header; the buffer must have {@link #BYTES} from there on. */
+    public void read(DirectBuffer buffer, int at) {
+        decoder.wrap(buffer, at);
+    }
+
+    /** Whether the header that was read is one of this wire, of whatever version. */
+    public boolean isFrame() {
+        return (int) decoder.magic() == MAGIC;
+    }
+
+    /** Whether the header that was read is of this version. */
+    public boolean isOfVersion() {
+        return decoder.schemaId() == FrameHeaderDecoder.SCHEMA_ID
+                && decoder.version() == FrameHeaderDecoder.SCHEMA_VERSION;
+    }
+
+    /** Whether a block of this kind and length follows the header that was read. */
+    public boolean isOf(int templateId, int blockLength) {
+        return decoder.templateId() == templateId && decoder.blockLength() == blockLength;
+    }
+
+    /** The checksum in the header that was read. */
+    public int checksum() {
+        return (int) decoder.checksum();
+    }
+
+    /** Reads a header; whether it is one of this version with a block of this kind and length. */
+    public boolean reads(DirectBuffer buffer, int at, int templateId, int blockLength) {
+        read(buffer, at);
+        return isFrame() && isOfVersion() && isOf(templateId, blockLength);
+    }
+}
