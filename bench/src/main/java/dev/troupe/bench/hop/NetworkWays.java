@@ -7,6 +7,7 @@ import dev.troupe.collective.aeron.AeronCollectives;
 import dev.troupe.collective.aeron.PairChannels;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.port.DataPort;
+import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
@@ -80,7 +81,8 @@ record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Pa
     }
 
     private HopEnd hop(Way way, int bytes) {
-        return new HopEnd(self, AeronTransport.start(nodes(way), settings(way), connections(way)), bytes);
+        return new HopEnd(self, AeronTransport.start(nodes(way), settings(way), connections(way), FrameHook.NONE),
+                bytes);
     }
 
     GroupEnd group(Way way, String what, int bytes) {

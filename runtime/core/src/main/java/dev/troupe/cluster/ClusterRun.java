@@ -180,7 +180,7 @@ public final class ClusterRun {
         if (faults.isIdle()) {
             return transport;
         }
-        FaultyTransport faulty = new FaultyTransport(transport, faults, run.plan()::senderOf,
+        FaultyTransport faulty = new FaultyTransport(transport, run.faultyMessages(), faults, run.plan()::senderOf,
                 run.plan().training().plan().microbatchesPerStep(), self.ranks()::contains);
         damage.has(faulty);
         return faulty;
@@ -302,7 +302,7 @@ public final class ClusterRun {
                 Optional<Connections> between = AeronTransport.needsConnections(nodes, settings)
                         ? Optional.of(tensors.apply(nodes))
                         : Optional.empty();
-                Transport transport = AeronTransport.start(nodes, settings, between);
+                Transport transport = AeronTransport.start(nodes, settings, between, run.faultyMessages());
                 try {
                     CopyRoutes routes = new CopyRoutes();
                     Optional<Snapshots> snapshots = TrainingRun.snapshots(run,

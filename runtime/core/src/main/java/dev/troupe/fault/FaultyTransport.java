@@ -7,7 +7,7 @@ import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKind;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -45,6 +45,7 @@ public final class FaultyTransport implements Transport {
     private static final long PATIENCE_SECONDS = 5;
 
     private final Transport inner;
+    private final NamedMessages faulty;
     private final FaultInjector faults;
     private final ToIntFunction<Edge> senderStage;
     private final int microbatchesPerStep;
@@ -70,6 +71,8 @@ public final class FaultyTransport implements Transport {
     }
 
     /**
+     * @param faulty
+     *            the messages that the inner transport loses or damages
      * @param senderStage
      *            the stage that sends on an edge
      * @param microbatchesPerStep
@@ -77,9 +80,10 @@ public final class FaultyTransport implements Transport {
      * @param isOfThisNode
      *            whether a rank is on this node in the first epoch
      */
-    public FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage,
+    public FaultyTransport(Transport inner, NamedMessages faulty, FaultInjector faults,
+            ToIntFunction<Edge> senderStage,
             int microbatchesPerStep, IntPredicate isOfThisNode) {
-        this(inner, faults, senderStage, microbatchesPerStep, isOfThisNode, System::nanoTime,
+        this(inner, faulty, faults, senderStage, microbatchesPerStep, isOfThisNode, System::nanoTime,
                 new ScheduledThreadPoolExecutor(1,
                         Thread.ofPlatform().daemon().name("troupe-faults").factory()));
     }
@@ -92,12 +96,13 @@ public final class FaultyTransport implements Transport {
      * @param timer
      *            one thread, whose delays pass on that clock
      */
-    FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage, int microbatchesPerStep,
-            IntPredicate isOfThisNode, LongSupplier nanoTime, ScheduledExecutorService timer) {
+    FaultyTransport(Transport inner, NamedMessages faulty, FaultInjector faults, ToIntFunction<Edge> senderStage,
+            int microbatchesPerStep, IntPredicate isOfThisNode, LongSupplier nanoTime, ScheduledExecutorService timer) {
         this.nanoTime = nanoTime;
         this.timer = timer;
         this.cutUntilNanos = new AtomicLong(nanoTime.getAsLong());
         this.inner = inner;
+        this.faulty = faulty;
         this.faults = faults;
         this.senderStage = senderStage;
         this.microbatchesPerStep = microbatchesPerStep;
@@ -124,6 +129,7 @@ public final class FaultyTransport implements Transport {
 
         @Override
         public synchronized void onSent(MessageId id, Tensor tensor, long creditNanos) {
+            faulty.forget(id);
             Engine engine = twice.remove(id);
             if (engine == null) {
                 rank.onSent(id, tensor, creditNanos);
@@ -190,8 +196,14 @@ public final class FaultyTransport implements Transport {
         long now = nanoTime.getAsLong();
         long nanos = (long) (fault.seconds() * 1e9);
         switch (fault.kind()) {
-            case DROP -> inner.send(id, engine, tensor, InjectedDamage.LOST);
-            case CORRUPT -> inner.send(id, engine, tensor, InjectedDamage.DAMAGED);
+            case DROP -> {
+                faulty.lose(id);
+                inner.send(id, engine, tensor);
+            }
+            case CORRUPT -> {
+                faulty.damage(id);
+                inner.send(id, engine, tensor);
+            }
             case DUPLICATE -> {
                 twice.put(id, engine);
                 pass(id, engine, tensor);
@@ -249,11 +261,6 @@ public final class FaultyTransport implements Transport {
             LOG.debug("a message could not be let go", ended);
             ears.get(message.id().edge().fromRank()).onReturned(message.id().edge(), message.tensor());
         }
-    }
-
-    @Override
-    public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
-        inner.send(id, engine, tensor, damage);
     }
 
     /** Holds messages to other nodes for a time. */

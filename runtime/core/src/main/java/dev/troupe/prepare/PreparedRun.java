@@ -43,6 +43,7 @@ import dev.troupe.publish.RunCompanions;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.trace.Pauses;
+import dev.troupe.transport.NamedMessages;
 import dev.troupe.weights.WeightSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -70,6 +71,7 @@ public final class PreparedRun implements AutoCloseable {
     private final MemoryPlan memory;
     private final boolean hasRoomToWarmUp;
     private final Pauses pauses = new Pauses();
+    private final NamedMessages faultyMessages = new NamedMessages();
     private final List<AutoCloseable> files = new ArrayList<>();
 
     /**
@@ -243,6 +245,11 @@ public final class PreparedRun implements AutoCloseable {
         return pauses.watched();
     }
 
+    /** Returns the messages that the run's faults lose or damage on their way, which the transport asks for. */
+    public NamedMessages faultyMessages() {
+        return faultyMessages;
+    }
+
     /** Returns the expected share of each stage in the computing. */
     public StragglerWatch.Expectation expectation() {
         return expectation;
@@ -316,14 +323,11 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Returns the bytes of a checkpoint's tensors under any layout: each weight, its versions, its optimizer state. */
     public long checkpointBytes() {
+        Optimizer optimizer = plan.stageSettings().optimizer();
         return engine.settings().parameterType().elementBytes()
                 * (model().parameters().values().stream().filter(ParameterSpec::isTrained).mapToLong(
-                        parameter -> parameter.elementCount() * (1 + optimizer().moments(parameter).size())).sum()
+                        parameter -> parameter.elementCount() * (1 + optimizer.moments(parameter).size())).sum()
                         + plan.olderWeightCount());
-    }
-
-    private Optimizer optimizer() {
-        return plan.stageSettings().optimizer();
     }
 
     /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */
@@ -336,10 +340,9 @@ public final class PreparedRun implements AutoCloseable {
         TrainingSpec training = spec().training();
         return new RunSettings(plan.rankCount(), start.stepsDone(), training.steps(),
                 learningRate(training.learningRate())::at, training.gradientClip(),
-                lossScale(training.lossScale(), start.lossScale()),
-                validateEvery(), leavesWeights() ? training.checkpointEvery() : 0,
-                request.continuesInPlace() ? start.stepsDone() : -1, leavesWeights(), plan.places(),
-                recovers() ? spec().recovery().mostPerStep() : 0, plan.stepsPerPass(),
+                lossScale(training.lossScale(), start.lossScale()), validateEvery(),
+                leavesWeights() ? training.checkpointEvery() : 0, request.continuesInPlace() ? start.stepsDone() : -1,
+                leavesWeights(), plan.places(), recovers() ? spec().recovery().mostPerStep() : 0, plan.stepsPerPass(),
                 plan.training().plan().stagesUpdateAlone());
     }
 

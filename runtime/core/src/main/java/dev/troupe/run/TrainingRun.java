@@ -207,7 +207,7 @@ public final class TrainingRun {
     private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {
         return faults.isIdle()
                 ? transport
-                : new FaultyTransport(transport, faults, run.plan()::senderOf,
+                : new FaultyTransport(transport, run.faultyMessages(), faults, run.plan()::senderOf,
                         run.plan().training().plan().microbatchesPerStep(), _ -> true);
     }
 

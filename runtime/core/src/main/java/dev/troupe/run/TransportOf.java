@@ -23,6 +23,7 @@ public final class TransportOf {
         TransportSpec spec = run.spec().transport();
         NodeMap nodes = NodeMap.single(run.plan().rankCount());
         return AeronTransport.start(nodes,
-                new TransportSettings(spec.directory(), TermLength.of(run, nodes.nodeOfRank()), spec.timeout()));
+                new TransportSettings(spec.directory(), TermLength.of(run, nodes.nodeOfRank()), spec.timeout()),
+                run.faultyMessages());
     }
 }

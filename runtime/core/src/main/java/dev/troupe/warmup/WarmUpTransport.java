@@ -4,7 +4,6 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -57,11 +56,6 @@ public final class WarmUpTransport implements Transport {
     @Override
     public void send(MessageId id, Engine engine, Tensor tensor) {
         listener.onSent(id, tensor, 0);
-    }
-
-    @Override
-    public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
-        send(id, engine, tensor);
     }
 
     @Override

@@ -4,7 +4,6 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -55,11 +54,6 @@ final class HandOver implements Transport {
             road(id.edge()).messages.add(new Held(id, engine, tensor));
             carry(id.edge());
         });
-    }
-
-    @Override
-    public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
-        throw new UnsupportedOperationException("nothing goes wrong on its way in these tests");
     }
 
     private Road road(Edge edge) {

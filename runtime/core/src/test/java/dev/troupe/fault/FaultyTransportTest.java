@@ -17,7 +17,7 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
 import dev.troupe.protocol.MessageKind;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -51,6 +51,7 @@ class FaultyTransportTest {
     private Path directory;
 
     private final Engine engine = new ReferenceEngine(DataType.FLOAT32);
+    private final NamedMessages faulty = new NamedMessages();
     private final Wire wire = new Wire();
     private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
     private final ManualTimer timer = new ManualTimer();
@@ -59,7 +60,7 @@ class FaultyTransportTest {
     private FaultyTransport transport;
 
     /** A transport that keeps messages until the test lets it have read them. */
-    private static final class Wire implements Transport {
+    private final class Wire implements Transport {
         private final BlockingQueue<MessageId> sent = new LinkedBlockingQueue<>();
         private final BlockingQueue<String> done = new LinkedBlockingQueue<>();
         private TransportListener sender;
@@ -76,12 +77,13 @@ class FaultyTransportTest {
 
         @Override
         public void send(MessageId id, Engine engine, Tensor tensor) {
-            sent.add(id);
-        }
-
-        @Override
-        public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
-            done.add(damage + " " + id.microbatch());
+            if (faulty.loses(id)) {
+                done.add("lost " + id.microbatch());
+            } else if (faulty.damages(id)) {
+                done.add("damaged " + id.microbatch());
+            } else {
+                sent.add(id);
+            }
         }
 
         @Override
@@ -121,7 +123,7 @@ class FaultyTransportTest {
         injector = FaultInjector.of(
                 Stream.of(faults).map(text -> FaultSpec.parse(text, "", "")).toList(), directory, "node-0",
                 new ProcessDamage());
-        transport = new FaultyTransport(wire, injector, edge -> edge.stage() == 1 ? 0 : 1, MICROBATCHES,
+        transport = new FaultyTransport(wire, faulty, injector, edge -> edge.stage() == 1 ? 0 : 1, MICROBATCHES,
                 rank -> rank == 0,
                 timer::nanoTime, timer);
         transport.register(0, new TransportListener() {
@@ -227,8 +229,9 @@ class FaultyTransportTest {
     @Test
     void shouldLoseAMessageOnTheWire() throws InterruptedException {
         start("drop microbatch=1 stage=0");
-        send(FORTH, 1);
-        assertEquals(List.of("LOST 1"), List.copyOf(wire.done));
+        MessageId lost = send(FORTH, 1);
+        assertEquals(List.of("lost 1"), List.copyOf(wire.done));
+        wire.sender.onSent(lost, null, 0);
         assertNull(wire.sent.poll());
         assertEquals(send(FORTH, 1), next(wire.sent), "it strikes once");
     }
@@ -286,7 +289,7 @@ class FaultyTransportTest {
         MessageId whole = send(FORTH, 0);
         send(FORTH, 1);
         assertEquals(List.of(whole), List.copyOf(wire.sent));
-        assertEquals(List.of("DAMAGED 1"), List.copyOf(wire.done));
+        assertEquals(List.of("damaged 1"), List.copyOf(wire.done));
     }
 
     @Test

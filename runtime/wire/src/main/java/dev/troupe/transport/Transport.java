@@ -57,9 +57,6 @@ public interface Transport extends AutoCloseable {
      */
     void send(MessageId id, Engine engine, Tensor tensor);
 
-    /** Sends a tensor as {@link #send(MessageId, Engine, Tensor)} does, and damages or loses it on its way. */
-    void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage);
-
     /**
      * Begins an epoch; the first is 0. All buffers granted and all messages held for earlier epochs come back through
      * {@link TransportListener#onReturned}, earlier credits are void, and frames of earlier epochs that still arrive

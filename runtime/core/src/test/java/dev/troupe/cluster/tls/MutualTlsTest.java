@@ -16,7 +16,7 @@ import dev.troupe.transport.tcp.FrameStream;
 import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.LineName;
 import dev.troupe.transport.tcp.Relay;
-import dev.troupe.transport.tcp.Rest;
+import dev.troupe.wire.Rest;
 import dev.troupe.transport.tcp.Security;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -3,8 +3,9 @@ package dev.troupe.collective.aeron;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
-import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.tcp.Connections;
+import dev.troupe.wire.DriverClient;
+import dev.troupe.wire.StreamIds;
 import io.aeron.Aeron;
 import io.aeron.exceptions.AeronException;
 import io.aeron.logbuffer.LogBufferDescriptor;
@@ -13,9 +14,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Groups whose members are in several JVMs: over the media driver that JVMs of one machine share, and over connections or
@@ -25,17 +23,16 @@ import org.slf4j.LoggerFactory;
  */
 public final class AeronCollectives implements AutoCloseable {
     /** The most members of a group, which has a bit of a word for each. */
-    public static final int MOST_MEMBERS = 64;
+    public static final int MOST_MEMBERS = StreamIds.MOST_MEMBERS;
     /** Bytes of a stream in the directory of the media driver at each of its ends, once where both ends share it. */
     public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(Streams.TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
-    private static final Logger LOG = LoggerFactory.getLogger(AeronCollectives.class);
 
     private final Path driverDirectory;
     private final Optional<Connections> connections;
     private final List<AeronMember> members = new CopyOnWriteArrayList<>();
     /** Null until a member has a stream. */
-    private Aeron aeron;
+    private DriverClient client;
 
     private AeronCollectives(Path driverDirectory, Optional<Connections> connections) {
         this.driverDirectory = driverDirectory;
@@ -60,12 +57,10 @@ public final class AeronCollectives implements AutoCloseable {
     }
 
     private synchronized Aeron aeron() {
-        if (aeron == null) {
-            aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
-                    .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
-                    .errorHandler(error -> LOG.warn("the Aeron client of the collectives reports an error", error)));
+        if (client == null) {
+            client = DriverClient.withThread(driverDirectory, "collectives");
         }
-        return aeron;
+        return client.aeron();
     }
 
     /**
@@ -113,8 +108,8 @@ public final class AeronCollectives implements AutoCloseable {
     public void close() {
         members.forEach(member -> member.streams().end());
         synchronized (this) {
-            if (aeron != null) {
-                aeron.close();
+            if (client != null) {
+                client.close();
             }
         }
     }

@@ -5,7 +5,8 @@ import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.FrameStream;
 import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.LineName;
-import dev.troupe.transport.tcp.Rest;
+import dev.troupe.wire.Rest;
+import dev.troupe.wire.StreamIds;
 import io.aeron.Aeron;
 import io.aeron.ChannelUriStringBuilder;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +30,6 @@ import org.agrona.concurrent.IdleStrategy;
 final class Streams implements AutoCloseable {
     /** Three terms of a stream lie in the driver's directory; half of one may be in flight, some thirty frames. */
     static final int TERM_LENGTH = 1 << 20;
-    private static final int FIRST_STREAM_ID = 100_000;
     private static final int LINE_BYTES = 64;
     private static final int FRAMES_OF_EACH_IN_A_TERM = 8;
     /** The most bytes of a payload where a stream is among the ways: a block of a level 1 cache, reduced in its place. */
@@ -82,7 +82,6 @@ final class Streams implements AutoCloseable {
                         && channels.connectedNode(pair / size, pair % size).isPresent())
                 .count();
         int mostOfSocket = connected == size * (size - 1) ? CONNECTION_PAYLOAD : STREAM_PAYLOAD;
-        int first = FIRST_STREAM_ID + number * AeronCollectives.MOST_MEMBERS;
         Map<String, AeronRoute> byChannel = new LinkedHashMap<>();
         for (int other = 0; other < size; other++) {
             OptionalInt node = other == member ? OptionalInt.empty() : channels.connectedNode(member, other);
@@ -99,9 +98,10 @@ final class Streams implements AutoCloseable {
                 routeTo.add(peer);
             } else {
                 others.add(new AeronSource(
-                        aeron.get().addSubscription(channels.channel(other, member), first + other), other, taker));
+                        aeron.get().addSubscription(channels.channel(other, member), StreamIds.ofMember(number, other)),
+                        other, taker));
                 routeTo.add(byChannel.computeIfAbsent(channels.channel(member, other),
-                        channel -> open(aeron.get(), channel, first + member, member)));
+                        channel -> open(aeron.get(), channel, StreamIds.ofMember(number, member), member)));
             }
         }
         routes.addAll(byChannel.values());

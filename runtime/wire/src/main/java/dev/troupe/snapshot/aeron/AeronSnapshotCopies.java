@@ -8,14 +8,14 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.tcp.Connections;
-import io.aeron.Aeron;
+import dev.troupe.wire.DriverClient;
+import dev.troupe.wire.StreamIds;
 import io.aeron.exceptions.AeronException;
 import io.aeron.logbuffer.LogBufferDescriptor;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -32,10 +32,7 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
     /** Bytes of a stream in the directory of the media driver at each of its ends, once where both ends share it. */
     public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
-    /** Stream ids above those of the transport and of any number of groups. */
-    private static final int FIRST_STREAM_ID = 1_000_000_000;
-    private static final int MOST_DOORS = 1 << 30;
-    private static final long CLOSE_TIMEOUT_MILLIS = 5000;
+    private static final long CLOSE_TIMEOUT_SECONDS = 5;
 
     private final NodeMap nodes;
     private final CopyAgent agent;
@@ -69,7 +66,7 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
     public static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
             Optional<Connections> connections, CopyStore snapshots, Listener listener) {
         return connect(nodes, settings, driverDirectory, connections, snapshots, listener,
-                ThreadLocalRandom.current().nextInt(1, MOST_DOORS));
+                ThreadLocalRandom.current().nextInt(1, StreamIds.MOST_DOORS));
     }
 
     static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
@@ -83,30 +80,22 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
             agent.thread().start();
             return new AeronSnapshotCopies(nodes, agent, counters, door);
         }
-        Aeron aeron = null;
+        DriverClient client = null;
         try {
-            aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
-                    .useConductorAgentInvoker(true)
-                    .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
-                    .errorHandler(error -> LOG.warn("the Aeron client of the copies reports an error", error)));
-            CopyAgent agent = new CopyAgent(nodes, door, Optional.of(aeron), connections, snapshots, listener,
+            client = DriverClient.invoked(driverDirectory, "copies");
+            CopyAgent agent = new CopyAgent(nodes, door, Optional.of(client), connections, snapshots, listener,
                     counters);
             IntStream.of(byStream).mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct()
                     .forEach(agent::listen);
             agent.thread().start();
             return new AeronSnapshotCopies(nodes, agent, counters, door);
         } catch (AeronException refused) {
-            if (aeron != null) {
-                aeron.close();
+            if (client != null) {
+                client.close();
             }
             throw new TransportException("copies of snapshots cannot come to node " + self + ": " + refused.getMessage()
                     + "; see that the address is of this machine and its port is free", refused);
         }
-    }
-
-    /** Returns the stream on which all nodes send to a process. */
-    static int streamId(int door) {
-        return FIRST_STREAM_ID + door;
     }
 
     @Override
@@ -140,13 +129,9 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
         }
         agent.stop();
         LOG.debug("node {}: {}", nodes.self(), counters.counters());
-        try {
-            agent.thread().join(CLOSE_TIMEOUT_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        if (agent.thread().isAlive()) {
-            LOG.warn("the thread of the copies did not end within {} ms", CLOSE_TIMEOUT_MILLIS);
+        if (!agent.thread().join(CLOSE_TIMEOUT_SECONDS)) {
+            LOG.warn("the thread of the copies did not end within {} seconds; it is at {}", CLOSE_TIMEOUT_SECONDS,
+                    agent.thread().whereItIs());
         }
     }
 }

@@ -8,8 +8,11 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.LineName;
-import dev.troupe.transport.tcp.Rest;
-import io.aeron.Aeron;
+import dev.troupe.wire.Rest;
+import dev.troupe.wire.AgentThread;
+import dev.troupe.wire.DriverClient;
+import dev.troupe.wire.Mailbox;
+import dev.troupe.wire.StreamIds;
 import io.aeron.ChannelUriStringBuilder;
 import io.aeron.Image;
 import io.aeron.Subscription;
@@ -23,27 +26,18 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.agrona.DirectBuffer;
-import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
+import org.agrona.concurrent.Agent;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The copying thread of a node. Each round it takes commands, sends a few frames to each node, and receives a few. After a
- * round without work it rests, longer each time, and a command wakes it. It never spins, since ranks need the cores.
+ * The agent of a node's copying thread. Each round it takes commands, sends a few frames to each node, and receives a few.
  */
-final class CopyAgent implements Runnable {
+final class CopyAgent implements Agent {
     private static final Logger LOG = LoggerFactory.getLogger(CopyAgent.class);
     private static final int FRAMES_PER_POLL = 16;
-    private static final long MIN_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** The rest during a copy: as long as the media driver sleeps. */
-    private static final long MAX_BUSY_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** The rest without a copy, since each poll takes a core from a rank. */
-    private static final long MIN_IDLE_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
-    /** The longest rest, by which an incoming copy may be noticed late; a rest is no longer than the idle time before it. */
-    private static final long MAX_IDLE_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** A command of another thread. */
     sealed interface Command {
@@ -55,7 +49,7 @@ final class CopyAgent implements Runnable {
     }
 
     /** Empty where all other nodes are of other machines, and connected. */
-    private final Optional<Aeron> aeron;
+    private final Optional<DriverClient> client;
     /** Empty where streams lead to other machines too. */
     private final Optional<Connections> connections;
     private final Rest rest = Rest.open();
@@ -65,89 +59,77 @@ final class CopyAgent implements Runnable {
     private final CopyStore snapshots;
     private final SnapshotCopies.Listener listener;
     private final LiveCopyCounters counters;
-    private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
+    private final Mailbox<Command> commands = new Mailbox<>(rest);
     private final List<Subscription> subscriptions = new ArrayList<>();
     private final Map<Integer, SnapshotSender> senders = new HashMap<>();
     /** Receivers by their streams. */
     private final Map<Image, SnapshotReceiver> receivers = new IdentityHashMap<>();
     private final CopyFrame frame = new CopyFrame();
     private final FragmentHandler onFragment = this::onFragment;
-    private final Thread thread;
-    private long parkNanos = MIN_PARK_NANOS;
-    private volatile boolean isParked;
-    private volatile boolean isRunning = true;
+    private final AgentThread thread;
 
     /**
      * @param door
      *            the door of this process
      */
-    CopyAgent(NodeMap nodes, int door, Optional<Aeron> aeron, Optional<Connections> connections, CopyStore snapshots,
+    CopyAgent(NodeMap nodes, int door, Optional<DriverClient> client, Optional<Connections> connections,
+            CopyStore snapshots,
             SnapshotCopies.Listener listener, LiveCopyCounters counters) {
         this.nodes = nodes;
         this.door = door;
-        this.aeron = aeron;
+        this.client = client;
         this.snapshots = snapshots;
         this.listener = listener;
         this.counters = counters;
         this.connections = connections;
         this.arrivals = new SocketArrivals(rest, this::receiver);
         connections.ifPresent(made -> made.takeCopies(door, arrivals));
-        this.thread = Thread.ofPlatform().name("troupe-copies").daemon().unstarted(this);
+        // Errors are caught too: training does not need copies, but a node that takes a rank over would find no new ones.
+        this.thread = new AgentThread(this, new CopyIdle(commands, connections.isPresent(), this::isBusy),
+                error -> LOG.error("the copies of snapshots ended by an error", error));
     }
 
-    Thread thread() {
+    AgentThread thread() {
         return thread;
+    }
+
+    @Override
+    public String roleName() {
+        return "troupe-copies";
     }
 
     /** Opens a channel for incoming copies, before the thread starts. */
     void listen(String channel) {
         subscriptions.add(
-                aeron.orElseThrow().addSubscription(channel, AeronSnapshotCopies.streamId(door), null, this::onGone));
+                client.orElseThrow().aeron().addSubscription(channel, StreamIds.ofCopies(door), null, this::onGone));
     }
 
     /** Submits a command, from any thread, and wakes this thread if it rests. */
     void submit(Command command) {
-        if (!isRunning) {
-            return;
-        }
-        commands.offer(command);
-        if (isParked) {
-            rest.wake();
+        if (thread.isRunning()) {
+            commands.put(command);
         }
     }
 
     /** Asks the thread to end. */
     void stop() {
-        isRunning = false;
-        rest.wake();
+        thread.stop();
+        commands.wake();
     }
 
     @Override
-    public void run() {
-        try {
-            while (isRunning) {
-                rest(round());
-            }
-        } catch (Throwable e) {
-            // Errors are caught too: training does not need copies, but a node that takes a rank over would find no new
-            // ones.
-            LOG.error("the copies of snapshots ended by an error", e);
-        } finally {
-            isRunning = false;
-            senders.values().forEach(SnapshotSender::close);
-            arrivals.close();
-            rest.close();
-            aeron.ifPresent(Aeron::close);
-        }
+    public void onClose() {
+        senders.values().forEach(SnapshotSender::close);
+        arrivals.close();
+        rest.close();
+        client.ifPresent(DriverClient::close);
     }
 
-    private int round() {
+    @Override
+    public int doWork() {
         int work = arrivals.poll();
-        if (aeron.isPresent()) {
-            work += aeron.get().conductorAgentInvoker().invoke();
-            if (aeron.get().isClosed()) {
-                throw new IllegalStateException("the Aeron client has closed itself");
-            }
+        if (client.isPresent()) {
+            work += client.get().invoke();
         }
         Command command;
         while ((command = commands.poll()) != null) {
@@ -225,8 +207,8 @@ final class CopyAgent implements Runnable {
     private CopyStream stream(int node, int itsDoor) {
         String channel = new ChannelUriStringBuilder(nodes.channel(nodes.self(), node))
                 .termLength(AeronSnapshotCopies.TERM_LENGTH).build();
-        return new AeronCopyStream(aeron.orElseThrow().addExclusivePublication(channel,
-                AeronSnapshotCopies.streamId(itsDoor)), new BufferClaim());
+        return new AeronCopyStream(client.orElseThrow().aeron().addExclusivePublication(channel,
+                StreamIds.ofCopies(itsDoor)), new BufferClaim());
     }
 
     private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
@@ -255,31 +237,6 @@ final class CopyAgent implements Runnable {
         SnapshotReceiver receiver = receivers.remove(image);
         if (receiver != null && receiver.isUnderWay()) {
             receiver.refuse("its sender has gone");
-        }
-    }
-
-    private void rest(int work) {
-        if (work > 0) {
-            parkNanos = MIN_PARK_NANOS;
-            return;
-        }
-        parkNanos = isBusy()
-                ? Math.min(parkNanos, MAX_BUSY_PARK_NANOS)
-                : Math.max(parkNanos, MIN_IDLE_PARK_NANOS);
-        // Set before the queue is read, as submit() reads it after its offer: one of the two sees the other.
-        isParked = true;
-        if (isRunning && commands.isEmpty()) {
-            rest();
-        }
-        isParked = false;
-        parkNanos = Math.min(2 * parkNanos, MAX_IDLE_PARK_NANOS);
-    }
-
-    private void rest() {
-        if (connections.isPresent()) {
-            rest.untilReady(Math.ceilDiv(parkNanos, TimeUnit.MILLISECONDS.toNanos(1)));
-        } else {
-            rest.forNanos(parkNanos);
         }
     }
 

@@ -2,7 +2,7 @@ package dev.troupe.snapshot.aeron;
 
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.FrameStream;
-import dev.troupe.transport.tcp.Rest;
+import dev.troupe.wire.Rest;
 import dev.troupe.transport.tcp.WholeFrame;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -9,20 +9,21 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import org.agrona.DirectBuffer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
+import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.driver.Driver;
 import dev.troupe.transport.tcp.Connections;
-import dev.troupe.transport.tcp.Rest;
+import dev.troupe.wire.Rest;
+import dev.troupe.wire.DriverClient;
+import dev.troupe.wire.Ring;
+import dev.troupe.wire.StreamIds;
 import io.aeron.Aeron;
 import io.aeron.ExclusivePublication;
 import io.aeron.Subscription;
@@ -32,24 +33,20 @@ import io.aeron.Subscription;
  * machines. It has no thread of its own: {@link #invoke} does the client's housekeeping on the transport thread.
  */
 final class AeronClient implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(AeronClient.class);
-    /** The first stream id; other programs often use 0 by default. */
-    private static final int FIRST_STREAM_ID = 7000;
-    /** The first id of streams of a process to itself. */
-    private static final int FIRST_OWN_STREAM_ID = Integer.MIN_VALUE;
     private static final long CONNECT_TIMEOUT_SECONDS = 10;
     /** The longest rest of a thread that each frame wakes: the driver must hear of this client now and then. */
     private static final long WOKEN_REST_NANOS = 16_000_000;
     /** The longest rest of a thread that looks for frames in memory, which wakes no thread. */
     private static final long LOOKING_REST_NANOS = 1_000_000;
 
+    private final DriverClient client;
     private final Aeron aeron;
-    private final AtomicReference<Throwable> lastError;
     private final Path rings;
     private final TransportSettings settings;
     private final Counters counters;
     /** Empty where all nodes are on this machine, or streams go to the others too. */
     private final Optional<Connections> connections;
+    private final FrameHook hook;
     private final Rest rest;
     /** The only stream is that of this node to itself. */
     private boolean isWoken;
@@ -101,13 +98,14 @@ final class AeronClient implements AutoCloseable {
         }
     }
 
-    private AeronClient(Aeron aeron, AtomicReference<Throwable> lastError, Path rings, int nodeCount,
-            TransportSettings settings, Counters counters, Optional<Connections> connections) {
-        this.aeron = aeron;
+    private AeronClient(DriverClient client, Path rings, int nodeCount, TransportSettings settings, Counters counters,
+            Optional<Connections> connections, FrameHook hook) {
+        this.hook = hook;
+        this.client = client;
+        this.aeron = client.aeron();
         this.connections = connections;
         this.rest = Rest.open();
         this.rings = rings;
-        this.lastError = lastError;
         this.settings = settings;
         this.counters = counters;
         this.ways = new Way[nodeCount];
@@ -122,18 +120,9 @@ final class AeronClient implements AutoCloseable {
      *             if a channel cannot be opened
      */
     static AeronClient open(Driver driver, NodeMap nodes, TransportSettings settings, Counters counters,
-            Optional<Connections> connections) {
-        var lastError = new AtomicReference<Throwable>();
-        Aeron.Context context = new Aeron.Context().aeronDirectoryName(driver.directory().toString())
-                .useConductorAgentInvoker(true)
-                .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
-                .errorHandler(error -> {
-                    lastError.set(error);
-                    LOG.warn("the Aeron client reports an error: {}", error.toString());
-                    LOG.debug("where it came from", error);
-                });
-        var client = new AeronClient(Aeron.connect(context), lastError,
-                driver.rings(), nodes.nodeCount(), settings, counters, connections);
+            Optional<Connections> connections, FrameHook hook) {
+        var client = new AeronClient(DriverClient.invoked(driver.directory(), "transport"), driver.rings(),
+                nodes.nodeCount(), settings, counters, connections, hook);
         try {
             client.enter(nodes);
             client.awaitOwnLink((StreamLink) client.link(nodes.self()));
@@ -173,7 +162,7 @@ final class AeronClient implements AutoCloseable {
     private Way open(NodeMap nodes, int node, int since) {
         return connections.isPresent() && !nodes.shareMachine(nodes.self(), node)
                 ? new SocketWay(since, new SocketLink(node, since, connections.get(), rest,
-                        settings.linkTimeout().toNanos(), counters))
+                        settings.linkTimeout().toNanos(), counters, hook))
                 : openStream(nodes, node, since);
     }
 
@@ -200,7 +189,7 @@ final class AeronClient implements AutoCloseable {
                     : Optional.empty();
             link = new StreamLink(node, !shareMachine, publication, ring,
                     node == self ? Optional.of(new HandOvers()) : Optional.empty(), settings.linkTimeout().toNanos(),
-                    counters);
+                    counters, hook);
         } catch (RuntimeException e) {
             throw refused(out, "send to", e);
         }
@@ -226,21 +215,13 @@ final class AeronClient implements AutoCloseable {
                 + "; see that the address is of this machine, its port is free, and the media driver has room", cause);
     }
 
-    /**
-     * Returns an id that no other stream of the driver ever has: the streams of a killed process exist for as long as a
-     * process may pause.
-     */
     private int streamId(NodeMap nodes, int fromNode, int toNode, int since) {
-        if (fromNode == toNode) {
-            return ownStreamId();
-        }
-        int pairs = nodes.nodeCount() * nodes.nodeCount();
-        return FIRST_STREAM_ID + fromNode * nodes.nodeCount() + toNode - since * pairs;
+        return fromNode == toNode ? ownStreamId() : StreamIds.ofNodes(fromNode, toNode, nodes.nodeCount(), since);
     }
 
     /** The stream of this process to itself. */
     int ownStreamId() {
-        return FIRST_OWN_STREAM_ID + (int) aeron.clientId();
+        return StreamIds.ofProcess(aeron.clientId());
     }
 
     private void awaitOwnLink(StreamLink own) {
@@ -267,10 +248,7 @@ final class AeronClient implements AutoCloseable {
      *             if the client has closed itself
      */
     int invoke() {
-        int work = aeron.conductorAgentInvoker().invoke();
-        if (aeron.isClosed()) {
-            throw new IllegalStateException("the Aeron client has closed itself", lastError.get());
-        }
+        int work = client.invoke();
         for (Way way : open) {
             work += way.renew();
         }
@@ -301,27 +279,14 @@ final class AeronClient implements AutoCloseable {
         return isWoken && !awaitsStream ? WOKEN_REST_NANOS : LOOKING_REST_NANOS;
     }
 
-    /** Rests until a connection is ready, another thread wakes this one, or the time is over. */
-    void rest(long nanos) {
-        if (isWoken) {
-            rest.untilReady(Math.ceilDiv(nanos, TimeUnit.MILLISECONDS.toNanos(1)));
-        } else {
-            rest.forNanos(nanos);
-        }
-    }
-
-    /** Ends the rest of the transport thread, or keeps it from the next one; from any thread. */
-    void wake() {
-        rest.wake();
+    /** The rest of the transport thread, which connections end. */
+    Rest rest() {
+        return rest;
     }
 
     @Override
     public void close() {
-        try {
-            aeron.close();
-        } catch (RuntimeException e) {
-            LOG.warn("the Aeron client did not close cleanly", e);
-        }
+        client.close();
         connections.ifPresent(Connections::close);
         Stream.of(ways).filter(Objects::nonNull).forEach(Way::release);
         rest.close();

@@ -26,7 +26,7 @@ import dev.troupe.port.DataPort;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
@@ -70,8 +70,13 @@ public final class AeronTransport implements Transport {
      *             and no files remain
      */
     public static AeronTransport start(NodeMap nodes, TransportSettings settings) {
+        return start(nodes, settings, FrameHook.NONE);
+    }
+
+    /** As {@link #start(NodeMap, TransportSettings)}, with faults of messages. */
+    public static AeronTransport start(NodeMap nodes, TransportSettings settings, FrameHook hook) {
         return start(nodes, settings,
-                needsConnections(nodes, settings) ? Optional.of(ownConnections(nodes)) : Optional.empty());
+                needsConnections(nodes, settings) ? Optional.of(ownConnections(nodes)) : Optional.empty(), hook);
     }
 
     /**
@@ -80,12 +85,15 @@ public final class AeronTransport implements Transport {
      * @param connections
      *            the connections of the node, which are closed with the transport; empty where there are only streams, see
      *            {@link #needsConnections}
+     * @param hook
+     *            {@link FrameHook#NONE} where no faults are injected
      * @throws TransportException
      *             as {@link #start(NodeMap, TransportSettings)}
      */
-    public static AeronTransport start(NodeMap nodes, TransportSettings settings, Optional<Connections> connections) {
+    public static AeronTransport start(NodeMap nodes, TransportSettings settings, Optional<Connections> connections,
+            FrameHook hook) {
         try {
-            return begin(nodes, settings, connections);
+            return begin(nodes, settings, connections, hook);
         } catch (RuntimeException e) {
             connections.ifPresent(Connections::close);
             throw e;
@@ -98,12 +106,13 @@ public final class AeronTransport implements Transport {
                 .anyMatch(node -> !nodes.shareMachine(nodes.self(), node));
     }
 
-    private static AeronTransport begin(NodeMap nodes, TransportSettings settings, Optional<Connections> connections) {
+    private static AeronTransport begin(NodeMap nodes, TransportSettings settings, Optional<Connections> connections,
+            FrameHook hook) {
         NanoClock clock = SystemNanoClock.INSTANCE;
         Counters counters = new Counters();
         Driver driver = Driver.of(nodes, settings);
         try {
-            AeronClient client = AeronClient.open(driver, nodes, settings, counters, connections);
+            AeronClient client = AeronClient.open(driver, nodes, settings, counters, connections, hook);
             TransportAgent agent = new TransportAgent(nodes, client, counters, clock);
             agent.thread().start();
             LOG.debug("transport of node {} of {} started in {}", nodes.self(), nodes.nodeCount(), driver.directory());
@@ -156,21 +165,15 @@ public final class AeronTransport implements Transport {
     @Override
     public void grant(int grantEpoch, Edge edge, Engine engine, Tensor buffer) {
         TransportListener owner = check(edge.toRank(), edge.fromRank(), edge, grantEpoch, engine, buffer);
-        agent.submit(new Command.Grant(grantEpoch, edge,
-                new PostedReceives.Buffer(engine, buffer, engine.fence(), clock.nanoTime()), owner));
+        agent.submit(new PostedReceives.Buffer(grantEpoch, edge, engine, buffer, engine.fence(), clock.nanoTime(),
+                owner));
     }
 
     @Override
     public void send(MessageId id, Engine engine, Tensor tensor) {
-        send(id, engine, tensor, InjectedDamage.NONE);
-    }
-
-    @Override
-    public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
         TransportListener owner = check(id.edge().fromRank(), id.edge().toRank(), id.edge(), id.epoch(), engine,
                 tensor);
-        agent.submit(new Command.Send(
-                new SendQueue.Outgoing(id, engine, tensor, engine.fence(), damage, clock.nanoTime()), owner));
+        agent.submit(new SendQueue.Outgoing(id, engine, tensor, engine.fence(), clock.nanoTime(), owner));
     }
 
     private TransportListener check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {
@@ -251,18 +254,13 @@ public final class AeronTransport implements Transport {
             return answer.get(ANSWER_TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
             throw new IllegalStateException("the transport thread did not answer within " + ANSWER_TIMEOUT_SECONDS
-                    + " second; it stands at " + whereItStands(), e);
+                    + " second; it is at " + agent.thread().whereItIs(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while the transport thread was asked what waits", e);
         } catch (ExecutionException e) {
             throw new IllegalStateException("the transport thread could not say what waits", e);
         }
-    }
-
-    private String whereItStands() {
-        StackTraceElement[] stack = agent.thread().getStackTrace();
-        return stack.length == 0 ? "its end" : stack[0] + (stack.length > 1 ? ", called by " + stack[1] : "");
     }
 
     @Override
@@ -278,16 +276,16 @@ public final class AeronTransport implements Transport {
      */
     @Override
     public void close() {
-        if (Thread.currentThread() == agent.thread()) {
+        if (agent.thread().isCurrent()) {
             throw new IllegalStateException("a transport listener must not close the transport");
         }
         if (closed.getAndSet(true)) {
             return;
         }
         agent.stop();
-        if (!Driver.joinedInTime(agent.thread(), CLOSE_TIMEOUT_SECONDS)) {
-            LOG.error("the transport thread did not end within {} seconds; it stands at {}", CLOSE_TIMEOUT_SECONDS,
-                    whereItStands());
+        if (!agent.thread().join(CLOSE_TIMEOUT_SECONDS)) {
+            LOG.error("the transport thread did not end within {} seconds; it is at {}", CLOSE_TIMEOUT_SECONDS,
+                    agent.thread().whereItIs());
         }
         driver.close();
     }

@@ -1,5 +1,6 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.wire.Ring;
 import dev.troupe.transport.Counters;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -1,28 +1,15 @@
 package dev.troupe.transport.aeron;
 
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
-
-import dev.troupe.protocol.Edge;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportListener;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
-/** The commands of other threads to the transport thread. */
-sealed interface Command {
+/** The commands of other threads to the transport thread. A message and a buffer are the commands that hand them over. */
+sealed interface Command
+        permits Command.Register, Command.Epoch, Command.Pending, SendQueue.Outgoing, PostedReceives.Buffer {
     record Register(int rank, TransportListener listener) implements Command {
-    }
-
-    /** The owner gets a late buffer back, since its rank may have moved to another node by then. */
-    record Grant(int epoch, Edge edge, PostedReceives.Buffer buffer, TransportListener owner)
-            implements
-                Command {
-    }
-
-    /** As {@link Grant}. */
-    record Send(SendQueue.Outgoing message, TransportListener owner)
-            implements
-                Command {
     }
 
     /** An epoch, with the nodes of the ranks in it. */

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 import org.agrona.DirectBuffer;
 
+import dev.troupe.wire.Ring;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.transport.DropReason;

@@ -4,7 +4,7 @@ import dev.troupe.transport.Counters;
 import java.util.concurrent.TimeUnit;
 
 import dev.troupe.protocol.Edge;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.TransportFault;
 
 /**
@@ -24,16 +24,18 @@ abstract class Link {
     private final int node;
     private final long timeoutNanos;
     private final Counters counters;
+    private final FrameHook hook;
     private RuntimeException readFailure;
     private boolean outOfReach;
     private long outOfReachSinceNanos;
     private boolean told;
     private String closed;
 
-    Link(int node, long timeoutNanos, Counters counters) {
+    Link(int node, long timeoutNanos, Counters counters, FrameHook hook) {
         this.node = node;
         this.timeoutNanos = timeoutNanos;
         this.counters = counters;
+        this.hook = hook;
     }
 
     final int node() {
@@ -47,7 +49,7 @@ abstract class Link {
 
     /** Puts the next fragment of a message on its way and advances its position. */
     final Outcome send(SendQueue.Outgoing message, long nowNanos) {
-        if (message.damage == InjectedDamage.LOST) {
+        if (hook.loses(message.id)) {
             message.position = message.byteCount;
             return Outcome.SENT;
         }
@@ -57,6 +59,11 @@ abstract class Link {
     /** Puts credits on their way. */
     final Outcome sendCredit(int epoch, Edge edge, int count, long nowNanos) {
         return closed == null ? putCredit(epoch, edge, count, nowNanos) : Outcome.LATER;
+    }
+
+    /** Whether the checksum of a message's frames is not to fit. */
+    final boolean damages(SendQueue.Outgoing message) {
+        return hook.damages(message.id);
     }
 
     abstract Outcome sendFragment(SendQueue.Outgoing message, long nowNanos);

@@ -18,6 +18,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.TransportListener;
 
 /**
  * The receiver's queues: the granted buffers of each edge, the filled part of the first one, and credits not yet sent.
@@ -61,10 +62,15 @@ final class PostedReceives {
     /**
      * A granted buffer.
      *
+     * @param epoch
+     *            the epoch for which it is granted
      * @param free
      *            reached once the engine does not use it any more
+     * @param owner
+     *            gets the buffer back where it is late, since its rank may have moved to another node by then
      */
-    record Buffer(Engine engine, Tensor tensor, Fence free, long sinceNanos) {
+    record Buffer(int epoch, Edge edge, Engine engine, Tensor tensor, Fence free, long sinceNanos,
+            TransportListener owner) implements Command {
     }
 
     /** Whether a fence is reached. Where the engine has failed it is, since whatever is asked of the engine then says so. */
@@ -104,11 +110,11 @@ final class PostedReceives {
     /**
      * Takes a buffer for an epoch not after the present one; returns false, and does not take it, where that epoch is past.
      */
-    boolean grant(int grantEpoch, Edge on, Buffer buffer) {
-        if (grantEpoch < epoch) {
+    boolean grant(Buffer buffer) {
+        if (buffer.epoch < epoch) {
             return false;
         }
-        IncomingEdge edge = edgeOf(on);
+        IncomingEdge edge = edgeOf(buffer.edge);
         if (!edge.inUse.isEmpty()) {
             edge.inUse.add(buffer);
         } else if (isReached(buffer.free)) {

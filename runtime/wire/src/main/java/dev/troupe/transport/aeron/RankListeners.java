@@ -9,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportListener;
 
@@ -54,6 +55,33 @@ final class RankListeners {
         }
     }
 
+    /** Tells a rank of a message that has left. */
+    void sent(SendQueue.Outgoing message) {
+        try {
+            listeners[message.id.edge().fromRank()].onSent(message.id, message.tensor, message.creditNanos);
+        } catch (RuntimeException e) {
+            threw(e);
+        }
+    }
+
+    /** Tells a rank of a message that is in its buffer. */
+    void landed(MessageId id, Tensor tensor) {
+        try {
+            listeners[id.edge().toRank()].onLanded(id, tensor);
+        } catch (RuntimeException e) {
+            threw(e);
+        }
+    }
+
+    /** Gives a tensor back to a listener, which may be that of an earlier incarnation of its rank. */
+    static void returned(TransportListener owner, Edge edge, Tensor tensor) {
+        try {
+            owner.onReturned(edge, tensor);
+        } catch (RuntimeException e) {
+            threw(e);
+        }
+    }
+
     void tell(int rank, Consumer<TransportListener> news) {
         tell(listeners[rank], news);
     }
@@ -67,7 +95,11 @@ final class RankListeners {
         try {
             news.accept(listener);
         } catch (RuntimeException e) {
-            LOG.error("a transport listener threw", e);
+            threw(e);
         }
+    }
+
+    private static void threw(RuntimeException error) {
+        LOG.error("a transport listener threw", error);
     }
 }

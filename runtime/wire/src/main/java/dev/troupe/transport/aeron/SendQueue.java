@@ -15,7 +15,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.TransportListener;
 
 /**
  * The sender's queues: the messages held and the credits of each edge, and the edge whose turn it is. A message leaves
@@ -29,18 +29,19 @@ final class SendQueue {
     private int epoch;
 
     /** A message on its way out. */
-    static final class Outgoing {
+    static final class Outgoing implements Command {
         final MessageId id;
         final Engine engine;
         final Tensor tensor;
         final long byteCount;
         final long sinceNanos;
+        /** Gets the message back where it is late, since its rank may have moved to another node by then. */
+        final TransportListener owner;
         private final Fence ready;
         /** The bytes of the message that have left. */
         long position;
         /** Those of them that are on the way to a rank of this process, and still read from the tensor. */
         int piecesUnderWay;
-        final InjectedDamage damage;
         /** The time for which it was first on its edge and had no credit. */
         long creditNanos;
         /** The number of the message in its edge and epoch, from 0, in the order of leaving; it wraps around. */
@@ -50,12 +51,13 @@ final class SendQueue {
          * @param ready
          *            reached once the engine has made the tensor
          */
-        Outgoing(MessageId id, Engine engine, Tensor tensor, Fence ready, InjectedDamage damage, long sinceNanos) {
+        Outgoing(MessageId id, Engine engine, Tensor tensor, Fence ready, long sinceNanos,
+                TransportListener owner) {
             this.id = id;
             this.engine = engine;
             this.tensor = tensor;
             this.ready = ready;
-            this.damage = damage;
+            this.owner = owner;
             this.byteCount = tensor.byteCount();
             this.sinceNanos = sinceNanos;
         }

@@ -11,13 +11,13 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import dev.troupe.protocol.Edge;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.FrameReader;
 import dev.troupe.transport.tcp.FrameStream;
 import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.LineName;
-import dev.troupe.transport.tcp.Rest;
+import dev.troupe.wire.Rest;
 
 /**
  * The TCP connection to one node of another machine and from it, while there is one. Where frames were lost with one that
@@ -43,8 +43,8 @@ final class SocketLink extends Link implements FrameReader {
     private int writingLength;
 
     SocketLink(int node, int since, Connections connections, Rest rest, long timeoutNanos,
-            Counters counters) {
-        super(node, timeoutNanos, counters);
+            Counters counters, FrameHook hook) {
+        super(node, timeoutNanos, counters, hook);
         this.line = new Line(connections, LineName.tensors(node), since, rest);
     }
 
@@ -93,7 +93,7 @@ final class SocketLink extends Link implements FrameReader {
 
     private Outcome begin(SendQueue.Outgoing message) throws IOException {
         int length = (int) Math.min(message.remaining(), FrameStream.MOST_PAYLOAD);
-        boolean isDamaged = message.damage == InjectedDamage.DAMAGED;
+        boolean isDamaged = damages(message);
         int at = line.stream().begin(FrameWriter.FRAGMENT_HEADER_BYTES, length);
         MutableDirectBuffer buffer = line.stream().buffer();
         writer.header(buffer, at, message.id, message.number, message.tensor, message.position, length);

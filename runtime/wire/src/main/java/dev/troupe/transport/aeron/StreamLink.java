@@ -6,8 +6,9 @@ import java.util.Optional;
 import org.agrona.MutableDirectBuffer;
 
 import dev.troupe.protocol.Edge;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.wire.Ring;
 import io.aeron.ExclusivePublication;
 import io.aeron.Publication;
 import io.aeron.logbuffer.BufferClaim;
@@ -35,8 +36,8 @@ final class StreamLink extends Link {
      *            the payloads of a process to itself; empty where the node is another
      */
     StreamLink(int node, boolean leavesMachine, ExclusivePublication publication, Optional<Ring> ring,
-            Optional<HandOvers> handOvers, long timeoutNanos, Counters counters) {
-        super(node, timeoutNanos, counters);
+            Optional<HandOvers> handOvers, long timeoutNanos, Counters counters, FrameHook hook) {
+        super(node, timeoutNanos, counters, hook);
         this.writer = new FrameWriter(leavesMachine);
         this.ring = ring.orElse(null);
         this.handOvers = handOvers.orElse(null);
@@ -66,7 +67,7 @@ final class StreamLink extends Link {
         }
         writer.header(claim.buffer(), claim.offset(), message.id, message.number, message.tensor, message.position,
                 piece.length());
-        if (message.damage == InjectedDamage.DAMAGED) {
+        if (damages(message)) {
             writer.damage(claim.buffer(), claim.offset());
         }
         claim.reservedValue(piece.number());
@@ -98,7 +99,7 @@ final class StreamLink extends Link {
                         length);
                 claim.reservedValue(ring.advance(length));
             }
-            if (message.damage == InjectedDamage.DAMAGED) {
+            if (damages(message)) {
                 writer.damage(buffer, claim.offset());
             }
         } catch (RuntimeException e) {

@@ -10,6 +10,7 @@ import org.agrona.DirectBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.troupe.wire.Ring;
 import dev.troupe.transport.TransportException;
 import io.aeron.Subscription;
 import io.aeron.logbuffer.FragmentHandler;

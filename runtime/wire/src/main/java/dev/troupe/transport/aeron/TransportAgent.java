@@ -3,12 +3,11 @@ package dev.troupe.transport.aeron;
 import dev.troupe.transport.Counters;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import org.agrona.DirectBuffer;
-import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
+import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,48 +19,39 @@ import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportFault;
-import dev.troupe.transport.TransportListener;
+import dev.troupe.wire.AgentThread;
+import dev.troupe.wire.Mailbox;
 
 /**
- * The one thread of a transport. Each round it takes commands, sends credits, sends a few fragments of each node's turn, and
- * receives a few. It waits for no engine: a message leaves, and a buffer becomes a credit, in a round that finds the fence
- * before it reached. After a round without work the thread rests, shortly at first and up to a millisecond, and a command
- * wakes it.
+ * The agent of a transport's one thread. Each round it takes commands, sends credits, sends a few fragments of each node's
+ * turn, and receives a few. It waits for no engine: a message leaves, and a buffer becomes a credit, in a round that finds
+ * the fence before it reached.
  */
-final class TransportAgent implements Runnable, PostedReceives.Events {
+final class TransportAgent implements Agent, PostedReceives.Events {
     private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
     /** Fragments of one edge before the next edge's turn: 256 KiB over IPC, some 60 microseconds. */
     private static final int FRAGMENTS_PER_TURN = 4;
     /** Turns towards a node before frames are received again, so that what was just written is read while in cache. */
     private static final int TURNS_PER_ROUND = 4;
     private static final int FRAGMENTS_PER_POLL = FRAGMENTS_PER_TURN * TURNS_PER_ROUND;
-    private static final int SPINS = 20;
-    private static final int YIELDS = 10;
-    /** Rounds without work before a rest that a frame ends: each asks the kernel for each connection. */
-    private static final int WOKEN_SPINS = 2;
-    private static final long MIN_PARK_NANOS = 50_000;
 
     private NodeMap nodes;
     private int[] peers;
     private final AeronClient client;
     private final Counters counters;
     private final NanoClock clock;
-    private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
+    private final Mailbox<Command> commands;
     private final RankListeners listeners;
     private final SendQueue sends;
     private final PostedReceives receives;
     private final Arrivals arrivals;
     private final Consumer<SendQueue.Outgoing> giveBack = this::giveBack;
-    private final Thread thread;
+    private final AgentThread thread;
     /** The epoch that any thread may use; a listener that is told of it may do so before the caller has returned. */
     private final AtomicReference<Command.Epoch> announced;
     private int epoch;
-    private int idleRounds;
     /** Whether in the last round a message or a buffer was behind a fence that an engine had not reached. */
     private boolean awaitsEngine;
-    private long parkNanos;
-    private volatile boolean parked;
-    private volatile boolean running = true;
     /** The error that ended the thread, or null. */
     private volatile TransportFault.TransportEnded end;
     private volatile boolean ended;
@@ -77,7 +67,9 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         this.arrivals = new Arrivals(nodes, counters, clock, listeners, sends, receives);
         this.peers = peersOf(nodes);
         this.announced = new AtomicReference<>(new Command.Epoch(0, nodes));
-        this.thread = Thread.ofPlatform().name("troupe-transport").daemon().unstarted(this);
+        this.commands = new Mailbox<>(client.rest());
+        this.thread = new AgentThread(this,
+                new TransportIdle(client, commands, () -> awaitsEngine, this::awaitsStream), this::onError);
     }
 
     private int nodeOf(int rank) {
@@ -88,16 +80,18 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         return nodes.peers().stream().mapToInt(Integer::intValue).toArray();
     }
 
-    Thread thread() {
+    AgentThread thread() {
         return thread;
+    }
+
+    @Override
+    public String roleName() {
+        return "troupe-transport";
     }
 
     /** Submits a command, from any thread, and wakes the transport thread if it rests. */
     void submit(Command command) {
-        commands.offer(command);
-        if (parked) {
-            client.wake();
-        }
+        commands.put(command);
         if (ended) {
             giveBackCommands();
         }
@@ -120,33 +114,29 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
 
     /** Asks the thread to end. */
     void stop() {
-        running = false;
-        client.wake();
+        thread.stop();
+        commands.wake();
+    }
+
+    private void onError(Throwable error) {
+        LOG.error("the transport thread ended by an error", error);
+        end = new TransportFault.TransportEnded(error instanceof TransportException
+                ? error.getMessage()
+                : "the transport thread ended by an error: " + error);
+        listeners.tellAll(listener -> listener.onFault(end));
     }
 
     @Override
-    public void run() {
-        try {
-            while (running) {
-                rest(round());
-            }
-        } catch (Throwable e) {
-            // Errors are caught too: the ranks must be told that no message will arrive any more.
-            LOG.error("the transport thread ended by an error", e);
-            end = new TransportFault.TransportEnded(e instanceof TransportException
-                    ? e.getMessage()
-                    : "the transport thread ended by an error: " + e);
-            listeners.tellAll(listener -> listener.onFault(end));
-        } finally {
-            sends.clear(giveBack);
-            receives.clear();
-            ended = true;
-            giveBackCommands();
-            client.close();
-        }
+    public void onClose() {
+        sends.clear(giveBack);
+        receives.clear();
+        ended = true;
+        giveBackCommands();
+        client.close();
     }
 
-    private int round() {
+    @Override
+    public int doWork() {
         int work = takeCommands() + receives.freed();
         awaitsEngine = receives.awaitsEngine();
         work += client.invoke();
@@ -163,27 +153,8 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         return work + client.poll(arrivals, FRAGMENTS_PER_POLL);
     }
 
-    private void rest(int work) {
-        if (work > 0) {
-            idleRounds = 0;
-            parkNanos = MIN_PARK_NANOS;
-        } else if (idleRounds < (client.isWoken() ? WOKEN_SPINS : SPINS)) {
-            idleRounds++;
-            Thread.onSpinWait();
-        } else if (idleRounds < SPINS + YIELDS && !client.isWoken()) { // a yield may last a time slice
-            idleRounds++;
-            Thread.yield();
-        } else {
-            // Set before the queue is read, as submit() reads it after its offer: one of the two sees the other.
-            parked = true;
-            if (running && commands.isEmpty()) {
-                client.rest(parkNanos);
-            }
-            parked = false;
-            boolean awaitsStream = sends.next(nodes.self()) != null || receives.nextCreditDue(nodes.self()) != null;
-            // An engine wakes nobody when it reaches a fence.
-            parkNanos = awaitsEngine ? MIN_PARK_NANOS : Math.min(2 * parkNanos, client.longestRestNanos(awaitsStream));
-        }
+    private boolean awaitsStream() {
+        return sends.next(nodes.self()) != null || receives.nextCreditDue(nodes.self()) != null;
     }
 
     private int takeCommands() {
@@ -198,15 +169,14 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
                         listeners.tell(register.rank(), listener -> listener.onEpoch(epoch));
                     }
                 }
-                case Command.Grant grant -> {
-                    if (!receives.grant(grant.epoch(), grant.edge(), grant.buffer())) {
-                        returned(grant.owner(), grant.edge(), grant.buffer().tensor());
+                case PostedReceives.Buffer buffer -> {
+                    if (!receives.grant(buffer)) {
+                        RankListeners.returned(buffer.owner(), buffer.edge(), buffer.tensor());
                     }
                 }
-                case Command.Send send -> {
-                    SendQueue.Outgoing message = send.message();
+                case SendQueue.Outgoing message -> {
                     if (!sends.send(message)) {
-                        returned(send.owner(), message.id.edge(), message.tensor);
+                        RankListeners.returned(message.owner, message.id.edge(), message.tensor);
                     }
                 }
                 case Command.Epoch begun -> {
@@ -281,15 +251,14 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             } else {
                 sends.finish(link.node(), now);
                 counters.sentMessage();
-                listeners.tell(message.id.edge().fromRank(),
-                        listener -> listener.onSent(message.id, message.tensor, message.creditNanos));
+                listeners.sent(message);
             }
         }
         return sent;
     }
 
     private void giveBack(SendQueue.Outgoing message) {
-        returned(listeners.of(message.id.edge().fromRank()), message.id.edge(), message.tensor);
+        RankListeners.returned(listeners.of(message.id.edge().fromRank()), message.id.edge(), message.tensor);
     }
 
     private void abandon(Link link, SendQueue.Outgoing message) {
@@ -310,12 +279,12 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     @Override
     public void landed(MessageId id, Tensor tensor) {
         counters.receivedMessage();
-        listeners.tell(id.edge().toRank(), listener -> listener.onLanded(id, tensor));
+        listeners.landed(id, tensor);
     }
 
     @Override
     public void returned(Edge edge, Tensor tensor) {
-        returned(listeners.of(edge.toRank()), edge, tensor);
+        RankListeners.returned(listeners.of(edge.toRank()), edge, tensor);
     }
 
     @Override
@@ -329,10 +298,6 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     public void damaged(int node, int rank, String why) {
         String sentence = why + ", so a message that rank " + rank + " waits for may never be whole";
         listeners.tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
-    }
-
-    private void returned(TransportListener owner, Edge edge, Tensor tensor) {
-        RankListeners.tell(owner, listener -> listener.onReturned(edge, tensor));
     }
 
     /** Returns the tensors of commands that were submitted after the thread had ended, on any thread, one at a time. */
@@ -349,8 +314,10 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
                         RankListeners.tell(register.listener(), listener -> listener.onFault(end));
                     }
                 }
-                case Command.Grant grant -> returned(grant.owner(), grant.edge(), grant.buffer().tensor());
-                case Command.Send send -> returned(send.owner(), send.message().id.edge(), send.message().tensor);
+                case PostedReceives.Buffer buffer ->
+                    RankListeners.returned(buffer.owner(), buffer.edge(), buffer.tensor());
+                case SendQueue.Outgoing message ->
+                    RankListeners.returned(message.owner, message.id.edge(), message.tensor);
                 case Command.Epoch epochBegun -> LOG.debug("epoch {} came after the end", epochBegun.epoch());
                 case Command.Pending pending -> pending.answer().complete(List.of());
             }

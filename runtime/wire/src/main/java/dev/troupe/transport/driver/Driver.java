@@ -15,6 +15,7 @@ import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.wire.AgentThread;
 import io.aeron.driver.Configuration;
 import io.aeron.driver.MediaDriver;
 import io.aeron.driver.ThreadingMode;
@@ -189,26 +190,9 @@ public final class Driver implements AutoCloseable {
                 LOG.warn("the media driver did not close cleanly", e);
             }
         });
-        if (!joinedInTime(closer, CLOSE_TIMEOUT_SECONDS)) {
+        if (!AgentThread.joinedInTime(closer, CLOSE_TIMEOUT_SECONDS)) {
             LOG.warn("the media driver did not end within {} seconds; going on without it", CLOSE_TIMEOUT_SECONDS);
         }
         deleteFiles();
-    }
-
-    /** Waits for a thread through interrupts, which are kept for the caller. */
-    public static boolean joinedInTime(Thread thread, long timeoutSeconds) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
-        boolean interrupted = false;
-        while (thread.isAlive() && deadline - System.nanoTime() > 0) {
-            try {
-                TimeUnit.NANOSECONDS.timedJoin(thread, deadline - System.nanoTime());
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return !thread.isAlive();
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.transport.tcp;
 
+import dev.troupe.wire.Rest;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -223,8 +224,7 @@ public final class FrameStream implements AutoCloseable {
             parts[1] = NOTHING;
             wire.write(parts);
         }
-        isDone &= !out.hasRemaining();
-        isDone &= wire.flush();
+        isDone &= wire.flush() & !out.hasRemaining();
         watchRoom(!isDone);
         return isDone;
     }

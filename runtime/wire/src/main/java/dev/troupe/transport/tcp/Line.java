@@ -1,5 +1,6 @@
 package dev.troupe.transport.tcp;
 
+import dev.troupe.wire.Rest;
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.Optional;

@@ -36,7 +36,7 @@ import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.protocol.MessageKind;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportCounters;
@@ -53,6 +53,7 @@ class AeronTransportTest {
 
     @TempDir
     Path folder;
+    private final NamedMessages hook = new NamedMessages();
     private Path directory;
     private AeronTransport transport;
     private final List<Ear> ears = new ArrayList<>();
@@ -61,7 +62,7 @@ class AeronTransportTest {
     void start() {
         directory = folder.resolve("driver");
         transport = AeronTransport.start(NodeMap.single(WORLD_SIZE),
-                new TransportSettings(Optional.of(directory), 1 << 20, Duration.ofSeconds(5)));
+                new TransportSettings(Optional.of(directory), 1 << 20, Duration.ofSeconds(5)), hook);
         for (int rank = 0; rank < WORLD_SIZE; rank++) {
             ears.add(new Ear());
             transport.register(rank, ears.get(rank));
@@ -89,7 +90,8 @@ class AeronTransportTest {
         for (int credit = 0; credit < 2; credit++) {
             transport.grant(0, edge, Samples.ENGINE, Samples.zeros(20_000));
         }
-        transport.send(Samples.id(edge, 0), Samples.ENGINE, damaged, InjectedDamage.DAMAGED);
+        hook.damage(Samples.id(edge, 0));
+        transport.send(Samples.id(edge, 0), Samples.ENGINE, damaged);
         transport.send(Samples.id(edge, 1), Samples.ENGINE, whole);
         assertSame(damaged, Ear.next(ears.get(0).sent).tensor());
         Ear.Heard landed = Ear.next(ears.get(1).landed);
@@ -109,7 +111,8 @@ class AeronTransportTest {
         for (int credit = 0; credit < 2; credit++) {
             transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
         }
-        transport.send(Samples.id(edge, 0), Samples.ENGINE, lost, InjectedDamage.LOST);
+        hook.lose(Samples.id(edge, 0));
+        transport.send(Samples.id(edge, 0), Samples.ENGINE, lost);
         assertSame(lost, Ear.next(ears.get(0).sent).tensor());
         transport.send(Samples.id(edge, 1), Samples.ENGINE, lost);
         assertEquals(1, Ear.next(ears.get(1).landed).id().microbatch());

@@ -32,7 +32,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.DropReason;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportFault;
@@ -50,6 +50,7 @@ class HandOversTest {
 
     @TempDir
     Path folder;
+    private final NamedMessages hook = new NamedMessages();
     private AeronTransport transport;
     private final Ear sender = new Ear();
     private final Ear receiver = new Ear();
@@ -57,7 +58,7 @@ class HandOversTest {
     @BeforeEach
     void start() {
         transport = AeronTransport.start(NodeMap.single(2),
-                new TransportSettings(Optional.of(folder.resolve("driver")), 1 << 20, Duration.ofSeconds(5)));
+                new TransportSettings(Optional.of(folder.resolve("driver")), 1 << 20, Duration.ofSeconds(5)), hook);
         transport.register(0, sender);
         transport.register(1, receiver);
     }
@@ -129,7 +130,8 @@ class HandOversTest {
             Engine engine = Samples.in(arena.allocate(ELEMENTS * Integer.BYTES, Long.BYTES).fill((byte) 3));
             transport.grant(0, EDGE, Samples.ENGINE, Samples.zeros(ELEMENTS));
             transport.grant(0, EDGE, Samples.ENGINE, Samples.zeros(ELEMENTS));
-            transport.send(Samples.id(EDGE, 0), engine, Samples.zeros(ELEMENTS), InjectedDamage.DAMAGED);
+            hook.damage(Samples.id(EDGE, 0));
+            transport.send(Samples.id(EDGE, 0), engine, Samples.zeros(ELEMENTS));
             transport.send(Samples.id(EDGE, 1), engine, Samples.zeros(ELEMENTS));
             assertEquals(1, Ear.next(receiver.landed).id().microbatch());
             assertInstanceOf(TransportFault.DamageFault.class, Ear.next(receiver.faults));

@@ -11,7 +11,7 @@ import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
@@ -41,6 +41,7 @@ class NeighbourTest {
 
     @TempDir
     Path folder;
+    private final NamedMessages hook = new NamedMessages();
     private SharedDriver driver;
     private AeronTransport here;
     private AeronTransport there;
@@ -55,7 +56,7 @@ class NeighbourTest {
         List<NodeMap> maps = IntStream.of(0, 1)
                 .mapToObj(node -> new NodeMap(node, List.of(0, 1), List.of(machine, machine), Set.of(0, 1))).toList();
         driver = SharedDriver.start(folder.resolve("driver"), maps, 0, settings);
-        here = AeronTransport.start(maps.get(0), settings);
+        here = AeronTransport.start(maps.get(0), settings, hook);
         there = AeronTransport.start(maps.get(1), settings);
         here.register(0, sender);
         there.register(1, receiver);
@@ -94,7 +95,8 @@ class NeighbourTest {
         grant(LARGE);
         Tensor source = Samples.random(7, LARGE);
         Tensor damaged = Samples.zeros(LARGE);
-        here.send(Samples.id(EDGE, 0), Samples.ENGINE, damaged, InjectedDamage.DAMAGED);
+        hook.damage(Samples.id(EDGE, 0));
+        here.send(Samples.id(EDGE, 0), Samples.ENGINE, damaged);
         assertSame(damaged, Ear.next(sender.sent).tensor(), "what is refused gives its room back");
         grant(LARGE);
         here.send(Samples.id(EDGE, 1), Samples.ENGINE, source);

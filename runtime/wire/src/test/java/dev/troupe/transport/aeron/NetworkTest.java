@@ -13,7 +13,7 @@ import dev.troupe.port.DataPort;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Endpoint;
-import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportFault;
@@ -60,6 +60,7 @@ class NetworkTest {
 
     @TempDir
     Path folder;
+    private final NamedMessages hook = new NamedMessages();
     private Relay relay;
     private AeronTransport here;
     private AeronTransport there;
@@ -85,7 +86,7 @@ class NetworkTest {
         NodeMap nodes = new NodeMap(self, List.of(0, 1),
                 List.of(new Endpoint("127.0.0.1", 0), new Endpoint("127.0.0.2", relay.port())), Set.of(0, 1));
         return AeronTransport.start(nodes, new TransportSettings(Optional.of(folder.resolve("driver" + self)), 1 << 20,
-                Duration.ofSeconds(5)), Optional.of(connections(nodes, port)));
+                Duration.ofSeconds(5)), Optional.of(connections(nodes, port)), hook);
     }
 
     private static Connections connections(NodeMap nodes, InetSocketAddress port) {
@@ -178,7 +179,8 @@ class NetworkTest {
         grant(0, LARGE);
         grant(0, LARGE);
         Tensor damaged = Samples.zeros(LARGE);
-        here.send(Samples.id(EDGE, 0), Samples.ENGINE, damaged, InjectedDamage.DAMAGED);
+        hook.damage(Samples.id(EDGE, 0));
+        here.send(Samples.id(EDGE, 0), Samples.ENGINE, damaged);
         assertSame(damaged, Ear.next(sender.sent).tensor());
         Tensor source = Samples.random(7, LARGE);
         here.send(Samples.id(EDGE, 1), Samples.ENGINE, source);
@@ -194,7 +196,8 @@ class NetworkTest {
     void shouldNoticeALostMessageByTheNext() throws InterruptedException {
         grant(0, 100);
         grant(0, 100);
-        here.send(Samples.id(EDGE, 0), Samples.ENGINE, Samples.zeros(100), InjectedDamage.LOST);
+        hook.lose(Samples.id(EDGE, 0));
+        here.send(Samples.id(EDGE, 0), Samples.ENGINE, Samples.zeros(100));
         here.send(Samples.id(EDGE, 1), Samples.ENGINE, Samples.zeros(100));
         assertEquals(1, Ear.next(receiver.landed).id().microbatch());
         assertInstanceOf(TransportFault.MessageFault.class, Ear.next(receiver.faults));

@@ -72,7 +72,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     }
 
     private void grant(Edge on, Engine engine, Tensor buffer) {
-        assertTrue(receives.grant(0, on, new PostedReceives.Buffer(engine, buffer, Fence.REACHED, 0)));
+        assertTrue(receives.grant(new PostedReceives.Buffer(0, on, engine, buffer, Fence.REACHED, 0, null)));
     }
 
     private DropReason land(int microbatch, long offset, int length) {
@@ -178,8 +178,8 @@ class PostedReceivesTest implements PostedReceives.Events {
         assertNull(land(1, 0, 192));
         receives.epoch(1);
         assertTrue(
-                receives.grant(1, edge,
-                        new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0)));
+                receives.grant(
+                        new PostedReceives.Buffer(1, edge, Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0, null)));
         assertNull(land(Samples.fragment(new MessageId(1, 5, edge, 1), message, 0, 192)));
         assertEquals(2, lost.size());
     }
@@ -207,7 +207,8 @@ class PostedReceivesTest implements PostedReceives.Events {
         book.damaged(1, "why");
         assertEquals(List.of(), damaged, "nobody waits");
         for (Edge granted : List.of(Samples.edge(3, 0), fromThere, Samples.edge(2, 0), Samples.edge(1, 0))) {
-            book.grant(0, granted, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0));
+            book.grant(
+                    new PostedReceives.Buffer(0, granted, Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0, null));
         }
         book.damaged(1, "why");
         book.damaged(1, "why");
@@ -217,7 +218,7 @@ class PostedReceivesTest implements PostedReceives.Events {
         assertNull(book.land(frame));
         assertEquals(List.of(), lost, "that the damaged one is missing is no news");
         book.epoch(1);
-        book.grant(1, fromThere, new PostedReceives.Buffer(Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0));
+        book.grant(new PostedReceives.Buffer(1, fromThere, Samples.ENGINE, Samples.zeros(48), Fence.REACHED, 0, null));
         book.damaged(1, "why");
         assertEquals(List.of("node 1, rank 0", "node 1, rank 1", "node 1, rank 1"), damaged);
     }
@@ -242,7 +243,7 @@ class PostedReceivesTest implements PostedReceives.Events {
         assertEquals(DropReason.OLD_EPOCH, land(0, 64, 128));
         assertEquals(DropReason.FUTURE_EPOCH,
                 land(Samples.fragment(new MessageId(2, 5, edge, 0), message, 0, 192)));
-        assertFalse(receives.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, buffer, Fence.REACHED, 0)));
+        assertFalse(receives.grant(new PostedReceives.Buffer(0, edge, Samples.ENGINE, buffer, Fence.REACHED, 0, null)));
         assertEquals(List.of(), landed);
     }
 
@@ -260,7 +261,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     void shouldMakeCreditsOfBuffersThatTheirEnginesDoNotUse() {
         Samples.Gate free = new Samples.Gate();
         Tensor first = Samples.zeros(48);
-        assertTrue(receives.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, first, free, 0)));
+        assertTrue(receives.grant(new PostedReceives.Buffer(0, edge, Samples.ENGINE, first, free, 0, null)));
         Tensor second = grant(edge, 48);
         assertEquals(0, receives.freed());
         assertNull(receives.nextCreditDue(0), "buffers are filled in the order of their grants");
@@ -271,7 +272,7 @@ class PostedReceivesTest implements PostedReceives.Events {
         assertEquals(2, receives.nextCreditDue(0).creditsDue);
         free.isOpen = false;
         Tensor third = Samples.zeros(48);
-        assertTrue(receives.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, third, free, 0)));
+        assertTrue(receives.grant(new PostedReceives.Buffer(0, edge, Samples.ENGINE, third, free, 0, null)));
         receives.clear();
         assertEquals(List.of(first, second, third), returned);
         assertFalse(receives.awaitsEngine());
@@ -300,8 +301,8 @@ class PostedReceivesTest implements PostedReceives.Events {
             var book = new PostedReceives(1, rank -> 0, this);
             Tensor other = Samples.zeros(48);
             Tensor mine = Samples.zeros(48);
-            book.grant(0, Samples.edge(1, 0), new PostedReceives.Buffer(Samples.ENGINE, other, Fence.REACHED, 0));
-            book.grant(0, edge, new PostedReceives.Buffer(Samples.ENGINE, mine, Fence.REACHED, 0));
+            book.grant(new PostedReceives.Buffer(0, Samples.edge(1, 0), Samples.ENGINE, other, Fence.REACHED, 0, null));
+            book.grant(new PostedReceives.Buffer(0, edge, Samples.ENGINE, mine, Fence.REACHED, 0, null));
             for (int shot = 0; shot < 100; shot++) {
                 int offset = 64 * random.nextInt(3);
                 UnsafeBuffer bytes = Samples.fragment(Samples.id(edge, random.nextInt(2)), message, offset, 64);

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Test;
 
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Tensor;
-import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
@@ -30,7 +29,7 @@ class SendQueueTest {
 
     private SendQueue.Outgoing message(int epoch, Edge edge, int microbatch) {
         return new SendQueue.Outgoing(new MessageId(epoch, 0, edge, microbatch), Samples.ENGINE, tensor, Fence.REACHED,
-                InjectedDamage.NONE, 0);
+                0, null);
     }
 
     private SendQueue.Outgoing send(int epoch, Edge edge, int microbatch) {
@@ -164,11 +163,11 @@ class SendQueueTest {
     @Test
     void shouldSayWhatWaitsForWhatTheLongestFirst() {
         queue.send(new SendQueue.Outgoing(Samples.id(near, 0), Samples.ENGINE, tensor, Fence.REACHED,
-                InjectedDamage.NONE, 30));
+                30, null));
         queue.send(new SendQueue.Outgoing(Samples.id(near, 1), Samples.ENGINE, tensor, Fence.REACHED,
-                InjectedDamage.NONE, 40));
+                40, null));
         var receives = new PostedReceives(2, rank -> rank / 2, null);
-        receives.grant(0, nearToo, new PostedReceives.Buffer(Samples.ENGINE, tensor, Fence.REACHED, 10));
+        receives.grant(new PostedReceives.Buffer(0, nearToo, Samples.ENGINE, tensor, Fence.REACHED, 10, null));
         List<PendingTransfer> pending = Diagnosis.of(queue, receives, 50);
         assertEquals(List.of(PendingTransfer.State.BUFFER_NOT_FILLED, PendingTransfer.State.SEND_WITHOUT_CREDIT),
                 pending.stream().map(PendingTransfer::state).toList());

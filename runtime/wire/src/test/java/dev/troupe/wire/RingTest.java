@@ -1,4 +1,4 @@
-package dev.troupe.transport.aeron;
+package dev.troupe.wire;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;

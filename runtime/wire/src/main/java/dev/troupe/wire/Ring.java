@@ -1,4 +1,4 @@
-package dev.troupe.transport.aeron;
+package dev.troupe.wire;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -20,7 +20,9 @@ import dev.troupe.transport.TransportSettings;
  *
  * <p>Thread rule: each process has an object of its own, for one thread.
  */
-final class Ring implements AutoCloseable {
+public final class Ring implements AutoCloseable {
+    /** Payloads begin at multiples of these bytes. */
+    public static final int UNIT_BYTES = 64;
     private static final int HEADER_BYTES = TransportSettings.RING_HEADER_BYTES;
     private static final VarHandle POSITION = ValueLayout.JAVA_LONG.varHandle();
 
@@ -46,7 +48,7 @@ final class Ring implements AutoCloseable {
      * @param capacity
      *            bytes, a multiple of {@link FrameWriter#PAYLOAD_UNIT}
      */
-    static Ring create(Path file, int capacity) throws IOException {
+    public static Ring create(Path file, int capacity) throws IOException {
         Files.createDirectories(file.getParent());
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             // Every page is written, since a page without room at its first touch would end the process.
@@ -64,34 +66,34 @@ final class Ring implements AutoCloseable {
      * Opens a ring for its reader, and deletes its name: its memory is freed with its two processes, also where they
      * are killed.
      */
-    static Ring open(Path file) throws IOException {
+    public static Ring open(Path file) throws IOException {
         Ring ring = new Ring(file);
         Files.delete(file);
         return ring;
     }
 
     /** Returns the bytes that can be written now in one piece: all that are wanted, or fewer in whole units, or 0. */
-    int room(int wanted) {
+    public int room(int wanted) {
         long read = (long) POSITION.getAcquire(header, 0L);
         long free = Math.min(capacity - (position - read), capacity - position % capacity);
         return (int) Math.min(wanted, free);
     }
 
     /** Returns the memory for the next payload, of the bytes that {@link #room} returned. */
-    MemorySegment next(int length) {
+    public MemorySegment next(int length) {
         return payloads.asSlice(position % capacity, length);
     }
 
     /** Marks the next payload as written; returns the position after it, for its frame. */
-    long advance(int length) {
+    public long advance(int length) {
         position += units(length);
         return position;
     }
 
     /** Whether a payload that ends at a position is one the writer can have written. */
-    boolean holds(long end, int length) {
+    public boolean holds(long end, int length) {
         long start = end - units(length);
-        return isAhead(end) && end % FrameWriter.PAYLOAD_UNIT == 0 && start >= position
+        return isAhead(end) && end % UNIT_BYTES == 0 && start >= position
                 && start % capacity + length <= capacity;
     }
 
@@ -100,12 +102,12 @@ final class Ring implements AutoCloseable {
     }
 
     /** Returns a payload that the ring {@link #holds}; valid until {@link #free}. */
-    MemorySegment payload(long end, int length) {
+    public MemorySegment payload(long end, int length) {
         return payloads.asSlice((end - units(length)) % capacity, length);
     }
 
     /** Frees all bytes up to a position, read or not. */
-    void free(long end) {
+    public void free(long end) {
         if (isAhead(end)) {
             position = end;
             POSITION.setRelease(header, 0L, end);
@@ -113,7 +115,7 @@ final class Ring implements AutoCloseable {
     }
 
     private static long units(int length) {
-        return (length + FrameWriter.PAYLOAD_UNIT - 1L) / FrameWriter.PAYLOAD_UNIT * FrameWriter.PAYLOAD_UNIT;
+        return (length + UNIT_BYTES - 1L) / UNIT_BYTES * UNIT_BYTES;
     }
 
     @Override

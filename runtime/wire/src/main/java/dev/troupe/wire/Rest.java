@@ -1,4 +1,4 @@
-package dev.troupe.transport.tcp;
+package dev.troupe.wire;
 
 import dev.troupe.transport.TransportException;
 import java.io.IOException;
@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -32,12 +33,12 @@ public final class Rest implements AutoCloseable {
     }
 
     /** Watches a connection that does not wait, until it is closed. */
-    SelectionKey watch(SocketChannel socket) throws IOException {
+    public SelectionKey watch(SocketChannel socket) throws IOException {
         return socket.register(selector, SelectionKey.OP_READ);
     }
 
     /** Lets go of connections that are closed, which the kernel would hold until the next rest. */
-    void settle() {
+    public void settle() {
         try {
             selector.selectNow(_ -> {
             });
@@ -56,10 +57,14 @@ public final class Rest implements AutoCloseable {
         }
     }
 
-    /** Rests until the thread is woken or the time is over. */
-    public void forNanos(long nanos) {
-        resting = Thread.currentThread();
-        LockSupport.parkNanos(this, nanos);
+    /** Rests until the thread is woken or the time is over, or with {@code watches} as {@link #untilReady} does. */
+    void during(long nanos, boolean watches) {
+        if (watches) {
+            untilReady(Math.ceilDiv(nanos, TimeUnit.MILLISECONDS.toNanos(1)));
+        } else {
+            resting = Thread.currentThread();
+            LockSupport.parkNanos(this, nanos);
+        }
     }
 
     /** Wakes the thread, or keeps it from its next rest. */

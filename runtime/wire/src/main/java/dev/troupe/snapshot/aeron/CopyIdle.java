@@ -1,0 +1,53 @@
+package dev.troupe.snapshot.aeron;
+
+import dev.troupe.wire.Mailbox;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.IdleStrategy;
+
+/** The idle strategy of a copying thread: it rests, longer each time, and never spins, since ranks need the cores. */
+final class CopyIdle implements IdleStrategy {
+    private static final long MIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+    /** The rest during a copy: as long as the media driver sleeps. */
+    private static final long MAX_BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** The rest without a copy, since each poll takes a core from a rank. */
+    private static final long MIN_IDLE_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+    /** The longest rest, by which an incoming copy may be noticed late; a rest is no longer than the idle time before it. */
+    private static final long MAX_IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final Mailbox<?> mailbox;
+    private final boolean watchesConnections;
+    private final BooleanSupplier isBusy;
+    private long nanos = MIN_NANOS;
+
+    /**
+     * @param isBusy
+     *            whether a copy is on its way
+     */
+    CopyIdle(Mailbox<?> mailbox, boolean watchesConnections, BooleanSupplier isBusy) {
+        this.mailbox = mailbox;
+        this.watchesConnections = watchesConnections;
+        this.isBusy = isBusy;
+    }
+
+    @Override
+    public void idle(int work) {
+        if (work > 0) {
+            reset();
+        } else {
+            idle();
+        }
+    }
+
+    @Override
+    public void idle() {
+        nanos = isBusy.getAsBoolean() ? Math.min(nanos, MAX_BUSY_NANOS) : Math.max(nanos, MIN_IDLE_NANOS);
+        mailbox.rest(nanos, watchesConnections);
+        nanos = Math.min(2 * nanos, MAX_IDLE_NANOS);
+    }
+
+    @Override
+    public void reset() {
+        nanos = MIN_NANOS;
+    }
+}

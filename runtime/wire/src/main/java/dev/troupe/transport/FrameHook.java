@@ -1,0 +1,23 @@
+package dev.troupe.transport;
+
+/** What becomes of messages on their way: nothing, but where somebody injects faults. Called on the transport thread. */
+public interface FrameHook {
+    /** Leaves every message as it is. */
+    FrameHook NONE = new FrameHook() {
+        @Override
+        public boolean loses(MessageId message) {
+            return false;
+        }
+
+        @Override
+        public boolean damages(MessageId message) {
+            return false;
+        }
+    };
+
+    /** Whether the frames of a message are lost, as on a bad network: its sender counts them as sent. */
+    boolean loses(MessageId message);
+
+    /** Whether the frames of a message leave with a checksum that does not fit. */
+    boolean damages(MessageId message);
+}

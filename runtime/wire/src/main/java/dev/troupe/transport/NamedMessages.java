@@ -1,0 +1,36 @@
+package dev.troupe.transport;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** A hook that loses and damages the messages that are named to it before they are sent. Any thread. */
+public final class NamedMessages implements FrameHook {
+    private final Set<MessageId> lost = ConcurrentHashMap.newKeySet();
+    private final Set<MessageId> damaged = ConcurrentHashMap.newKeySet();
+
+    /** The message is lost. */
+    public void lose(MessageId message) {
+        lost.add(message);
+    }
+
+    /** The message is damaged. */
+    public void damage(MessageId message) {
+        damaged.add(message);
+    }
+
+    /** The message has left. */
+    public void forget(MessageId message) {
+        lost.remove(message);
+        damaged.remove(message);
+    }
+
+    @Override
+    public boolean loses(MessageId message) {
+        return lost.contains(message);
+    }
+
+    @Override
+    public boolean damages(MessageId message) {
+        return damaged.contains(message);
+    }
+}

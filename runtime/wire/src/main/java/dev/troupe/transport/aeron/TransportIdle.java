@@ -1,0 +1,68 @@
+package dev.troupe.transport.aeron;
+
+import dev.troupe.wire.Mailbox;
+import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.IdleStrategy;
+
+/**
+ * The idle strategy of a transport's thread: it spins and yields, and rests then, shortly at first and up to a
+ * millisecond, or longer where each frame wakes it.
+ */
+final class TransportIdle implements IdleStrategy {
+    private static final int SPINS = 20;
+    private static final int YIELDS = 10;
+    /** Rounds without work before a rest that a frame ends: each asks the kernel for each connection. */
+    private static final int WOKEN_SPINS = 2;
+    private static final long MIN_REST_NANOS = 50_000;
+
+    private final AeronClient client;
+    private final Mailbox<?> mailbox;
+    private final BooleanSupplier awaitsEngine;
+    private final BooleanSupplier awaitsStream;
+    private int idleRounds;
+    private long restNanos = MIN_REST_NANOS;
+
+    /**
+     * @param awaitsEngine
+     *            whether a message or a buffer was behind a fence in the last round; an engine that reaches one wakes nobody
+     * @param awaitsStream
+     *            whether a stream must have room again, of which no thread is told
+     */
+    TransportIdle(AeronClient client, Mailbox<?> mailbox, BooleanSupplier awaitsEngine, BooleanSupplier awaitsStream) {
+        this.client = client;
+        this.mailbox = mailbox;
+        this.awaitsEngine = awaitsEngine;
+        this.awaitsStream = awaitsStream;
+    }
+
+    @Override
+    public void idle(int work) {
+        if (work > 0) {
+            reset();
+        } else {
+            idle();
+        }
+    }
+
+    @Override
+    public void idle() {
+        if (idleRounds < (client.isWoken() ? WOKEN_SPINS : SPINS)) {
+            idleRounds++;
+            Thread.onSpinWait();
+        } else if (idleRounds < SPINS + YIELDS && !client.isWoken()) { // a yield may last a time slice
+            idleRounds++;
+            Thread.yield();
+        } else {
+            mailbox.rest(restNanos, client.isWoken());
+            restNanos = awaitsEngine.getAsBoolean()
+                    ? MIN_REST_NANOS
+                    : Math.min(2 * restNanos, client.longestRestNanos(awaitsStream.getAsBoolean()));
+        }
+    }
+
+    @Override
+    public void reset() {
+        idleRounds = 0;
+        restNanos = MIN_REST_NANOS;
+    }
+}

@@ -1,0 +1,82 @@
+package dev.troupe.wire;
+
+import dev.troupe.transport.TransportSettings;
+import io.aeron.Aeron;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client of a media driver, which the same pauses of a process leave alive as the driver.
+ *
+ * <p>Thread rule: one of {@link #invoked} belongs to one thread, which calls {@link #invoke} in each of its rounds; any
+ * thread may call one of {@link #withThread}.
+ */
+public final class DriverClient implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DriverClient.class);
+
+    private final String user;
+    private final Aeron aeron;
+    private final AtomicReference<Throwable> lastError = new AtomicReference<>();
+
+    private DriverClient(Path driverDirectory, String user, boolean isInvoked) {
+        this.user = user;
+        this.aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
+                .useConductorAgentInvoker(isInvoked)
+                .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
+                .errorHandler(this::onError));
+    }
+
+    /**
+     * Connects a client whose housekeeping its owner's thread does.
+     *
+     * @param user
+     *            what it is for, as in "the Aeron client of the transport"
+     * @throws io.aeron.exceptions.AeronException
+     *             where no driver answers
+     */
+    public static DriverClient invoked(Path driverDirectory, String user) {
+        return new DriverClient(driverDirectory, user, true);
+    }
+
+    /** As {@link #invoked}, where a thread of the client does its housekeeping. */
+    public static DriverClient withThread(Path driverDirectory, String user) {
+        return new DriverClient(driverDirectory, user, false);
+    }
+
+    private void onError(Throwable error) {
+        lastError.set(error);
+        LOG.warn("the Aeron client of the {} reports an error: {}", user, error.toString());
+        LOG.debug("where it came from", error);
+    }
+
+    /** Returns the client for its streams; it is closed with this. */
+    public Aeron aeron() {
+        return aeron;
+    }
+
+    /**
+     * Does the housekeeping; returns the amount of work.
+     *
+     * @throws IllegalStateException
+     *             where the client has closed itself
+     */
+    public int invoke() {
+        int work = aeron.conductorAgentInvoker().invoke();
+        if (aeron.isClosed()) {
+            throw new IllegalStateException("the Aeron client of the " + user + " has closed itself", lastError.get());
+        }
+        return work;
+    }
+
+    @Override
+    public void close() {
+        try {
+            aeron.close();
+        } catch (RuntimeException e) {
+            LOG.warn("the Aeron client of the {} did not close cleanly", user, e);
+        }
+    }
+}

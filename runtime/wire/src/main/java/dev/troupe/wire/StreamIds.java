@@ -1,0 +1,81 @@
+package dev.troupe.wire;
+
+/**
+ * The register of Aeron's stream ids: each use of the wire has a range of its own, so that no two uses of one media driver
+ * meet. No id below is used twice in the life of a driver, since the streams of a killed process exist for as long as a
+ * process may pause.
+ *
+ * <table>
+ * <caption>Ranges</caption>
+ * <tr><th>use</th><th>ids</th></tr>
+ * <tr><td>the transport, of a process to itself</td><td>from -2,147,483,648 up, by the driver's number of the
+ * client</td></tr>
+ * <tr><td>the transport, between nodes</td><td>from 7,000 + pairs of nodes down, a block of pairs for each move of
+ * ranks</td></tr>
+ * <tr><td>collectives</td><td>from 100,000 up, 64 for each group and move of ranks</td></tr>
+ * <tr><td>copies of snapshots</td><td>from 1,000,000,000 up, by the door of the receiving process</td></tr>
+ * </table>
+ */
+public final class StreamIds {
+    /** The most members of a group between processes. */
+    public static final int MOST_MEMBERS = 64;
+    /** The doors of processes are below this number. */
+    public static final int MOST_DOORS = 1 << 30;
+    private static final int OF_PROCESSES = Integer.MIN_VALUE;
+    /** Half the negative numbers: as many clients of one driver as there will ever be, and as many moves of ranks. */
+    private static final int MOST_CLIENTS = 1 << 30;
+    /** Other programs often use 0 by default. */
+    private static final int OF_NODES = 7000;
+    private static final int OF_GROUPS = 100_000;
+    private static final int OF_COPIES = 1_000_000_000;
+
+    private StreamIds() {
+    }
+
+    /**
+     * The stream of a process to itself.
+     *
+     * @param clientId
+     *            the number that the driver gave to the client
+     */
+    public static int ofProcess(long clientId) {
+        return Math.toIntExact(OF_PROCESSES + within(clientId, MOST_CLIENTS, "clients of a media driver"));
+    }
+
+    /**
+     * The transport's stream from one node to another.
+     *
+     * @param since
+     *            the epoch since which both have their present ranks
+     */
+    public static int ofNodes(int fromNode, int toNode, int nodeCount, int since) {
+        long pairs = (long) nodeCount * nodeCount;
+        long first = OF_NODES + (long) fromNode * nodeCount + toNode;
+        within(first, OF_GROUPS, "pairs of nodes");
+        return Math.toIntExact(first - within(since * pairs, MOST_CLIENTS, "moves of ranks"));
+    }
+
+    /**
+     * The stream of a member to the others of its group.
+     *
+     * @param number
+     *            number of the group, the same for all its members and of no other group of their nodes
+     */
+    public static int ofMember(int number, int member) {
+        return Math.toIntExact(OF_GROUPS + within((long) number * MOST_MEMBERS + member, OF_COPIES - OF_GROUPS,
+                "groups and moves of ranks"));
+    }
+
+    /** The stream on which all nodes send copies to a process. */
+    public static int ofCopies(int door) {
+        return Math.toIntExact(OF_COPIES + within(door, MOST_DOORS, "doors"));
+    }
+
+    private static long within(long number, long limit, String what) {
+        if (number < 0 || number >= limit) {
+            throw new IllegalStateException("there are stream ids for " + limit + " " + what + " at most, and found "
+                    + number + ": stop the run, and resume it");
+        }
+        return number;
+    }
+}
