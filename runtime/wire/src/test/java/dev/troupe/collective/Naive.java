@@ -5,10 +5,21 @@ import dev.troupe.engine.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** Values of members, and their reduction, element by element in the order of members. */
+/**
+ * Values of members, and their reduction, element by element in the order of members. What one member has computed the
+ * others find: all expect the same.
+ */
 final class Naive {
+    private static final Map<Long, double[]> RANDOM = new ConcurrentHashMap<>();
+    private static final Map<Expected, byte[]> REDUCED = new ConcurrentHashMap<>();
+
+    private record Expected(DataType type, int elements, int size, int seed, Reduction reduction) {
+    }
+
     private Naive() {
     }
 
@@ -16,9 +27,10 @@ final class Naive {
     static MemorySegment values(Arena arena, DataType type, int elements, int member, int seed) {
         MemorySegment memory = arena.allocate((elements + 1L) * type.elementBytes() + 1)
                 .asSlice(type.elementBytes(), (long) elements * type.elementBytes());
-        Random random = new Random(31L * seed + member);
+        double[] random = RANDOM.compute(31L * seed + member,
+                (itsSeed, known) -> known != null && known.length >= elements ? known : random(itsSeed, elements));
         for (int i = 0; i < elements; i++) {
-            double value = random.nextGaussian() * Math.pow(10, random.nextInt(8) - 4);
+            double value = random[i];
             if (type == DataType.FLOAT32) {
                 memory.set(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L, (float) value);
             } else {
@@ -28,7 +40,25 @@ final class Naive {
         return memory;
     }
 
+    private static double[] random(long seed, int count) {
+        Random random = new Random(seed);
+        double[] values = new double[count];
+        for (int i = 0; i < count; i++) {
+            values[i] = random.nextGaussian() * Math.pow(10, random.nextInt(8) - 4);
+        }
+        return values;
+    }
+
+    /** The bytes of the reduction, which the caller does not change. */
     static byte[] reduced(DataType type, int elements, int size, int seed, Reduction reduction) {
+        return REDUCED.computeIfAbsent(new Expected(type, elements, size, seed, reduction), Naive::reduce);
+    }
+
+    private static byte[] reduce(Expected expected) {
+        return reduce(expected.type, expected.elements, expected.size, expected.seed, expected.reduction);
+    }
+
+    private static byte[] reduce(DataType type, int elements, int size, int seed, Reduction reduction) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment sum = addends(arena, type, elements, 0, seed, reduction);
             for (int member = 1; member < size; member++) {

@@ -23,13 +23,16 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 /** Members on three machines: over IPC to those of the same one, over connections to the others. */
 @Tag("real")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TcpGroupTest extends GroupContract {
     private static final int HOSTS = 3;
     /** Two members of five share a machine. */
@@ -41,7 +44,7 @@ class TcpGroupTest extends GroupContract {
     private final List<Connections> connections = new ArrayList<>();
     private int groups;
 
-    @BeforeEach
+    @BeforeAll
     void startHosts() throws IOException {
         List<DataPort> ports = new ArrayList<>();
         List<Endpoint> endpoints = new ArrayList<>();
@@ -59,8 +62,13 @@ class TcpGroupTest extends GroupContract {
     }
 
     @AfterEach
-    void stopHosts() {
+    void closeGroups() {
         open.forEach(CollectiveGroup::close);
+        open.clear();
+    }
+
+    @AfterAll
+    void stopHosts() {
         collectives.forEach(AeronCollectives::close);
         connections.forEach(Connections::close);
         hosts.forEach(Host::close);

@@ -15,13 +15,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 /** Members in turns on two machines: over IPC to those of the same one, over UDP to the others. */
 @Tag("real")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class UdpGroupTest extends GroupContract {
     private final List<CollectiveGroup> open = new ArrayList<>();
     private final List<Host> hosts = new ArrayList<>();
@@ -29,7 +32,7 @@ class UdpGroupTest extends GroupContract {
     private final List<String> channels = new ArrayList<>();
     private int groups;
 
-    @BeforeEach
+    @BeforeAll
     void startHosts() {
         for (int host = 0; host < 2; host++) {
             hosts.add(Host.good());
@@ -39,8 +42,13 @@ class UdpGroupTest extends GroupContract {
     }
 
     @AfterEach
-    void stopHosts() {
+    void closeGroups() {
         open.forEach(CollectiveGroup::close);
+        open.clear();
+    }
+
+    @AfterAll
+    void stopHosts() {
         collectives.forEach(AeronCollectives::close);
         hosts.forEach(Host::close);
         hosts.forEach(host -> assertFalse(Files.exists(host.directory())));
@@ -64,7 +72,8 @@ class UdpGroupTest extends GroupContract {
     @Test
     void shouldNameAChannelThatIsNotOfThisMachine() {
         CollectiveException refusal = assertThrows(CollectiveException.class,
-                () -> collectives.getFirst().join(new Membership("data", List.of(4, 5), Duration.ofSeconds(1)), 0, 1, 0,
+                () -> collectives.getFirst().join(new Membership("data", List.of(4, 5), Duration.ofSeconds(1)),
+                        groups++, 1, 0,
                         (_, _) -> "aeron:udp?endpoint=203.0.113.7:40123"));
         assertTrue(refusal.getMessage().startsWith(
                 "member 1 (rank 5) cannot join the data group [4, 5] in epoch 0: "), refusal.getMessage());
