@@ -41,9 +41,9 @@ public final class SizeChecks {
         atMost((long) microbatchSize * sequenceLength, TooManyElementsException.MOST, String.format(Locale.ROOT,
                 "training.microbatch-size = %d sequences of %d tokens are ", microbatchSize, sequenceLength)
                 + "%,d rows, and a tensor has at most %,d: lower one of them");
-        requireLayersThatCanBe(model, spec.parallel().tensor());
         atMost(spec.parallel().stageCount(), Edge.MAX_INDEX + 1L, "parallel.pipeline x parallel.virtual-stages are %,d"
                 + " stages, and a model has at most %,d: lower one of them");
+        requireLayersThatCanBe(model, spec.parallel().tensor());
         long microbatches = spec.microbatchCount();
         atMost(spec.parallel().stageCount() * microbatches, MOST_FORWARDS,
                 "a step would have %,d forwards (parallel.pipeline"

@@ -16,7 +16,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
@@ -37,12 +36,12 @@ public final class InitialWeights implements WeightSource {
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private final Map<String, ParameterSpec> parameters;
+    private final ModelSpec model;
     private final long seed;
 
-    /** The initial weights of one model. */
+    /** The initial weights of one model, whose tensors are listed when one is read. */
     public InitialWeights(ModelSpec model, long seed) {
-        this.parameters = model.parameters();
+        this.model = model;
         this.seed = seed;
     }
 
@@ -53,7 +52,7 @@ public final class InitialWeights implements WeightSource {
 
     @Override
     public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
-        ParameterSpec parameter = parameters.get(name);
+        ParameterSpec parameter = model.parameters().get(name);
         if (parameter == null || !shape.equals(parameter.shape().sizes())) {
             throw new WeightException("initial weights: tensor " + quoted(name) + " of shape " + shape
                     + " was asked for, but the model has "
