@@ -11,17 +11,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Certificates of two authorities, as openssl makes them. */
 class CertificatesTest {
     @TempDir
-    private Path directory;
+    private static Path directory;
 
-    @BeforeEach
-    void makeCertificates() throws IOException, InterruptedException {
+    @BeforeAll
+    static void makeCertificates() throws IOException, InterruptedException {
         for (String authority : List.of("ours", "theirs")) {
             run("openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=" + authority + " -keyout " + authority
                     + ".key -out " + authority + ".crt");
@@ -31,12 +31,12 @@ class CertificatesTest {
         sign("expired.crt", -1);
     }
 
-    private void sign(String certificate, int days) throws IOException, InterruptedException {
+    private static void sign(String certificate, int days) throws IOException, InterruptedException {
         run("openssl x509 -req -in node.csr -CA ours.crt -CAkey ours.key -CAcreateserial -days " + days + " -out "
                 + certificate);
     }
 
-    private void run(String command) throws IOException, InterruptedException {
+    private static void run(String command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command.split(" ")).directory(directory.toFile())
                 .redirectErrorStream(true).redirectOutput(directory.resolve("openssl.log").toFile()).start();
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));

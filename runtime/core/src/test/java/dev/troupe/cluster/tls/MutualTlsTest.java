@@ -36,7 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.DirectBuffer;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,10 +47,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("real")
 class MutualTlsTest {
     @TempDir
-    private Path directory;
+    private static Path directory;
 
-    @BeforeEach
-    void makeCertificates() throws IOException, InterruptedException {
+    @BeforeAll
+    static void makeCertificates() throws IOException, InterruptedException {
         for (String authority : new String[]{"ours", "theirs"}) {
             run("openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=" + authority + " -keyout " + authority
                     + ".key -out " + authority + ".crt");
@@ -61,14 +61,14 @@ class MutualTlsTest {
     }
 
     /** A certificate that is for itself, and one for stranger that says it were for node. */
-    private void sign(String name, String authority) throws IOException, InterruptedException {
+    private static void sign(String name, String authority) throws IOException, InterruptedException {
         run("openssl req -newkey rsa:2048 -nodes -subj /CN=" + (name.equals("stranger") ? "node" : name) + " -keyout "
                 + name + ".key -out " + name + ".csr");
         run("openssl x509 -req -in " + name + ".csr -CA " + authority + ".crt -CAkey " + authority
                 + ".key -CAcreateserial -days 2 -out " + name + ".crt");
     }
 
-    private void run(String command) throws IOException, InterruptedException {
+    private static void run(String command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command.split(" ")).directory(directory.toFile())
                 .redirectErrorStream(true).redirectOutput(directory.resolve("openssl.log").toFile()).start();
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
