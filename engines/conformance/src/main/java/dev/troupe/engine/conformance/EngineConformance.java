@@ -12,6 +12,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import java.lang.ref.SoftReference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -39,6 +40,8 @@ public abstract class EngineConformance extends RefusalConformance {
     private static final int MOST_REPEATS = 30;
     /** The rounding error of BFLOAT16; the number it is relative to may have been rounded too. */
     private static final double PRODUCT_UNIT = 0x1.01p-8;
+    /** All cases but those that drop out: their contents are drawn once in a JVM, as far as there is memory for them. */
+    private static SoftReference<List<KernelCase>> known = new SoftReference<>(null);
 
     /** For subclasses. */
     protected EngineConformance() {
@@ -290,12 +293,17 @@ public abstract class EngineConformance extends RefusalConformance {
     }
 
     /** All cases, with or without those that drop out. */
-    static Stream<KernelCase> cases(boolean dropsOut) {
+    static synchronized Stream<KernelCase> cases(boolean dropsOut) {
+        List<KernelCase> all = known.get();
+        if (all == null) {
+            all = Stream.of(ElementwiseCases.all(), MatrixCases.all(), NormCases.all(), RmsNormCases.all(),
+                    AttentionCases.all(), GroupedAttentionCases.all(), VocabularyCases.all()).flatMap(List::stream)
+                    .toList();
+            known = new SoftReference<>(all);
+        }
         Stream<List<KernelCase>> dropping = dropsOut
                 ? Stream.of(MatrixCases.dropping(), AttentionCases.dropping(), GroupedAttentionCases.dropping())
                 : Stream.of();
-        return Stream.concat(Stream.of(ElementwiseCases.all(), MatrixCases.all(), NormCases.all(),
-                RmsNormCases.all(), AttentionCases.all(), GroupedAttentionCases.all(), VocabularyCases.all()), dropping)
-                .flatMap(List::stream);
+        return Stream.concat(all.stream(), dropping.flatMap(List::stream));
     }
 }
