@@ -6,7 +6,6 @@ import dev.troupe.protocol.Edge;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -20,8 +19,6 @@ import java.util.TreeMap;
  */
 final class Carrier {
     private static final String NOWHERE = "";
-    private static final Comparator<Edge> ORDER = Comparator.comparingInt(Edge::stage).thenComparing(Edge::kind)
-            .thenComparingInt(Edge::toRank).thenComparingInt(Edge::fromRank);
 
     /** A message under way. */
     record Message(Edge edge, int microbatch, long pass, int epoch, long content) {
@@ -48,7 +45,7 @@ final class Carrier {
         }
     }
 
-    private final Map<Edge, Road> roads = new TreeMap<>(ORDER);
+    private final Map<Edge, Road> roads = new TreeMap<>(Carrier::compare);
     // By rank: its node, and the epoch of that with the term of the coordinator that began it.
     private final String[] hosts;
     private final int[] epochs;
@@ -66,6 +63,14 @@ final class Carrier {
         this.epochs = new int[hosts.length];
         this.terms = new int[hosts.length];
         this.isFenced = isFenced;
+    }
+
+    /** By stage, kind, receiver and sender. */
+    private static int compare(Edge one, Edge other) {
+        int stage = Integer.compare(one.stage(), other.stage());
+        int kind = stage != 0 ? stage : one.kind().compareTo(other.kind());
+        int to = kind != 0 ? kind : Integer.compare(one.toRank(), other.toRank());
+        return to != 0 ? to : Integer.compare(one.fromRank(), other.fromRank());
     }
 
     /** A receiver grants a buffer in the epoch of its node; the credit is with the sender at once. */

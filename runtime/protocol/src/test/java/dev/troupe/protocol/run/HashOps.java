@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
+import java.util.function.Supplier;
 
 /** What the actions of a rank mean in a simulation: hashes of its stages, and its tensors between them. */
 final class HashOps implements StepOps {
@@ -105,11 +106,12 @@ final class HashOps implements StepOps {
     }
 
     /** Adds up what all members of a group bring; the action continues with the sum when all have. */
-    private ActionResult meet(SimulatedGroups.Member group, String what, long value, LongFunction<ActionResult> then) {
+    private ActionResult meet(SimulatedGroups.Member group, Supplier<String> what, long value,
+            LongFunction<ActionResult> then) {
         if (group.isAlone()) {
             late = then.apply(value);
         } else {
-            group.bring(what, value);
+            group.bring(what.get(), value);
             first.accept(new Part(false, group::isWhole, () -> late = then.apply(group.sum())));
         }
         return ActionResult.NOTHING;
@@ -146,7 +148,7 @@ final class HashOps implements StepOps {
                 : receive(action.as(Kind.RECV_F), of);
         long part = stage.forward(of, microbatch, number, input);
         checkLive(of);
-        return meet(tensorGroup, action + " of " + of, part, output -> {
+        return meet(tensorGroup, () -> action + " of " + of, part, output -> {
             if (isTraining) {
                 stage.keepOutput(microbatch, output);
             }
@@ -164,7 +166,7 @@ final class HashOps implements StepOps {
     /** A replay is of the same weights as its forward, and so comes to the same output. */
     private ActionResult replay(SimulatedStage stage, Action action, Pass of) {
         long part = stage.replay(action.microbatch(), plan.microbatchInStep(of.kind(), action));
-        return meet(tensorGroup, action + " of " + of, part, output -> {
+        return meet(tensorGroup, () -> action + " of " + of, part, output -> {
             assertEquals(stage.outputOf(action.microbatch()), output, () -> action + " is not its forward");
             assertTrue(used.add(action), () -> action + " is done twice");
             return ActionResult.NOTHING;
@@ -175,10 +177,10 @@ final class HashOps implements StepOps {
         long outputGradient = hasHead
                 ? SimulatedStage.lossGradient(stepOf(action, of), stage.outputOf(action.microbatch()))
                 : receive(action.as(Kind.RECV_B), of);
-        assertTrue(!plan.training().plan().replaysAhead(action.stage()) || used.contains(action.as(Kind.RECOMPUTE)),
+        assertTrue(!plan.replaysAhead(action.stage()) || used.contains(action.as(Kind.RECOMPUTE)),
                 () -> action + " has no replay");
         long part = stage.backwardInput(action.microbatch(), outputGradient);
-        return meet(tensorGroup, action + " of " + of, part, inputGradient -> {
+        return meet(tensorGroup, () -> action + " of " + of, part, inputGradient -> {
             if (action.stage() > 0) {
                 handOver(action.as(Kind.SEND_B), of, inputGradient);
             }
@@ -201,7 +203,7 @@ final class HashOps implements StepOps {
     public void reduceGradients(Action action) {
         SimulatedStage stage = stages.get(action.stage());
         stage.use(0, plan.gradientSum(Pass.Kind.TRAINING, action));
-        meet(dataGroup, action.toString(), stage.gradient(), sum -> {
+        meet(dataGroup, action::toString, stage.gradient(), sum -> {
             stage.takeGradient(sum);
             return ActionResult.NOTHING;
         });
@@ -232,7 +234,7 @@ final class HashOps implements StepOps {
         assertTrue(stage.liveActivations() == 0 || plan.stepsPerPass() > 1,
                 () -> "live activations at the end of " + of);
         Pass step = stepOf(action, of);
-        return meet(tensorGroup, action + " of " + of, stage.gradient(),
+        return meet(tensorGroup, () -> action + " of " + of, stage.gradient(),
                 ofAll -> plan.tensorOf(rank) == 0 && plan.dataOf(rank) == 0
                         ? new ActionResult(List.of(), stage.squaredSums(step, ofAll))
                         : ActionResult.NOTHING);

@@ -3,7 +3,6 @@ package dev.troupe.protocol.run;
 import dev.troupe.protocol.Edge;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -34,7 +33,12 @@ final class SimulatedNodes {
 
     /** The node of a name that is there, or was last; null where there is none. */
     SimulatedNode find(String name) {
-        return all.reversed().stream().filter(node -> node.name().equals(name)).findFirst().orElse(null);
+        for (int i = all.size() - 1; i >= 0; i--) {
+            if (all.get(i).name().equals(name)) {
+                return all.get(i);
+            }
+        }
+        return null;
     }
 
     /**
@@ -42,8 +46,13 @@ final class SimulatedNodes {
      * another is.
      */
     Optional<SimulatedNode> receiverOf(Edge edge) {
-        return all.stream().filter(node -> node.receivesFor(edge.toRank()))
-                .max(Comparator.comparingInt(SimulatedNode::transportEpoch));
+        SimulatedNode last = null;
+        for (SimulatedNode node : all) {
+            if (node.receivesFor(edge.toRank()) && (last == null || node.transportEpoch() > last.transportEpoch())) {
+                last = node;
+            }
+        }
+        return Optional.ofNullable(last);
     }
 
     void addMoves(List<Move> moves) {

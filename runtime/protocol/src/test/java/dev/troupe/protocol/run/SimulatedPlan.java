@@ -1,25 +1,121 @@
 package dev.troupe.protocol.run;
 
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.RankRow;
 import dev.troupe.protocol.rank.RunPlan;
+import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.certificate.Certificate;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The plan of a simulated run.
+ * The plan of a simulated run. What follows of it for each rank is found once: thousands of runs are of one plan.
  *
- * @param grid
- *            the ranks of each place
- * @param tied
- *            whether the first and the last stage have a parameter in common
+ * <p>Thread rule: any thread.
  */
-record SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate validation) implements RunPlan {
+final class SimulatedPlan implements RunPlan {
     private static final int LAYERS_PER_STAGE = 2;
+
+    private final Grid grid;
+    private final boolean tied;
+    private final Certificate training;
+    private final Certificate validation;
+    // By rank, and what is of a stage of it by that.
+    private final List<List<Integer>> stages;
+    private final List<List<Integer>> dataGroups;
+    private final List<List<Integer>> tensorGroups;
+    private final List<Map<Pass.Kind, RankRow>> rows = new ArrayList<>();
+    private final List<Map<Integer, Collection<Action>>> receives = new ArrayList<>();
+    private final List<Map<Integer, Map<Action, Integer>>> updatesBehind = new ArrayList<>();
+    // By stage.
+    private final List<Boolean> replaysAhead;
+
+    /**
+     * @param grid
+     *            the ranks of each place
+     * @param tied
+     *            whether the first and the last stage have a parameter in common
+     */
+    SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate validation) {
+        this.grid = grid;
+        this.tied = tied;
+        this.training = training;
+        this.validation = validation;
+        this.stages = each(rankCount(), RunPlan.super::stagesOf);
+        this.tensorGroups = each(rankCount(), rank -> ranks(rank - tensorOf(rank), 1, grid.tensor()));
+        this.dataGroups = each(rankCount(), rank -> isReplicated()
+                ? replicas(rank)
+                : ranks(rank - dataOf(rank) * grid.tensor(), grid.tensor(), grid.data()));
+        for (int rank = 0; rank < rankCount(); rank++) {
+            int of = rank;
+            rows.add(Map.of(Pass.Kind.TRAINING, RunPlan.super.row(Pass.Kind.TRAINING, rank), Pass.Kind.VALIDATION,
+                    RunPlan.super.row(Pass.Kind.VALIDATION, rank)));
+            receives.add(eachOf(stages.get(rank), stage -> List.copyOf(RunPlan.super.receivesOf(of, stage))));
+            updatesBehind.add(eachOf(stages.get(rank), stage -> RunPlan.super.updatesBehind(of, stage)));
+        }
+        this.replaysAhead = each(stageCount(), training.plan()::replaysAhead);
+    }
+
+    private static <T> List<T> each(int count, IntFunction<T> of) {
+        return IntStream.range(0, count).mapToObj(of).toList();
+    }
+
+    private static <T> Map<Integer, T> eachOf(List<Integer> keys, IntFunction<T> of) {
+        return keys.stream().collect(Collectors.toMap(key -> key, of::apply));
+    }
+
+    Grid grid() {
+        return grid;
+    }
+
+    boolean tied() {
+        return tied;
+    }
+
+    @Override
+    public Certificate training() {
+        return training;
+    }
+
+    @Override
+    public Certificate validation() {
+        return validation;
+    }
 
     @Override
     public int ranksPerPlace() {
         return grid.ranksPerPlace();
+    }
+
+    @Override
+    public List<Integer> stagesOf(int rank) {
+        return stages.get(rank);
+    }
+
+    @Override
+    public RankRow row(Pass.Kind kind, int rank) {
+        return rows.get(rank).get(kind);
+    }
+
+    @Override
+    public Collection<Action> receivesOf(int rank, int stage) {
+        return receives.get(rank).get(stage);
+    }
+
+    @Override
+    public Map<Action, Integer> updatesBehind(int rank, int stage) {
+        return updatesBehind.get(rank).get(stage);
+    }
+
+    /** Whether a stage computes forwards again before their gradients arrive. */
+    boolean replaysAhead(int stage) {
+        return replaysAhead.get(stage);
     }
 
     int stageCount() {
@@ -48,16 +144,16 @@ record SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate 
 
     /** The ranks that share the stages of a rank. */
     List<Integer> tensorGroup(int rank) {
-        return ranks(rank - tensorOf(rank), 1, grid.tensor());
+        return tensorGroups.get(rank);
     }
 
     /** The ranks that hold the same weights as a rank. */
     List<Integer> dataGroup(int rank) {
-        return isReplicated() ? replicas(rank) : ranks(rank - dataOf(rank) * grid.tensor(), grid.tensor(), grid.data());
+        return dataGroups.get(rank);
     }
 
     private static List<Integer> ranks(int first, int stride, int count) {
-        return IntStream.range(0, count).mapToObj(member -> first + member * stride).toList();
+        return each(count, member -> first + member * stride);
     }
 
     /** The number in the whole step of a microbatch of one pipeline. */

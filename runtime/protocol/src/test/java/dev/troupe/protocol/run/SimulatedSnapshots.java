@@ -61,8 +61,8 @@ final class SimulatedSnapshots {
     }
 
     private Stream<SimulatedSnapshot> whole(int rank, int stage) {
-        return Stream.ofNullable(slots.get(rank)).flatMap(stages -> Stream.ofNullable(stages.get(stage)))
-                .flatMap(SnapshotSlots::whole);
+        Map<Integer, SnapshotSlots<SimulatedSnapshot>> stages = slots.getOrDefault(rank, Map.of());
+        return stages.containsKey(stage) ? stages.get(stage).whole() : Stream.of();
     }
 
     /** Returns the snapshot that has the state of a step. */
