@@ -5,18 +5,13 @@ import dev.troupe.rank.NodeContext;
 import dev.troupe.rank.RankResources;
 import java.util.stream.Collectors;
 
-/**
- * One incarnation of a rank on a node, with the thread of its stages.
- *
- * @param term
- *            the term of the coordinator that it obeys
- */
-record HostedRank(RankResources resources, StageThread thread, int term) {
+/** One incarnation of a rank on a node, with the thread of its stages. */
+record HostedRank(RankResources resources, StageThread thread) {
     private static final int STACK_SHOWN = 12;
 
     /** Opens the engine of a rank that starts with the weights after {@code stepsDone} steps. */
-    static HostedRank open(Incarnation incarnation, int term, long stepsDone, NodeContext node) {
-        return new HostedRank(new RankResources(incarnation, stepsDone, node), new StageThread(incarnation), term);
+    static HostedRank open(Incarnation incarnation, long stepsDone, NodeContext node) {
+        return new HostedRank(new RankResources(incarnation, stepsDone, node), new StageThread(incarnation));
     }
 
     int rank() {

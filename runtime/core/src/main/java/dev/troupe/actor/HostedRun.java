@@ -83,7 +83,7 @@ final class HostedRun implements NodeRun {
         switch (command) {
             case NodeCommand.WarmUp() -> warmUp = Optional.of(WarmUp.start(node, link.position()::log));
             case NodeCommand.EndWarmUp() -> warmUp.ifPresent(WarmUp::end);
-            case NodeCommand.Start(RankGroup group, long stepsDone, int term) -> start(group, stepsDone, term);
+            case NodeCommand.Start(RankGroup group, long stepsDone) -> start(group, stepsDone);
             case NodeCommand.GiveUp(RankGroup group, long stepsDone) -> giveUp(group, stepsDone);
             case NodeCommand.Free(RankGroup group) -> free(group);
             case NodeCommand.BreakOffCopies(String lost) -> node.copies().forget(setup.neighbours().indexOf(lost));
@@ -102,12 +102,12 @@ final class HostedRun implements NodeRun {
         }
     }
 
-    private void start(RankGroup group, long stepsDone, int term) {
+    private void start(RankGroup group, long stepsDone) {
         List<HostedRank> members = new ArrayList<>();
         for (int rank : group.ranks()) {
-            Incarnation incarnation = new Incarnation(rank, group.epoch());
+            Incarnation incarnation = new Incarnation(rank, group.epoch(), group.term());
             try {
-                members.add(HostedRank.open(incarnation, term, stepsDone, node));
+                members.add(HostedRank.open(incarnation, stepsDone, node));
             } catch (RuntimeException | LinkageError failure) { // an engine may lack its native library
                 RunEvent.RankFailed failed = failure(incarnation, failure);
                 if (LostDeviceException.isBehind(failure)) {

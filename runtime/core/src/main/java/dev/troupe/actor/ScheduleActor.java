@@ -148,7 +148,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         super(context);
         this.rank = hosted.resources();
         this.thread = hosted.thread();
-        this.machine = rank.machine(hosted.term());
+        this.machine = rank.machine();
         this.steps = new StepsUnderWay(rank.plan());
         this.times = new ComputeTimes(rank.stages(), rank.trace(), rank.tensors()::share);
         this.coordinator = coordinator;

@@ -45,7 +45,6 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     private static final DispatcherSelector RANKS = DispatcherSelector.fromConfig("troupe.ranks");
 
     private final List<HostedRank> members;
-    private final int epoch;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final ActorRef<NodeActor.Command> node;
     private boolean hasFailed;
@@ -54,7 +53,6 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
             ActorRef<TrainingCoordinator.Command> coordinator, ActorRef<NodeActor.Command> node) {
         super(context);
         this.members = members;
-        this.epoch = members.getFirst().incarnation().epoch();
         this.coordinator = coordinator;
         this.node = node;
         for (HostedRank member : members) {
@@ -111,9 +109,10 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     private Behavior<Command> fail(int rank, String reason, Optional<Strike> strike) {
         if (!hasFailed) {
             hasFailed = true;
+            Incarnation from = members.stream().map(HostedRank::incarnation).filter(member -> member.rank() == rank)
+                    .findFirst().orElseThrow();
             coordinator.tell(new TrainingCoordinator.Happened(
-                    new RunEvent.RankFailed(new Incarnation(rank, epoch), "rank " + rank + ": " + reason,
-                            strike)));
+                    new RunEvent.RankFailed(from, "rank " + rank + ": " + reason, strike)));
             members.forEach(member -> member.resources().leaveGroups());
         }
         return this;

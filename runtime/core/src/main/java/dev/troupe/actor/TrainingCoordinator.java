@@ -196,16 +196,17 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             case MembershipCommand.Follow(var node) -> tell(node, new NodeEvent.Follow());
             case MembershipCommand.Begin(double warmUpSeconds) -> reports.begin(warmUpSeconds).ifPresentOrElse(
                     refusal -> take(new MembershipEvent.CannotBegin<>(refusal)),
-                    () -> lead(run.replicas(), new RunMachine(setup.settings(), run.replicas())));
+                    () -> lead(run.replicas(), new RunMachine(setup.settings(), run.replicas(), setup.term())));
             case MembershipCommand.TakeOver(var settings, var failover) -> {
                 ReplicaTable replicas = new ReplicaTable(failover.hosts(), failover.since(), setup.roster().buddies(),
                         settings.firstStep());
-                lead(replicas, new RunMachine(settings, replicas, failover));
+                lead(replicas, new RunMachine(settings, replicas, setup.term(), failover));
             }
             case MembershipCommand.Host(var node) -> node.tell(new NodeActor.HostRanks(setup.term(),
                     new NodeEvent.HostRanks(run.epoch(), run.replicas().hosts(), run.replicas().since(),
                             setup.directory().toString()),
                     getContext().getSelf()));
+            case MembershipCommand.Outrun(String name, int epoch) -> run.take(new RunEvent.NodeLate(name, epoch));
             case MembershipCommand.AddNode(String name) -> run.take(new RunEvent.NodeJoined(name));
             case MembershipCommand.Recover(String reason, var told) -> run.succeed(reason, told);
             case MembershipCommand.ReportGone(String name) -> reports.nodeGone(run.stepsDone(), name,

@@ -172,9 +172,10 @@ public final class RankResources {
         return plan;
     }
 
-    /** Returns a new machine for the rank, which obeys the coordinator of this term. */
-    public RankMachine machine(int term) {
-        return new RankMachine(rank, term, plan.row(Pass.Kind.TRAINING, rank), plan.row(Pass.Kind.VALIDATION, rank));
+    /** Returns a new machine for the rank, which obeys the coordinator under which it was started. */
+    public RankMachine machine() {
+        return new RankMachine(rank, incarnation.term(), plan.row(Pass.Kind.TRAINING, rank),
+                plan.row(Pass.Kind.VALIDATION, rank));
     }
 
     /** Builds a stage, with the weights the run or this incarnation starts from, and grants its first credits. */

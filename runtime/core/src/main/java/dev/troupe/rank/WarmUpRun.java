@@ -63,9 +63,9 @@ final class WarmUpRun implements AutoCloseable {
      */
     WarmUpRun(NodeContext node, Snapshots kept, int number, int stepsDone, LongPredicate pace) {
         this.plan = node.plan();
-        this.rank = new RankResources(new Incarnation(number, stepsDone), stepsDone,
+        this.rank = new RankResources(new Incarnation(number, stepsDone, 0), stepsDone,
                 node.forWarmUp(transport, new WarmUpGroups(plan.ranks()), kept));
-        this.machine = rank.machine(0);
+        this.machine = rank.machine();
         this.pass = new Pass(stepsDone, Pass.Kind.TRAINING);
         this.update = new WeightUpdate(stepsDone, LEARNING_RATE, 1, stepsDone + 1, false);
         this.pace = pace;

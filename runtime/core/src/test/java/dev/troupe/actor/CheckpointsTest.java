@@ -171,8 +171,8 @@ class CheckpointsTest {
         train(0, 5);
         assertEquals("step 4", last(5));
         happens(new RunEvent.RankFailed(from(), "a failure that the run survives"));
-        happens(new RunEvent.RankFailed(new Incarnation(0, 1), "the wire came loose"));
-        happens(new RunEvent.RankFailed(new Incarnation(0, 1), "again"));
+        happens(new RunEvent.RankFailed(new Incarnation(0, 1, 1), "the wire came loose"));
+        happens(new RunEvent.RankFailed(new Incarnation(0, 1, 1), "again"));
         writePart(4);
         expectSaid("checkpoint 4");
         assertTrue(outcome.get(10, TimeUnit.SECONDS).failure().orElseThrow().startsWith("the wire came loose"));
@@ -209,7 +209,7 @@ class CheckpointsTest {
     }
 
     private static Incarnation from() {
-        return new Incarnation(0, 0);
+        return new Incarnation(0, 0, 1);
     }
 
     private void happens(RunEvent event) {

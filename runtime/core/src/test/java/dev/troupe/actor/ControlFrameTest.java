@@ -93,14 +93,14 @@ class ControlFrameTest {
                 .mapToObj(microbatch -> new MicrobatchLoss(65_535 * 100 + microbatch, Math.PI * microbatch)).toList();
         List<LayerSquaredSum> sums = IntStream.range(0, 1000)
                 .mapToObj(layer -> new LayerSquaredSum(60_000 + layer, 0, Math.E * layer)).toList();
-        requireRoom(new TrainingCoordinator.Happened(new RunEvent.PassDone(new Incarnation(65_535, 7),
+        requireRoom(new TrainingCoordinator.Happened(new RunEvent.PassDone(new Incarnation(65_535, 7, 1),
                 new Pass(Integer.MAX_VALUE, Pass.Kind.TRAINING, 1), losses, sums)));
     }
 
     @Test
     void shouldHaveRoomForTheDigestsOfAStep() {
         long[] digests = new SplittableRandom(SEED).longs(ScheduleActor.MOST_DIGESTS_ELSEWHERE).toArray();
-        TrainingCoordinator.StepDigested told = new TrainingCoordinator.StepDigested(new Incarnation(65_535, 7),
+        TrainingCoordinator.StepDigested told = new TrainingCoordinator.StepDigested(new Incarnation(65_535, 7, 1),
                 Integer.MAX_VALUE, new RankBits(65_535, 0, digests));
         byte[] bytes = serialization.serialize(told).get();
         TrainingCoordinator.StepDigested read = (TrainingCoordinator.StepDigested) read(told, bytes);
@@ -145,7 +145,7 @@ class ControlFrameTest {
 
     private static TrainingCoordinator.Happened ready(MessageKeys keys) {
         return new TrainingCoordinator.Happened(
-                new RunEvent.EpochReady(new Incarnation(65_535, 7), Integer.MAX_VALUE, Long.MAX_VALUE, keys));
+                new RunEvent.EpochReady(new Incarnation(65_535, 7, 1), Integer.MAX_VALUE, Long.MAX_VALUE, keys));
     }
 
     /** The messages of all microbatches that divide by a number, on the edges of a rank in the middle. */

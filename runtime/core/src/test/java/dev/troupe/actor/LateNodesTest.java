@@ -33,6 +33,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.testkit.typed.javadsl.FishingOutcomes;
 import org.apache.pekko.actor.testkit.typed.javadsl.ManualTime;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -115,6 +116,21 @@ class LateNodesTest {
         });
         join(again, "late", Optional.empty());
         again.expectMessageClass(NodeActor.HostRanks.class);
+    }
+
+    @Test
+    void shouldContinueAboveTheEpochThatALateNodeReports() {
+        begin(Set.of("first", "late"), Set.of());
+        join(first, "first", Optional.empty());
+        first.expectMessageClass(NodeActor.HostRanks.class);
+        join(late, "late", Optional.of(new NodeReport(7, List.of("late"), Map.of(), List.of(), Map.of())));
+        late.expectMessageClass(NodeActor.HostRanks.class);
+        NodeActor.Told enters = new NodeActor.Told(new NodeEvent.Ordered(TERM,
+                new NodeEvent.EnterEpoch(8, List.of(0), 0, List.of("first"), Map.of())));
+        late.expectMessage(enters);
+        first.fishForMessage(TIMEOUT, told -> told.equals(enters)
+                ? FishingOutcomes.complete()
+                : FishingOutcomes.continueAndIgnore());
     }
 
     /** A node of another version can read a refusal, and perhaps no order. */

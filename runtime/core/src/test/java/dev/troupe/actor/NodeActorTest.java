@@ -136,7 +136,7 @@ class NodeActorTest extends NodeTests {
                 () -> SmallRun.with("crossEntropy", () -> fail(new IllegalStateException("device lost"))),
                 new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, new Pass(6, Pass.Kind.TRAINING))));
-        assertEquals(new RunEvent.RankFailed(new Incarnation(1, 0),
+        assertEquals(new RunEvent.RankFailed(new Incarnation(1, 0, 1),
                 "rank 1: stage 1 failed in 1F0 in step 6: IllegalStateException: device lost",
                 Optional.of(new Strike("stage 1 in 1F0 in step 6", "IllegalStateException: device lost"))), failure());
     }
@@ -169,7 +169,7 @@ class NodeActorTest extends NodeTests {
         spawn(() -> {
             throw new UnsatisfiedLinkError("no jnind4jcpu in java.library.path");
         }, new InitialWeights(SmallRun.MODEL, 1));
-        assertEquals(new RunEvent.RankFailed(new Incarnation(0, 0),
+        assertEquals(new RunEvent.RankFailed(new Incarnation(0, 0, 1),
                 "rank 0: UnsatisfiedLinkError: no jnind4jcpu in java.library.path",
                 Optional.of(new Strike("as it was started",
                         "UnsatisfiedLinkError: no jnind4jcpu in java.library.path"))),

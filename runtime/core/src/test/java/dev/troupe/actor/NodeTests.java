@@ -94,7 +94,7 @@ abstract class NodeTests {
         while (ready < 2) {
             switch (coordinator.receiveMessage(PATIENCE)) {
                 case TrainingCoordinator.RankHosted(var rank, var schedule) -> hosted.put(rank.rank(), schedule);
-                case TrainingCoordinator.Happened(RunEvent.EpochReady(Incarnation(int rank, int _), int _, long _, var _)) -> {
+                case TrainingCoordinator.Happened(RunEvent.EpochReady(Incarnation(int rank, int _, int _), int _, long _, var _)) -> {
                     assertTrue(hosted.containsKey(rank), "rank " + rank + " is ready before it is there");
                     ready++;
                 }

@@ -32,7 +32,7 @@ class StageThreadTest {
     }
 
     private final ActorTestKit kit = ActorTestKit.create(ConfigFactory.load("troupe-actors"));
-    private final StageThread thread = new StageThread(new Incarnation(3, 0));
+    private final StageThread thread = new StageThread(new Incarnation(3, 0, 1));
     private final DispatcherSelector selector = thread.register(kit.system());
     private final BlockingQueue<Long> done = new LinkedBlockingQueue<>();
 
@@ -93,7 +93,7 @@ class StageThreadTest {
         CountDownLatch mayGoOn = new CountDownLatch(1);
         kit.spawn(stage(), selector).tell(new Order(0, () -> awaitQuietly(mayGoOn)));
         assertEquals(0, done.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS));
-        DispatcherSelector next = new StageThread(new Incarnation(3, 1)).register(kit.system());
+        DispatcherSelector next = new StageThread(new Incarnation(3, 1, 1)).register(kit.system());
         CountDownLatch runs = new CountDownLatch(1);
         kit.spawn(Behaviors.setup(_ -> {
             runs.countDown();

@@ -97,7 +97,7 @@ class TrainingCoordinatorTest {
         node.expectMessage(new NodeActor.HostRanks(TERM,
                 new NodeEvent.HostRanks(0, List.of("only", "only"), Map.of(), home.toString()), coordinator));
         for (int rank = 0; rank < 2; rank++) {
-            coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0), ranks.get(rank).ref()));
+            coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0, 1), ranks.get(rank).ref()));
             ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class); // its clock is asked for
             happens(new RunEvent.EpochReady(from(rank), 0, -1, List.of()));
         }
@@ -254,7 +254,7 @@ class TrainingCoordinatorTest {
     }
 
     private static Incarnation from(int rank) {
-        return new Incarnation(rank, 0);
+        return new Incarnation(rank, 0, 1);
     }
 
     private void pass(Duration duration) {

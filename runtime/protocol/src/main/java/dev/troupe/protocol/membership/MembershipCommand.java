@@ -65,6 +65,12 @@ public sealed interface MembershipCommand<N> {
     record AddNode<N>(String name) implements MembershipCommand<N> {
     }
 
+    /**
+     * A node that joins a run under way has been in an epoch of an earlier coordinator: continue in an epoch above it.
+     */
+    record Outrun<N>(String name, int epoch) implements MembershipCommand<N> {
+    }
+
     /** Every rank starts again from the reported states, after {@link TakeOver}. */
     record Recover<N>(String reason, Map<String, NodeReport> reports) implements MembershipCommand<N> {
     }

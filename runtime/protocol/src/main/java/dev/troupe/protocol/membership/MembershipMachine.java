@@ -164,8 +164,10 @@ public final class MembershipMachine<N> {
         nodes.put(name, joined.node());
         doors.put(name, joined.door());
         commands.add(new MembershipCommand.Watch<>(joined.node(), name));
-        if (phase == Phase.RUNNING) {
-            host(List.of(joined.node()), List.of(name), commands); // a standby, later than the others
+        if (phase == Phase.RUNNING) { // a standby, or later than the others
+            commands.add(new MembershipCommand.Host<>(joined.node()));
+            joined.report().ifPresent(report -> commands.add(new MembershipCommand.Outrun<>(name, report.epoch())));
+            commands.add(new MembershipCommand.AddNode<>(name));
             return;
         }
         joined.report().ifPresent(report -> {

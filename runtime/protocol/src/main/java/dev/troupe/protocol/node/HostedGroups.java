@@ -19,12 +19,12 @@ final class HostedGroups {
         this.tensorGroups = tensorGroups;
     }
 
-    List<RankGroup> start(List<Integer> ranks, int epoch) {
+    List<RankGroup> start(List<Integer> ranks, int epoch, int term) {
         List<RankGroup> started = new ArrayList<>();
         for (List<Integer> members : tensorGroups) {
             List<Integer> here = members.stream().filter(ranks::contains).toList();
             if (!here.isEmpty()) {
-                RankGroup group = new RankGroup(members.getFirst(), epoch, here);
+                RankGroup group = new RankGroup(members.getFirst(), epoch, term, here);
                 if (atWork.putIfAbsent(group.firstRank(), group) != null) {
                     throw new IllegalStateException(group + " starts before " + atWork.get(group.firstRank())
                             + " is given up");

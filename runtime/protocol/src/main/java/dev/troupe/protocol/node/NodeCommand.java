@@ -88,13 +88,8 @@ public sealed interface NodeCommand {
     record EndWarmUp() implements OfRun {
     }
 
-    /**
-     * Start a group with the weights after {@code stepsDone} steps, and report its end.
-     *
-     * @param term
-     *            the term of the coordinator that its ranks obey
-     */
-    record Start(RankGroup group, long stepsDone, int term) implements OfRun {
+    /** Start a group with the weights after {@code stepsDone} steps, and report its end. */
+    record Start(RankGroup group, long stepsDone) implements OfRun {
     }
 
     /** Give a group up: it has no effect on other ranks from now on, and its end is reported. */

@@ -243,7 +243,7 @@ public final class NodeMachine {
             isWarmingUp = false;
             commands.add(new NodeCommand.EndWarmUp()); // the ranks need its memory
         }
-        groups.start(ranks, view.epoch()).forEach(group -> commands.add(new NodeCommand.Start(group, stepsDone, term)));
+        groups.start(ranks, view.epoch(), term).forEach(group -> commands.add(new NodeCommand.Start(group, stepsDone)));
     }
 
     private void freeGivenUp(List<NodeCommand> commands) {

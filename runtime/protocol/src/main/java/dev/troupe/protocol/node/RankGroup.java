@@ -9,10 +9,12 @@ import java.util.List;
  *            the first rank of the whole group, which may live on another node
  * @param epoch
  *            the epoch in which the ranks were started
+ * @param term
+ *            the term of the coordinator that its ranks obey
  * @param ranks
  *            the members on this node, in order
  */
-public record RankGroup(int firstRank, int epoch, List<Integer> ranks) {
+public record RankGroup(int firstRank, int epoch, int term, List<Integer> ranks) {
     public RankGroup {
         ranks = List.copyOf(ranks);
     }

@@ -23,9 +23,9 @@ final class Epochs {
     private int present;
     private int recoveries;
 
-    Epochs(RunSettings settings) {
+    Epochs(RunSettings settings, int term) {
         this.settings = settings;
-        this.restarts = new Restarts(settings.rankCount());
+        this.restarts = new Restarts(settings.rankCount(), term);
         this.allRanks = IntStream.range(0, settings.rankCount()).boxed().toList();
         barrier.begin(settings.rankCount());
     }
@@ -48,7 +48,10 @@ final class Epochs {
         return restarts.last(rank);
     }
 
-    /** Whether an event is of a rank that was restarted since, or of a message that is sent again already. */
+    /**
+     * Whether an event is of a rank that was restarted since or that another coordinator has started, or of a message that
+     * is sent again already.
+     */
     boolean isOfThePast(RunEvent event) {
         return event instanceof RunEvent.OfRank said && !restarts.isCurrent(said.from())
                 || event instanceof RunEvent.MessageLost lost && lost.epoch() != present;
@@ -81,10 +84,19 @@ final class Epochs {
 
     /** The next epoch begins, in which these ranks start again. */
     void begin(List<Integer> restarted) {
-        recoveries++;
         present++;
         barrier.begin(settings.rankCount());
         restarted.forEach(rank -> restarts.restart(rank, present));
+    }
+
+    /** The next epoch has a number above this one. */
+    void outrun(int former) {
+        present = Math.max(present, former);
+    }
+
+    /** Counts a recovery of the step under way. */
+    void countRecovery() {
+        recoveries++;
     }
 
     /** A rank is ready; whether that makes all ranks ready in the present epoch. */

@@ -14,18 +14,20 @@ final class Restarts {
     private final int[] startedIn;
     private final BitSet untold = new BitSet();
     private final BitSet repeating = new BitSet();
+    private final int term;
 
-    Restarts(int rankCount) {
+    Restarts(int rankCount, int term) {
         this.startedIn = new int[rankCount];
+        this.term = term;
     }
 
     Incarnation last(int rank) {
-        return new Incarnation(rank, startedIn[rank]);
+        return new Incarnation(rank, startedIn[rank], term);
     }
 
-    /** Whether the incarnation has not been given up. */
+    /** Whether the incarnation is of this coordinator and has not been given up. */
     boolean isCurrent(Incarnation from) {
-        return from.epoch() == startedIn[from.rank()];
+        return from.equals(last(from.rank()));
     }
 
     /** Whether no rank was started last in this epoch. */

@@ -128,9 +128,19 @@ final class RunCheckpoints {
     }
 
     /** Why a run ends that cannot have its last one. */
-    String lastFailed(String why) {
+    private String lastFailed(String why) {
         return "the checkpoint at its end, after " + step.stepsDone() + " steps, could not be written, and nothing else"
                 + " keeps what was learnt since the one before: " + why;
+    }
+
+    /** Returns why the run ends with a checkpoint that failed; reports a failure after which the run continues. */
+    Optional<String> failure(RunEvent.CheckpointSettled settled, List<RunCommand> commands) {
+        if (!isLast()) {
+            settled.failure().ifPresent(
+                    why -> commands.add(new RunCommand.ReportCheckpointFailed(step.stepsDone(), why)));
+            return Optional.empty();
+        }
+        return settled.failure().map(this::lastFailed);
     }
 
     /** Whether the next commit waits for the one under way, since another is due at it. */

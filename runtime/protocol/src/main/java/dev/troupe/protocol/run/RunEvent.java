@@ -83,6 +83,15 @@ public sealed interface RunEvent {
     record NodeJoined(String node) implements RunEvent {
     }
 
+    /**
+     * A node has joined late: it has reported an epoch of an earlier coordinator when the run was under way here.
+     *
+     * @param epoch
+     *            the last epoch that it has entered
+     */
+    record NodeLate(String node, int epoch) implements RunEvent {
+    }
+
     /** A node is gone with its ranks, for the reason in this sentence. */
     record NodeLost(String node, String reason) implements RunEvent {
     }

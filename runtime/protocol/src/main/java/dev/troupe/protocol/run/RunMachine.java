@@ -29,9 +29,7 @@ import java.util.OptionalLong;
  * a rank says that was restarted meanwhile is not heard. Where a node is lost, its ranks start again where
  * {@link ReplicaTable} has their copies; where it lacks those of the last commit, all go back to the one before. Where
  * the coordinator was lost, {@link CoordinatorFailover} says how to continue. An error that strikes again at the same action
- * ends the run: see {@code Strikes}.
- *
- * <p>{@link RunCheckpoints} says when a checkpoint is due and what waits; {@code CheckpointMachine} has it written.
+ * ends the run: see {@code Strikes}. {@link RunCheckpoints} says when a checkpoint is due; {@code CheckpointMachine} leads it.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -51,10 +49,10 @@ public final class RunMachine {
     // Why the run ends, once a checkpoint that is under way is settled.
     private String failure;
 
-    public RunMachine(RunSettings settings, ReplicaTable replicas) {
+    public RunMachine(RunSettings settings, ReplicaTable replicas, int term) {
         this.settings = settings;
         this.replicas = replicas;
-        this.epochs = new Epochs(settings);
+        this.epochs = new Epochs(settings, term);
         this.step = new StepProgress(settings);
         this.checkpoints = new RunCheckpoints(settings, step, replicas);
     }
@@ -63,8 +61,8 @@ public final class RunMachine {
      * Of a run that continues after its coordinator was lost; its order has the last checkpoint. {@link #succeed} comes
      * first.
      */
-    public RunMachine(RunSettings settings, ReplicaTable replicas, CoordinatorFailover failover) {
-        this(settings, replicas);
+    public RunMachine(RunSettings settings, ReplicaTable replicas, int term, CoordinatorFailover failover) {
+        this(settings, replicas, term);
         this.phase = Phase.FAILING_OVER;
         epochs.takeOver(failover.epoch());
         step.takeOver(failover.commit(), failover.before());
@@ -113,6 +111,7 @@ public final class RunMachine {
                 }
                 keepCopies(replicas.chooseBuddies(), commands);
             }
+            case RunEvent.NodeLate(String node, int former) -> outrun(node, former, commands);
             case RunEvent.NodeLost(String node, String reason) -> lose(node, reason, commands);
             case RunEvent.Copied(int rank, String buddy, long steps) -> replicas.copied(rank, buddy, steps);
             case RunEvent.CopiesLate() -> replicas.giveUpCopies(replicas.uncopied(stepsDone()));
@@ -147,11 +146,10 @@ public final class RunMachine {
     /** The ranks that are not ready in the present epoch; where all do, those that have not answered in this phase. */
     public List<Integer> missing() {
         return epochs.allRanks().stream()
-                .filter(rank -> epochs.isReady() ? !hasAnswered(rank) : epochs.awaits(rank)).toList();
-    }
-
-    private boolean hasAnswered(int rank) {
-        return phase == Phase.UPDATING ? answered.get(rank) : step.hasMeasured(rank, pass);
+                .filter(rank -> !epochs.isReady()
+                        ? epochs.awaits(rank)
+                        : !(phase == Phase.UPDATING ? answered.get(rank) : step.hasMeasured(rank, pass)))
+                .toList();
     }
 
     /** Ranks whose copies of the last commit the next update waits for: after it, what they kept two commits ago is gone. */
@@ -172,9 +170,8 @@ public final class RunMachine {
 
     private boolean isPhaseOver() {
         return switch (phase) {
-            case TRAINING -> step.isMeasured(pass) && awaitsCopiesOf().isEmpty();
+            case TRAINING, VALIDATION -> step.isMeasured(pass) && awaitsCopiesOf().isEmpty();
             case UPDATING -> answered.cardinality() == settings.rankCount() && !checkpoints.holdsUpCommit();
-            case VALIDATION -> step.isMeasured(pass);
             case CHECKPOINT -> !checkpoints.isUnderWay();
             case STARTING, FAILING_OVER, FAILING, OVER -> false;
         };
@@ -217,18 +214,27 @@ public final class RunMachine {
     }
 
     private void recover(List<Integer> ranks, String reason, List<RunCommand> commands) {
-        if (phase == Phase.OVER) {
-            return;
-        }
         if (!mayRecover()) {
             fail(epochs.failure(reason, stepsDone()), commands);
-            return;
+        } else if (phase != Phase.OVER) {
+            epochs.countRecovery();
+            restart(ranks, reason, commands);
         }
+    }
+
+    /** Nothing that a lost coordinator has begun may have the number of the present epoch, or of a rank's. */
+    private void outrun(String node, int former, List<RunCommand> commands) {
+        if (phase != Phase.OVER) {
+            phase = phase == Phase.STARTING ? Phase.FAILING_OVER : phase;
+            epochs.outrun(former);
+            restart(epochs.allRanks(), "node " + node + " was in epoch " + former + " of a lost coordinator", commands);
+        }
+    }
+
+    private void restart(List<Integer> ranks, String reason, List<RunCommand> commands) {
         epochs.begin(ranks);
-        for (int rank : ranks) {
-            step.repeat(rank);
-            answered.clear(rank);
-        }
+        ranks.forEach(step::repeat);
+        ranks.forEach(answered::clear);
         commands.add(new RunCommand.EnterEpoch(epoch(), ranks, stepsDone(), reason, replicas.hosts(),
                 replicas.since()));
     }
@@ -336,15 +342,9 @@ public final class RunMachine {
         checkpoints.settle(settled);
         if (phase == Phase.FAILING) {
             end(new RunCommand.Fail(failure), commands);
-            return;
+        } else {
+            checkpoints.failure(settled, commands).ifPresent(why -> fail(why, commands));
         }
-        settled.failure().ifPresent(why -> {
-            if (checkpoints.isLast()) {
-                fail(checkpoints.lastFailed(why), commands);
-            } else {
-                commands.add(new RunCommand.ReportCheckpointFailed(stepsDone(), why));
-            }
-        });
     }
 
     /** A checkpoint that was due before the failure is to be written before the run ends. */

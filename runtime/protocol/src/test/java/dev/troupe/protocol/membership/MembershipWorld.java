@@ -129,6 +129,7 @@ final class MembershipWorld implements Surroundings {
                 }
                 case MembershipCommand.ReportMissing<Process> _ -> {
                 }
+                case MembershipCommand.Outrun<Process>(String _, int former) -> epoch = Math.max(epoch, former) + 1;
                 case MembershipCommand.AddNode<Process> _ -> {
                 }
                 case MembershipCommand.Recover<Process> _ -> {

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 class NodeMachineTest {
     private static final int TERM = 1;
     private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final RankGroup FIRST = new RankGroup(2, 0, List.of(2, 3));
-    private static final RankGroup SECOND = new RankGroup(2, 1, List.of(2, 3));
+    private static final RankGroup FIRST = new RankGroup(2, 0, TERM, List.of(2, 3));
+    private static final RankGroup SECOND = new RankGroup(2, 1, TERM, List.of(2, 3));
     private static final String LOST = "the node of the coordinator ended before the run did; its log says why";
 
     private final NodeMachine machine = new NodeMachine("b", PATIENCE, 1);
@@ -38,7 +38,7 @@ class NodeMachineTest {
                 new NodeCommand.Ask(TERM, Optional.empty(), true));
         assertCommands(new NodeEvent.RunKernels(), new NodeCommand.Await(PATIENCE));
         assertCommands(host("a", "b"), new NodeCommand.StopAsking(), new NodeCommand.Open("runs/one"));
-        assertCommands(opened(), new NodeCommand.Reach(0, 4), new NodeCommand.Start(FIRST, 4, TERM));
+        assertCommands(opened(), new NodeCommand.Reach(0, 4), new NodeCommand.Start(FIRST, 4));
         assertCommands(new NodeEvent.AskDue());
     }
 
@@ -75,7 +75,7 @@ class NodeMachineTest {
         assertCommands(
                 new NodeEvent.Opened(4, List.of(List.of(0, 1), List.of(2, 3)), Optional.of(this::versions), true),
                 new NodeCommand.Reach(0, 4), new NodeCommand.WarmUp());
-        assertEquals(List.of(new NodeCommand.EndWarmUp(), new NodeCommand.Start(SECOND, 5, TERM)),
+        assertEquals(List.of(new NodeCommand.EndWarmUp(), new NodeCommand.Start(SECOND, 5)),
                 tell(enter(1, List.of(2, 3), "a", "b")).stream()
                         .filter(command -> !(command instanceof NodeCommand.OfLink)
                                 && !(command instanceof NodeCommand.BeginEpoch)
@@ -88,17 +88,17 @@ class NodeMachineTest {
         hosting();
         assertCommands(enter(1, List.of(2, 3), "a", "b"), new NodeCommand.Reach(1, 5), new NodeCommand.GiveUp(FIRST, 5),
                 new NodeCommand.LookLater(), new NodeCommand.BeginEpoch(1, List.of("a", "a", "b", "b"), Map.of()),
-                new NodeCommand.Start(SECOND, 5, TERM));
+                new NodeCommand.Start(SECOND, 5));
     }
 
     @Test
     void shouldBreakOffCopiesOfANodeThatHasLostRanks() {
         hosting();
-        RankGroup moved = new RankGroup(0, 1, List.of(0, 1));
+        RankGroup moved = new RankGroup(0, 1, TERM, List.of(0, 1));
         assertCommands(enter(1, List.of(0, 1), "b", "b"), new NodeCommand.Reach(1, 5),
                 new NodeCommand.BreakOffCopies("a"),
                 new NodeCommand.BeginEpoch(1, List.of("b", "b", "b", "b"), Map.of()),
-                new NodeCommand.Start(moved, 5, TERM));
+                new NodeCommand.Start(moved, 5));
     }
 
     @Test
@@ -113,10 +113,10 @@ class NodeMachineTest {
     @Test
     void shouldRefuseToStartARankThatItHasNotGivenUp() {
         HostedGroups groups = new HostedGroups(List.of(List.of(0, 1)));
-        groups.start(List.of(0, 1), 0);
-        assertThrows(IllegalStateException.class, () -> groups.start(List.of(0, 1), 1));
+        groups.start(List.of(0, 1), 0, TERM);
+        assertThrows(IllegalStateException.class, () -> groups.start(List.of(0, 1), 1, TERM));
         groups.giveUp(List.of(1));
-        assertEquals(List.of(new RankGroup(0, 1, List.of(0, 1))), groups.start(List.of(0, 1), 1));
+        assertEquals(List.of(new RankGroup(0, 1, TERM, List.of(0, 1))), groups.start(List.of(0, 1), 1, TERM));
     }
 
     @Test
@@ -133,7 +133,7 @@ class NodeMachineTest {
     @Test
     void shouldTellOfAFailureOfAGroupAtWorkOnly() {
         hosting();
-        RunEvent.RankFailed failure = new RunEvent.RankFailed(new Incarnation(2, 0), "rank 2: it broke");
+        RunEvent.RankFailed failure = new RunEvent.RankFailed(new Incarnation(2, 0, TERM), "rank 2: it broke");
         assertCommands(new NodeEvent.GroupFailed(FIRST, failure), new NodeCommand.Report(failure));
         tell(enter(1, List.of(2, 3), "a", "b"));
         assertCommands(new NodeEvent.GroupFailed(FIRST, failure));
@@ -193,7 +193,7 @@ class NodeMachineTest {
         assertCommands(enter(1, List.of(0, 1, 2, 3), "a", "b"), new NodeCommand.Reach(1, 5),
                 new NodeCommand.GiveUp(FIRST, 5), new NodeCommand.LookLater(),
                 new NodeCommand.BeginEpoch(1, List.of("a", "a", "b", "b"), Map.of()),
-                new NodeCommand.Start(SECOND, 5, TERM));
+                new NodeCommand.Start(SECOND, 5));
     }
 
     @Test
@@ -256,7 +256,7 @@ class NodeMachineTest {
         machine.on(new NodeEvent.Ordered(2, host("a", "b")));
         assertCommands(host("a", "b"));
         assertCommands(new NodeEvent.CoordinatorLost(TERM, false));
-        assertEquals(List.of(new NodeCommand.Start(SECOND, 5, 2)),
+        assertEquals(List.of(new NodeCommand.Start(new RankGroup(2, 1, 2, List.of(2, 3)), 5)),
                 machine.on(new NodeEvent.Ordered(2, enter(1, List.of(2, 3), "a", "b"))).stream()
                         .filter(NodeCommand.Start.class::isInstance).toList());
     }

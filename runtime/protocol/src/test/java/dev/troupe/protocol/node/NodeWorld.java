@@ -225,8 +225,8 @@ final class NodeWorld {
         running.remove(group);
         mailbox.add(random.nextBoolean()
                 ? new NodeEvent.GroupEnded(group)
-                : new NodeEvent.GroupFailed(group,
-                        new RunEvent.RankFailed(new Incarnation(group.firstRank(), group.epoch()), "it broke")));
+                : new NodeEvent.GroupFailed(group, new RunEvent.RankFailed(
+                        new Incarnation(group.firstRank(), group.epoch(), group.term()), "it broke")));
     }
 
     private void lose(CoordinatorOfNode leader) {
@@ -261,7 +261,7 @@ final class NodeWorld {
             }
             case NodeCommand.Ask(int heard, var report, boolean _) -> answer(heard, report);
             case NodeCommand.Open _ -> open();
-            case NodeCommand.Start(RankGroup group, long _, int _) -> start(group);
+            case NodeCommand.Start(RankGroup group, long _) -> start(group);
             case NodeCommand.GiveUp(RankGroup group, long _) -> {
                 require(atWork.remove(group), group + " is given up and not at work");
                 givenUp.add(group);

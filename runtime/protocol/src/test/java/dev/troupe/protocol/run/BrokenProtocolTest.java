@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.RunSettings;
+import java.util.List;
 import java.util.Random;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -22,6 +24,7 @@ class BrokenProtocolTest {
     private static final long OUT_OF_ORDER = 8;
     private static final int PARTED_WALKS = 170;
     private static final int LEADERLESS_WALKS = 100;
+    private static final int LATE_WALKS = 50;
     private static final Pattern LEADS_ON = Pattern.compile("is lost|asks to take part|another coordinator begins");
 
     @Test
@@ -31,35 +34,36 @@ class BrokenProtocolTest {
 
     @Test
     void shouldFindADuplicateThatIsAccepted() {
-        assertFound(new Protocol(true, true, 0, false, false, true, true, true), "bit for bit");
+        assertFound(new Protocol(true, true, 0, false, false, true, true, true, true, true), "bit for bit");
     }
 
     @Test
     void shouldFindAnOldEpochThatIsAccepted() {
-        assertFound(new Protocol(false, false, 0, false, false, true, true, true), "the epoch of what landed");
+        assertFound(new Protocol(false, false, 0, false, false, true, true, true, true, true),
+                "the epoch of what landed");
     }
 
     @Test
     void shouldFindALogThatIsCutOneShort() {
-        assertFound(new Protocol(true, false, 1, false, false, true, true, true), "the run is stuck");
+        assertFound(new Protocol(true, false, 1, false, false, true, true, true, true, true), "the run is stuck");
     }
 
     @Test
     void shouldFindAManifestWithAPartOfAnOlderAttempt() {
         assertDoesNotThrow(() -> runWithLateParts(Protocol.WHOLE));
-        assertFound(() -> runWithLateParts(new Protocol(true, false, 0, true, false, true, true, true)),
+        assertFound(() -> runWithLateParts(new Protocol(true, false, 0, true, false, true, true, true, true, true)),
                 "the parts of the checkpoint after 2 steps");
     }
 
     @Test
     void shouldFindARunThatEndsBeforeItsLastCheckpointStands() {
-        assertFound(new Protocol(true, false, 0, false, true, true, true, true),
+        assertFound(new Protocol(true, false, 0, false, true, true, true, true, true, true),
                 "the run is over, and after 2 steps only");
     }
 
     @Test
     void shouldFindAMemberOfAnEarlierEpochInACollective() {
-        assertFound(() -> sweep(ON_A_GRID, new Protocol(true, false, 0, false, false, false, true, true),
+        assertFound(() -> sweep(ON_A_GRID, new Protocol(true, false, 0, false, false, false, true, true, true, true),
                 FaultSweep.STEPS),
                 "what the members of");
     }
@@ -69,7 +73,7 @@ class BrokenProtocolTest {
     void shouldFindASecondCoordinatorThatStillHasTheRunsDirectory() {
         assertDoesNotThrow(() -> partedWalks(Protocol.WHOLE));
         assertThrows(AssertionError.class,
-                () -> partedWalks(new Protocol(true, false, 0, false, false, true, false, true)));
+                () -> partedWalks(new Protocol(true, false, 0, false, false, true, false, true, true, true)));
     }
 
     /** The order of a new epoch is on its way when its coordinator is lost, and the next one chooses the same number. */
@@ -77,7 +81,16 @@ class BrokenProtocolTest {
     void shouldFindALateOrderThatHasTheEpochOfTheSuccessor() {
         assertDoesNotThrow(() -> walksThatLoseTheCoordinator(Protocol.WHOLE));
         assertFound(() -> walksThatLoseTheCoordinator(
-                new Protocol(true, false, 0, false, false, true, true, false)), "the run is stuck");
+                new Protocol(true, false, 0, false, false, true, true, false, true, true)), "the run is stuck");
+    }
+
+    /** A node enters epochs of a lost coordinator, and reports when its successor has begun some of the same numbers. */
+    @Test
+    void shouldFindANodeThatReportsWhenItsEpochHasBegunAnew() {
+        assertDoesNotThrow(() -> walksWithALateNode(Protocol.WHOLE));
+        assertFound(() -> walksWithALateNode(
+                new Protocol(true, false, 0, false, false, true, true, true, false, false)),
+                "is ready in this epoch already");
     }
 
     private static void assertFound(Protocol broken, String how) {
@@ -129,6 +142,34 @@ class BrokenProtocolTest {
                 return happened[1] && next.length > 0 && random.nextInt(4) > 0
                         ? next[random.nextInt(next.length)]
                         : random.nextInt(moves.size());
+            }, run -> {
+                if (!happened[0]) {
+                    happened[0] = run.moveCount() >= start && run.crash(random.nextInt(2));
+                } else {
+                    happened[1] |= !happened[1] && random.nextInt(4) == 0 && run.loseCoordinator();
+                }
+            });
+            assertTrue(happened[0], "no rank failed");
+        });
+    }
+
+    /** A rank fails, then the coordinator is lost, and one node neither hears that nor asks before another one leads. */
+    private static void walksWithALateNode(Protocol protocol) {
+        LongStream.range(0, LATE_WALKS).forEach(seed -> {
+            Random random = new Random(seed);
+            int start = random.nextInt(200);
+            String late = World.name(random.nextInt(3));
+            Pattern next = Pattern.compile(LEADS_ON + "|time passes|" + late + " hears the coordinator of term 1");
+            Predicate<Move> isLater = move -> move.name().startsWith(late + " asks")
+                    || move.name().startsWith(late + " hears that");
+            boolean[] happened = new boolean[2];
+            Simulation walk = newRun(1, 9, protocol);
+            walk.run(moves -> {
+                boolean waits = happened[1] && !walk.cluster().leader().isRunning();
+                List<Move> able = moves.stream().filter(move -> !waits || !isLater.test(move)).toList();
+                List<Move> soon = able.stream().filter(move -> waits && next.matcher(move.name()).find()).toList();
+                List<Move> some = !soon.isEmpty() && random.nextInt(4) > 0 ? soon : able.isEmpty() ? moves : able;
+                return moves.indexOf(some.get(random.nextInt(some.size())));
             }, run -> {
                 if (!happened[0]) {
                     happened[0] = run.moveCount() >= start && run.crash(random.nextInt(2));

@@ -18,6 +18,7 @@ import java.util.TreeMap;
  * an earlier one.
  */
 final class Carrier {
+    static final int FIRST_TERM = 1;
     private static final String NOWHERE = "";
 
     /** A message under way. */
@@ -31,11 +32,27 @@ final class Carrier {
 
     /** One edge: its sender's book, what is on its way, and its receiver's book. */
     private static final class Road {
+        // That of the latest coordinator whose epoch one of its ends has entered.
+        private int term = FIRST_TERM;
         private final Deque<Message> held = new ArrayDeque<>();
         private int credits;
         private int creditEpoch;
         private final Deque<Message> flying = new ArrayDeque<>();
         private int buffers;
+
+        /**
+         * An end enters an epoch of a later coordinator: its streams are new, so nothing comes of an epoch of the earlier
+         * one that has a later number.
+         */
+        void enter(int later, int epoch) {
+            if (term < later) {
+                term = later;
+                credits = 0;
+                creditEpoch = 0;
+                held.clear();
+                flying.removeIf(message -> message.epoch() >= epoch);
+            }
+        }
 
         void letGo() {
             while (credits > 0 && !held.isEmpty() && held.getFirst().epoch() == creditEpoch) {
@@ -74,13 +91,13 @@ final class Carrier {
     }
 
     /** A receiver grants a buffer in the epoch of its node; the credit is with the sender at once. */
-    void grant(String node, int epoch, Edge edge) {
+    void grant(String node, int term, int epoch, Edge edge) {
         if (!hosts[edge.toRank()].equals(node)) {
             return; // it has left that node
         }
         Road road = road(edge);
         road.buffers++;
-        if (epoch < road.creditEpoch) {
+        if (term < road.term || epoch < road.creditEpoch) {
             return; // its sender has entered a later epoch
         }
         if (epoch > road.creditEpoch) {
@@ -91,12 +108,12 @@ final class Carrier {
         road.letGo();
     }
 
-    /** A sender hands a message to its node; lost where it has left that node. */
-    void send(String node, Message message) {
-        if (!hosts[message.edge().fromRank()].equals(node)) {
+    /** A sender hands a message to its node; lost where it has left that node, or its receiver has another coordinator. */
+    void send(String node, int term, Message message) {
+        Road road = road(message.edge());
+        if (!hosts[message.edge().fromRank()].equals(node) || term < road.term) {
             return;
         }
-        Road road = road(message.edge());
         road.held.add(message);
         road.letGo();
     }
@@ -136,6 +153,9 @@ final class Carrier {
         });
         List<Edge> back = new ArrayList<>();
         roads.forEach((edge, road) -> {
+            if (here.contains(edge.fromRank()) || here.contains(edge.toRank())) {
+                road.enter(term, epoch);
+            }
             if (here.contains(edge.fromRank())) {
                 road.held.removeIf(message -> message.epoch() < epoch);
                 if (road.creditEpoch < epoch) {

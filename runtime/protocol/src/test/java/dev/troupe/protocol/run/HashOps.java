@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.protocol.Edge;
-import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
@@ -12,6 +11,7 @@ import dev.troupe.protocol.run.SimulatedRank.Part;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.protocol.rank.ActionResult;
+import dev.troupe.protocol.node.RankGroup;
 import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.StepOps;
 import java.util.HashMap;
@@ -52,17 +52,17 @@ final class HashOps implements StepOps {
      * @param first
      *            takes what the thread does before all else
      */
-    HashOps(SimulatedPlan plan, Incarnation incarnation, Map<Integer, SimulatedStage> stages, Outbox<Long> outbox,
+    HashOps(SimulatedPlan plan, int rank, RankGroup start, Map<Integer, SimulatedStage> stages, Outbox<Long> outbox,
             SimulatedNode node, SimulatedGroups groups, Consumer<Part> first) {
         this.plan = plan;
-        this.rank = incarnation.rank();
+        this.rank = rank;
         this.stages = stages;
         this.outbox = outbox;
         this.node = node;
         this.first = first;
         plan.stagesOf(rank).forEach(stage -> updatesBehind.putAll(plan.updatesBehind(rank, stage)));
-        this.tensorGroup = groups.join(plan.tensorGroup(rank), rank, incarnation.epoch());
-        this.dataGroup = groups.join(plan.dataGroup(rank), rank, incarnation.epoch());
+        this.tensorGroup = groups.join(plan.tensorGroup(rank), rank, start);
+        this.dataGroup = groups.join(plan.dataGroup(rank), rank, start);
     }
 
     void beginPass() {

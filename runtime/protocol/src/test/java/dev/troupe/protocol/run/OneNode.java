@@ -12,6 +12,7 @@ final class OneNode {
     static RunMachine coordinator(RunSettings settings) {
         return new RunMachine(settings,
                 new ReplicaTable(Collections.nCopies(settings.rankCount(), ""), ReplicaTable.Buddies.NONE,
-                        settings.firstStep()));
+                        settings.firstStep()),
+                1);
     }
 }

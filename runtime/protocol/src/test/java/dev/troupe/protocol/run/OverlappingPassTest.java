@@ -37,7 +37,7 @@ class OverlappingPassTest {
     }
 
     private static List<RunCommand> ready(RunMachine machine, int rank, int epoch) {
-        return machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0), epoch, epoch == 0 ? -1 : PASS.number(),
+        return machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0, 1), epoch, epoch == 0 ? -1 : PASS.number(),
                 List.of()));
     }
 
@@ -52,7 +52,7 @@ class OverlappingPassTest {
     }
 
     private static Incarnation first(int rank) {
-        return new Incarnation(rank, 0);
+        return new Incarnation(rank, 0, 1);
     }
 
     /** A rank is one step ahead; the first step overflows, and the third is the first whose forwards know it. */
@@ -87,7 +87,7 @@ class OverlappingPassTest {
         }
         measured(first(1), 2, 1);
         machine.on(new RunEvent.RankFailed(first(0), "it failed"));
-        Incarnation again = new Incarnation(0, 1);
+        Incarnation again = new Incarnation(0, 1, 1);
         ready(1, 1);
         assertEquals(List.of(new RunCommand.StartPass(PASS, List.of(0))),
                 machine.on(new RunEvent.EpochReady(again, 1, -1, List.of())).subList(0, 1));
@@ -117,7 +117,7 @@ class OverlappingPassTest {
         assertEquals(List.of(), measured(alone, first(0), 0, 1), "ranks were told");
         alone.on(new RunEvent.RankFailed(first(0), "it failed"));
         ready(alone, 1, 1);
-        Incarnation again = new Incarnation(0, 1);
+        Incarnation again = new Incarnation(0, 1, 1);
         assertEquals(List.of(new RunCommand.StartPass(pass, ahead, List.of(0))),
                 alone.on(new RunEvent.EpochReady(again, 1, -1, List.of())).subList(0, 1));
         assertEquals(List.of(), measured(alone, again, 0, 1));

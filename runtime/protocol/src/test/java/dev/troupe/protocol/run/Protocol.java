@@ -19,8 +19,19 @@ package dev.troupe.protocol.run;
  *            whether a coordinator that takes over ends the process that still has the run's directory
  * @param namesCoordinators
  *            whether an order names its coordinator
+ * @param namesStarts
+ *            whether an incarnation names the coordinator under which it was started
+ * @param outrunsLateNodes
+ *            whether a coordinator continues above the epoch of a node that joins late
  */
 record Protocol(boolean fencesEpochs, boolean acceptsDuplicates, int cutsLogsBy, boolean mixesAttempts,
-        boolean settlesAtOnce, boolean fencesGroups, boolean locksDirectory, boolean namesCoordinators) {
-    static final Protocol WHOLE = new Protocol(true, false, 0, false, false, true, true, true);
+        boolean settlesAtOnce, boolean fencesGroups, boolean locksDirectory, boolean namesCoordinators,
+        boolean namesStarts, boolean outrunsLateNodes) {
+    static final Protocol WHOLE = new Protocol(true, false, 0, false, false, true, true, true,
+            true, true);
+
+    /** Returns the term that the incarnation of a rank names which is started under the coordinator of this term. */
+    int startTerm(int term) {
+        return namesStarts ? term : 0;
+    }
 }

@@ -38,7 +38,7 @@ class RunCheckpointsTest {
     private static RunMachine newRun(RunSettings settings) {
         RunMachine machine = OneNode.coordinator(settings);
         for (int rank = 0; rank < 2; rank++) {
-            machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0), 0, -1, List.of()));
+            machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0, 1), 0, -1, List.of()));
         }
         return machine;
     }
@@ -97,11 +97,11 @@ class RunCheckpointsTest {
         step(run, 0);
         step(run, 1);
         assertEquals(List.of(),
-                run.on(new RunEvent.PassDone(new Incarnation(0, 0), training(2), List.of(), List.of())));
-        assertEquals(List.of(), run.on(new RunEvent.PassDone(new Incarnation(1, 0), training(2),
+                run.on(new RunEvent.PassDone(new Incarnation(0, 0, 1), training(2), List.of(), List.of())));
+        assertEquals(List.of(), run.on(new RunEvent.PassDone(new Incarnation(1, 0, 1), training(2),
                 List.of(new MicrobatchLoss(0, Double.NaN)), List.of())));
         assertTrue(run.waitsForCheckpoint());
-        assertEquals(List.of(), run.on(new RunEvent.RankFailed(new Incarnation(0, 0), "too late")));
+        assertEquals(List.of(), run.on(new RunEvent.RankFailed(new Incarnation(0, 0, 1), "too late")));
         assertEquals(List.of(new RunCommand.TellCheckpoint(new CheckpointEvent.NodeGone("a", "gone"))),
                 run.on(new RunEvent.NodeLost("a", "gone")));
         assertEquals(List.of(RunCommand.Fail.class), kinds(settle(run, 2, true)));
@@ -283,10 +283,10 @@ class RunCheckpointsTest {
 
     private static List<RunCommand> step(RunMachine run, long step) {
         for (int rank = 0; rank < 2; rank++) {
-            run.on(new RunEvent.PassDone(new Incarnation(rank, 0), training(step),
+            run.on(new RunEvent.PassDone(new Incarnation(rank, 0, 1), training(step),
                     rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(), List.of()));
         }
-        run.on(new RunEvent.Updated(new Incarnation(0, 0), step, Traffic.NONE));
-        return run.on(new RunEvent.Updated(new Incarnation(1, 0), step, Traffic.NONE));
+        run.on(new RunEvent.Updated(new Incarnation(0, 0, 1), step, Traffic.NONE));
+        return run.on(new RunEvent.Updated(new Incarnation(1, 0, 1), step, Traffic.NONE));
     }
 }

@@ -287,7 +287,8 @@ class RunMachineTest {
                 assertThrows(IllegalStateException.class, () -> machine.on(ready(0)))
                         .getMessage());
         assertEquals(
-                "the coordinator cannot take Updated[from=Incarnation[rank=1, epoch=0], step=0, traffic=" + Traffic.NONE
+                "the coordinator cannot take Updated[from=Incarnation[rank=1, epoch=0, term=1], step=0, traffic="
+                        + Traffic.NONE
                         + "] in phase STARTING of step 0",
                 assertThrows(IllegalStateException.class,
                         () -> machine.on(new RunEvent.Updated(from(1), 0, Traffic.NONE)))
@@ -318,7 +319,7 @@ class RunMachineTest {
     }
 
     private static Incarnation from(int rank) {
-        return new Incarnation(rank, 0);
+        return new Incarnation(rank, 0, 1);
     }
 
     private static RunEvent ready(int rank) {

@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Test;
 class RunRecoveryTest {
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
     private static final Pass VALIDATION = new Pass(0, Pass.Kind.VALIDATION);
-    private static final Incarnation SURVIVOR = new Incarnation(0, 0);
-    private static final Incarnation FAILED = new Incarnation(1, 0);
-    private static final Incarnation AGAIN = new Incarnation(1, 1);
+    private static final Incarnation SURVIVOR = new Incarnation(0, 0, 1);
+    private static final Incarnation FAILED = new Incarnation(1, 0, 1);
+    private static final Incarnation AGAIN = new Incarnation(1, 1, 1);
     private static final RunCommand CAUGHT_UP = new RunCommand.ReportCaughtUp();
 
     private final RunMachine machine = OneNode.coordinator(new RunSettings(2, 0, 2, _ -> 0.5, 0,
@@ -80,7 +80,7 @@ class RunRecoveryTest {
         machine.on(ready(AGAIN, 1, -1));
         assertEquals(List.of(enters(2, 0)), fails(AGAIN));
         machine.on(ready(SURVIVOR, 2, FIRST.number()));
-        Incarnation third = new Incarnation(1, 2);
+        Incarnation third = new Incarnation(1, 2, 1);
         assertEquals(new RunCommand.StartPass(FIRST, List.of(1)), machine.on(ready(third, 2, -1)).getFirst());
         passDone(third, FIRST);
         updated(third, 3);
@@ -183,7 +183,7 @@ class RunRecoveryTest {
         fails(FAILED);
         fails(AGAIN);
         assertEquals(List.of(new RunCommand.Fail("it failed (after 2 recoveries since step 0 began;"
-                + " recovery.most-per-step says how many may be)")), fails(new Incarnation(1, 2)));
+                + " recovery.most-per-step says how many may be)")), fails(new Incarnation(1, 2, 1)));
     }
 
     @Test
@@ -199,7 +199,7 @@ class RunRecoveryTest {
         strikes(FAILED, "1F0 in step 0", "Error: no room");
         assertEquals(List.of(enters(2, 0)), strikes(AGAIN, "1F0 in step 0", "Error: the wire came loose"));
         assertEquals("it failed (after 2 recoveries since step 0 began; recovery.most-per-step says how many may be)",
-                failure(strikes(new Incarnation(1, 2), "1F1 in step 0", "Error: no room")));
+                failure(strikes(new Incarnation(1, 2, 1), "1F1 in step 0", "Error: no room")));
     }
 
     @Test

@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
  * the part may have a coordinator of its own.
  */
 final class SimulatedCluster implements Surroundings {
-    private static final long TICK_NANOS = 1_000_000_000L;
+    /** Three of them are longer than a coordinator waits for reports. */
+    private static final long TICK_NANOS = 4_000_000_000L;
 
     private final Simulation run;
     private final RunSettings settings;
@@ -136,7 +137,7 @@ final class SimulatedCluster implements Surroundings {
                 moves.add(new Move(node.name() + " asks to take part", node::ask));
             }
         }
-        if (waits && !asks) {
+        if (waits && (!asks || leader.hasHeardEnough())) {
             moves.add(passes);
         }
         if (!cutOff.isEmpty() && !isDecided) {

@@ -26,7 +26,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
@@ -47,7 +46,7 @@ final class SimulatedCoordinator {
     private final SimulatedCluster cluster;
     private final MembershipMachine<SimulatedNode> membership;
     private final SimulatedCheckpoints checkpoints;
-    private final Set<SimulatedNode> askedBy = new HashSet<>();
+    private final SimulatedReports reports;
     // Processes whose end it is told; and those at which it looks again.
     private final Set<SimulatedNode> watched = new LinkedHashSet<>();
     private final Deque<SimulatedNode> looksAgain = new ArrayDeque<>();
@@ -78,7 +77,8 @@ final class SimulatedCoordinator {
                 new Roster(world.ranksByNode(settings.rankCount()), Map.of(), JOIN_TIMEOUT, world.buddies()), settings,
                 term, REPORT_NANOS, cluster);
         this.replicas = new ReplicaTable(run.firstHosts(), world.buddies(), settings.firstStep());
-        this.machine = new RunMachine(settings, replicas);
+        this.machine = new RunMachine(settings, replicas, run.protocol().startTerm(term));
+        this.reports = new SimulatedReports(settings);
         this.checkpoints = new SimulatedCheckpoints(run, this, settings, records);
         this.committed = settings.firstStep();
         this.known = new SimulatedRank[settings.rankCount()];
@@ -134,21 +134,19 @@ final class SimulatedCoordinator {
 
     /** Whether at least a number of other processes know enough to continue where the coordinator is lost with this one. */
     boolean canLoseItself(SimulatedNode victim, int atLeast) {
-        Map<String, NodeReport> told = new TreeMap<>();
-        membership.nodes().forEach((name, node) -> {
-            if (node != victim && node.hasTakenPart()) {
-                told.put(name, node.report().orElseThrow());
-            }
-        });
-        Commit first = new Commit(settings.firstStep(), settings.lossScale());
-        return told.size() >= atLeast && (victim != host || CoordinatorFailover
-                .of(told, first, settings.stepsPerPass())
-                .filter(found -> found.commit().stepsDone() >= committed - settings.stepsPerPass()).isPresent());
+        List<SimulatedNode> others = membership.nodes().values().stream()
+                .filter(node -> node != victim && node.report().isPresent()).toList();
+        return others.size() >= atLeast && (victim != host || reports.wouldBeEnough(others, committed));
+    }
+
+    /** Whether the processes that take part have told enough to lead the run without the others. */
+    boolean hasHeardEnough() {
+        return reports.areEnough(membership.nodes().values(), records.committed);
     }
 
     /** A process that asked, lives, and is taken for dead; empty where there is none. */
     Optional<SimulatedNode> givenUp() {
-        return askedBy.stream().filter(node -> !node.isDead() && membership.nodes().get(node.name()) != node)
+        return reports.askers().stream().filter(node -> !node.isDead() && membership.nodes().get(node.name()) != node)
                 .findFirst();
     }
 
@@ -225,7 +223,7 @@ final class SimulatedCoordinator {
     /** A process asks to take part. */
     void asked(SimulatedNode node, int heard, Optional<NodeReport> report) {
         if (heard == term) {
-            askedBy.add(node);
+            reports.hear(node, report);
         }
         take(new MembershipEvent.Joined<>(node, node.name(), node == host, DOOR, Map.of(), heard, report,
                 WarmUpReport.NOTHING_TO_RUN));
@@ -241,12 +239,16 @@ final class SimulatedCoordinator {
                     cluster.takeDirectory();
                     replicas = new ReplicaTable(failover.hosts(), failover.since(), world.buddies(),
                             settings.firstStep());
-                    machine = new RunMachine(resumed, replicas, failover);
+                    machine = new RunMachine(resumed, replicas, run.protocol().startTerm(term), failover);
                 }
                 case MembershipCommand.Host<SimulatedNode>(var node) -> tell(node,
                         new NodeEvent.HostRanks(machine.epoch(), replicas.hosts(), replicas.since(), ""));
                 case MembershipCommand.Follow<SimulatedNode>(var node) -> tell(node, new NodeEvent.Follow());
                 case MembershipCommand.RunKernels<SimulatedNode>(var node) -> tell(node, new NodeEvent.RunKernels());
+                case MembershipCommand.Outrun<SimulatedNode>(String name, int epoch) -> carryOut(
+                        run.protocol().outrunsLateNodes()
+                                ? machine.on(new RunEvent.NodeLate(name, epoch))
+                                : List.of());
                 case MembershipCommand.AddNode<SimulatedNode>(String name) ->
                     carryOut(machine.on(new RunEvent.NodeJoined(name)));
                 case MembershipCommand.Recover<SimulatedNode>(String reason, var told) ->
@@ -255,8 +257,10 @@ final class SimulatedCoordinator {
                     ask(new RunEvent.NodeLost(name, reason));
                 case MembershipCommand.StopAfterStep<SimulatedNode> _ -> ask(new RunEvent.StopRequested());
                 case MembershipCommand.End<SimulatedNode>(var failure) -> end(failure.orElse("it was stopped"));
-                case MembershipCommand.Begin<SimulatedNode> _ ->
+                case MembershipCommand.Begin<SimulatedNode> _ -> {
                     assertEquals(settings.firstStep(), records.committed, "the steps of a run that begins");
+                    records.hasBegun = false;
+                }
                 case MembershipCommand.RefuseRun<SimulatedNode>(String why) -> fail(why);
                 case MembershipCommand.ReportMissing<SimulatedNode> _,MembershipCommand.ReportGone<SimulatedNode> _ ->
                     {

@@ -2,6 +2,7 @@ package dev.troupe.protocol.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.protocol.node.RankGroup;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -10,8 +11,8 @@ import java.util.OptionalLong;
 
 /**
  * The process groups of a run. A collective is a meeting: it is whole once every member has come to it, and its result is
- * made of what each has brought, in the order of members. A group is of one epoch, that of the member that joined last: who
- * is of an earlier one waits for ever.
+ * made of what each has brought, in the order of members. A group is of one epoch of one coordinator, those of the member
+ * that joined last: who is of an earlier one waits for ever.
  */
 final class SimulatedGroups {
     /** What the members bring to one collective. */
@@ -43,13 +44,19 @@ final class SimulatedGroups {
     }
 
     private static final class Group {
-        private int epoch = -1;
+        private int term;
+        private int epoch;
         private final List<Meeting> meetings = new ArrayList<>();
         private final Map<Integer, Integer> comings = new HashMap<>();
 
-        void begin(int of) {
-            if (of > epoch) {
-                epoch = of;
+        boolean isOf(RankGroup start) {
+            return start.term() == term && start.epoch() == epoch;
+        }
+
+        void begin(RankGroup start) {
+            if (start.term() > term || start.term() == term && start.epoch() > epoch) {
+                term = start.term();
+                epoch = start.epoch();
                 meetings.clear();
                 comings.clear();
             }
@@ -60,13 +67,13 @@ final class SimulatedGroups {
     final class Member {
         private final List<Integer> ranks;
         private final int rank;
-        private final int epoch;
+        private final RankGroup start;
         private Meeting last;
 
-        private Member(List<Integer> ranks, int rank, int epoch) {
+        private Member(List<Integer> ranks, int rank, RankGroup start) {
             this.ranks = ranks;
             this.rank = rank;
-            this.epoch = epoch;
+            this.start = start;
         }
 
         boolean isAlone() {
@@ -76,7 +83,7 @@ final class SimulatedGroups {
         /** Comes to the next collective of the group. */
         void bring(String what, long value) {
             Group group = groups.get(ranks);
-            if (group.epoch != epoch && isFenced) {
+            if (!group.isOf(start) && isFenced) {
                 last = null;
                 return;
             }
@@ -111,10 +118,10 @@ final class SimulatedGroups {
         this.isFenced = isFenced;
     }
 
-    /** A rank that starts in an epoch joins a group. */
-    Member join(List<Integer> ranks, int rank, int epoch) {
-        groups.computeIfAbsent(ranks, _ -> new Group()).begin(epoch);
-        return new Member(ranks, rank, epoch);
+    /** A rank that starts joins a group. */
+    Member join(List<Integer> ranks, int rank, RankGroup start) {
+        groups.computeIfAbsent(ranks, _ -> new Group()).begin(start);
+        return new Member(ranks, rank, start);
     }
 
     /** The sum of what members bring, in their order; what one brings alone is the sum. */

@@ -3,7 +3,6 @@ package dev.troupe.protocol.run;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.protocol.Edge;
-import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.node.NodeCommand;
 import dev.troupe.protocol.node.NodeEvent;
@@ -54,12 +53,12 @@ final class SimulatedNode {
     private int heard;
     private int epoch;
     private int transportEpoch;
+    private int transportTerm = Carrier.FIRST_TERM;
     private boolean isTaking;
     private final boolean isSuccessor;
     private boolean isMember;
     private boolean isDead;
     private final NodeMachine machine;
-    private boolean isOpen;
     private boolean isAsking;
     // The coordinator that it has asked, and those whose end it is told.
     private Optional<SimulatedCoordinator> asked = Optional.empty();
@@ -187,9 +186,8 @@ final class SimulatedNode {
             case NodeCommand.Report(RunEvent event) -> copies.report(event);
             case NodeCommand.Reach(int reached, long _) -> epoch = reached;
             case NodeCommand.Open _ -> open();
-            case NodeCommand.Start(RankGroup group, long stepsDone, int term) -> group.ranks().forEach(
-                    rank -> hosted.put(rank,
-                            run.start(this, new Incarnation(rank, group.epoch()), stepsDone, term)));
+            case NodeCommand.Start(RankGroup group, long stepsDone) -> group.ranks()
+                    .forEach(rank -> hosted.put(rank, run.start(this, rank, group, stepsDone)));
             case NodeCommand.GiveUp(RankGroup group, long _) -> group.ranks().stream().map(hosted::remove)
                     .filter(Objects::nonNull).forEach(SimulatedRank::retire);
             case NodeCommand.BreakOffCopies(String lost) -> copies.forget(lost);
@@ -212,7 +210,6 @@ final class SimulatedNode {
     }
 
     private void open() {
-        isOpen = true;
         take(new NodeEvent.Opened(run.firstStep(), run.tensorGroups(),
                 run.keepsSnapshots() ? Optional.of(this::versions) : Optional.empty(), false));
     }
@@ -263,6 +260,7 @@ final class SimulatedNode {
             return;
         }
         transportEpoch = begun;
+        transportTerm = term;
         listeners.values().forEach(rank -> rank.epochBegun(begun));
         carrier.enter(name, here, term, begun).forEach(edge -> listeners.get(edge.toRank()).returned(edge));
         listeners.keySet().retainAll(here);
@@ -281,7 +279,7 @@ final class SimulatedNode {
         check(granted);
         submit(() -> {
             if (granted == transportEpoch) {
-                carrier.grant(name, granted, edge);
+                carrier.grant(name, transportTerm, granted, edge);
             } else if (listeners.containsKey(edge.toRank())) {
                 listeners.get(edge.toRank()).returned(edge);
             }
@@ -292,7 +290,7 @@ final class SimulatedNode {
         check(message.epoch());
         submit(() -> {
             if (message.epoch() == transportEpoch) { // else it goes back, and stands in the log
-                carrier.send(name, message);
+                carrier.send(name, transportTerm, message);
             }
         });
     }
@@ -327,6 +325,11 @@ final class SimulatedNode {
         isTaking = true;
         commands.remove().run();
         isTaking = false;
+    }
+
+    /** The term of the coordinator that began its epoch. */
+    int transportTerm() {
+        return transportTerm;
     }
 
     int transportEpoch() {
@@ -373,12 +376,7 @@ final class SimulatedNode {
         });
     }
 
-    /** Whether it has opened the run. */
-    boolean hasTakenPart() {
-        return isOpen;
-    }
-
-    /** Its report on the run; empty where it has taken no part. */
+    /** Its report on the run; empty where it has not opened it. */
     Optional<NodeReport> report() {
         return machine.report();
     }

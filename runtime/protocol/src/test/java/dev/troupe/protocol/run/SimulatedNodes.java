@@ -48,11 +48,17 @@ final class SimulatedNodes {
     Optional<SimulatedNode> receiverOf(Edge edge) {
         SimulatedNode last = null;
         for (SimulatedNode node : all) {
-            if (node.receivesFor(edge.toRank()) && (last == null || node.transportEpoch() > last.transportEpoch())) {
+            if (node.receivesFor(edge.toRank()) && (last == null || isLater(node, last))) {
                 last = node;
             }
         }
         return Optional.ofNullable(last);
+    }
+
+    private static boolean isLater(SimulatedNode node, SimulatedNode other) {
+        return node.transportTerm() != other.transportTerm()
+                ? node.transportTerm() > other.transportTerm()
+                : node.transportEpoch() > other.transportEpoch();
     }
 
     void addMoves(List<Move> moves) {

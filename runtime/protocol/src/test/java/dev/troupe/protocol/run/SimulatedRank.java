@@ -9,6 +9,7 @@ import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.node.RankGroup;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.RankCommand;
@@ -70,21 +71,21 @@ final class SimulatedRank {
     private boolean hasStopped;
 
     /** What is about to begin where {@code node} starts it; its actors come to life when they do. */
-    SimulatedRank(Simulation run, SimulatedPlan plan, SimulatedNode node, Incarnation incarnation, long startsAfter,
-            int term) {
+    SimulatedRank(Simulation run, SimulatedPlan plan, SimulatedNode node, int rank, RankGroup group,
+            long startsAfter) {
         this.run = run;
         this.plan = plan;
         this.node = node;
-        this.incarnation = incarnation;
+        this.incarnation = new Incarnation(rank, group.epoch(), run.protocol().startTerm(group.term()));
         this.startsAfter = startsAfter;
-        this.epoch = incarnation.epoch();
+        this.epoch = group.epoch();
         this.transport = new SimulatedTransport(node);
-        this.outbox = new Outbox<>(rank(), transport, run.keepsSnapshots(), epoch);
-        this.ops = new HashOps(plan, incarnation, stages, outbox, node, run.groups(), thread::addFirst);
+        this.outbox = new Outbox<>(rank, transport, run.keepsSnapshots(), epoch);
+        this.ops = new HashOps(plan, rank, group, stages, outbox, node, run.groups(), thread::addFirst);
         this.steps = new StepsUnderWay(plan);
-        this.machine = new RankMachine(rank(), term, plan.row(Pass.Kind.TRAINING, rank()),
-                plan.row(Pass.Kind.VALIDATION, rank()));
-        this.loading = new TreeSet<>(plan.stagesOf(rank()));
+        this.machine = new RankMachine(rank, group.term(), plan.row(Pass.Kind.TRAINING, rank),
+                plan.row(Pass.Kind.VALIDATION, rank));
+        this.loading = new TreeSet<>(plan.stagesOf(rank));
         this.moves = List.of(new Move(name() + " works", () -> thread.remove().work().run()),
                 new Move(name() + " hears its thread", () -> fromThread.remove().run()),
                 new Move(name() + " hears the transport", () -> fromTransport.remove().run()),

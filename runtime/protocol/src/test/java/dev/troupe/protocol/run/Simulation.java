@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.protocol.Edge;
-import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.node.RankGroup;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -366,8 +366,8 @@ final class Simulation {
         return settings.firstStep();
     }
 
-    SimulatedRank start(SimulatedNode node, Incarnation incarnation, long stepsDone, int term) {
-        SimulatedRank rank = new SimulatedRank(this, plan, node, incarnation, stepsDone, term);
+    SimulatedRank start(SimulatedNode node, int number, RankGroup group, long stepsDone) {
+        SimulatedRank rank = new SimulatedRank(this, plan, node, number, group, stepsDone);
         started[rank.rank()] = rank;
         alive.add(rank);
         return rank;

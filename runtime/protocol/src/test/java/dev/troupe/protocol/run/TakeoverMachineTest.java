@@ -1,6 +1,7 @@
 package dev.troupe.protocol.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Incarnation;
@@ -24,12 +25,12 @@ class TakeoverMachineTest {
 
     private final RunMachine machine = new RunMachine(new RunSettings(2, 0, 3, _ -> 0.5, 0,
             LossScale.none(0), 0, 0, -1, true, List.of(List.of(0), List.of(1)), 2),
-            new ReplicaTable(List.of("a", "b"), SPARE, 0));
+            new ReplicaTable(List.of("a", "b"), SPARE, 0), 1);
 
     TakeoverMachineTest() {
         List.of("a", "b", "spare").forEach(node -> machine.on(new RunEvent.NodeJoined(node)));
         for (int rank = 0; rank < 2; rank++) {
-            machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0), 0, -1, List.of()));
+            machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0, 1), 0, -1, List.of()));
         }
     }
 
@@ -63,9 +64,47 @@ class TakeoverMachineTest {
         assertEquals(new RunCommand.EnterEpoch(1, List.of(0, 1), 0, "b is gone", List.of("a", "spare"),
                 Map.of("b", 1, "spare", 1)), machine.on(new RunEvent.NodeLost("b", "b is gone")).getFirst());
         assertEquals(0, machine.stepsDone());
-        machine.on(new RunEvent.EpochReady(new Incarnation(0, 1), 1, -1, List.of()));
+        machine.on(new RunEvent.EpochReady(new Incarnation(0, 1, 1), 1, -1, List.of()));
         assertEquals(new RunCommand.StartPass(FIRST, List.of(0, 1)),
-                machine.on(new RunEvent.EpochReady(new Incarnation(1, 1), 1, -1, List.of())).getFirst());
+                machine.on(new RunEvent.EpochReady(new Incarnation(1, 1, 1), 1, -1, List.of())).getFirst());
+    }
+
+    /** The lost coordinator may have begun epochs, and ranks in them, that have the numbers of present ones. */
+    @Test
+    void shouldContinueAboveTheEpochOfANodeThatComesLate() {
+        step(0, FIRST);
+        copied(0, 1);
+        copied(1, 1);
+        assertEquals(List.of(new RunCommand.EnterEpoch(8, List.of(0, 1), 1,
+                "node spare was in epoch 7 of a lost coordinator", List.of("a", "b"), Map.of())),
+                machine.on(new RunEvent.NodeLate("spare", 7)));
+        assertEquals(new Incarnation(1, 8, 1), machine.incarnation(1));
+        assertEquals(9, enteredBy(machine.on(new RunEvent.NodeLate("spare", 3))));
+        assertEquals(10, enteredBy(machine.on(new RunEvent.RankFailed(new Incarnation(0, 9, 1), "it broke"))));
+        assertEquals(11, enteredBy(machine.on(new RunEvent.RankFailed(new Incarnation(0, 10, 1), "again"))),
+                "a node that comes late is no recovery");
+    }
+
+    private static int enteredBy(List<RunCommand> commands) {
+        return assertInstanceOf(RunCommand.EnterEpoch.class, commands.getFirst()).epoch();
+    }
+
+    /** A run that begins again, since the node that knows it is late. */
+    @Test
+    void shouldStartTheFirstPassAboveTheEpochOfANodeThatComesLate() {
+        RunMachine young = new RunMachine(new RunSettings(1, 0, 3, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, true,
+                List.of(List.of(0)), 2), new ReplicaTable(List.of("a"), SPARE, 0), 2);
+        assertEquals(3, enteredBy(young.on(new RunEvent.NodeLate("spare", 2))));
+        assertEquals(
+                List.of(new RunCommand.StartPass(FIRST, List.of(0)),
+                        new RunCommand.Resume(3, FIRST.number(), Map.of())),
+                young.on(new RunEvent.EpochReady(new Incarnation(0, 3, 2), 3, -1, List.of())));
+    }
+
+    @Test
+    void shouldNotHearARankThatAnotherCoordinatorHasStarted() {
+        assertEquals(List.of(), machine.on(new RunEvent.RankFailed(new Incarnation(0, 0, 2), "of another term")));
+        assertEquals(1, enteredBy(machine.on(new RunEvent.RankFailed(new Incarnation(0, 0, 1), "it broke"))));
     }
 
     @Test
@@ -104,12 +143,12 @@ class TakeoverMachineTest {
         passDone(0, epoch, pass);
         passDone(1, epoch, pass);
         for (int rank = 0; rank < 2; rank++) {
-            machine.on(new RunEvent.Updated(new Incarnation(rank, epoch), pass.step(), Traffic.NONE));
+            machine.on(new RunEvent.Updated(new Incarnation(rank, epoch, 1), pass.step(), Traffic.NONE));
         }
     }
 
     private List<RunCommand> passDone(int rank, int epoch, Pass pass) {
-        return machine.on(new RunEvent.PassDone(new Incarnation(rank, epoch), pass,
+        return machine.on(new RunEvent.PassDone(new Incarnation(rank, epoch, 1), pass,
                 rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(), List.of(new LayerSquaredSum(rank, 0, 9))));
     }
 

@@ -96,7 +96,7 @@ class TimedCheckpointTest {
     }
 
     private static Incarnation from() {
-        return new Incarnation(0, 0);
+        return new Incarnation(0, 0, 1);
     }
 
     private static List<RunCommand> step(RunMachine machine, long step) {

@@ -1,0 +1,58 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.NodeReport;
+import dev.troupe.protocol.RunSettings;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/** The reports of processes to one coordinator, and whether a run can continue from reports. */
+final class SimulatedReports {
+    private final RunSettings settings;
+    // The first of each process: no other counts.
+    private final Map<SimulatedNode, Optional<NodeReport>> told = new LinkedHashMap<>();
+
+    SimulatedReports(RunSettings settings) {
+        this.settings = settings;
+    }
+
+    /** A process that has heard the coordinator asks it. */
+    void hear(SimulatedNode node, Optional<NodeReport> report) {
+        told.putIfAbsent(node, report);
+    }
+
+    /** Returns the processes that have asked. */
+    Set<SimulatedNode> askers() {
+        return told.keySet();
+    }
+
+    /** Whether a run of so many committed steps can continue, or begin again, from what these processes have told. */
+    boolean areEnough(Collection<SimulatedNode> nodes, long committed) {
+        Map<String, NodeReport> reports = of(nodes, node -> told.getOrDefault(node, Optional.empty()));
+        return reports.isEmpty() ? committed == settings.firstStep() : leadOn(reports, committed);
+    }
+
+    /** Whether a run of so many committed steps could continue from what these processes know now. */
+    boolean wouldBeEnough(Collection<SimulatedNode> nodes, long committed) {
+        Map<String, NodeReport> reports = of(nodes, SimulatedNode::report);
+        return !reports.isEmpty() && leadOn(reports, committed);
+    }
+
+    private static Map<String, NodeReport> of(Collection<SimulatedNode> nodes,
+            Function<SimulatedNode, Optional<NodeReport>> reportOf) {
+        Map<String, NodeReport> reports = new TreeMap<>();
+        nodes.forEach(node -> reportOf.apply(node).ifPresent(report -> reports.put(node.name(), report)));
+        return reports;
+    }
+
+    private boolean leadOn(Map<String, NodeReport> reports, long committed) {
+        Commit first = new Commit(settings.firstStep(), settings.lossScale());
+        return CoordinatorFailover.of(reports, first, settings.stepsPerPass())
+                .filter(found -> found.commit().stepsDone() >= committed - settings.stepsPerPass()).isPresent();
+    }
+}
