@@ -92,6 +92,10 @@ class TidyTest {
                     + "|\\bnanoTime\\b|\\bcurrentTimeMillis\\b|\\bjava\\.time\\.(?!Duration\\b)[\\w.]+|\\bnew (?:Secure)?Random\\(\\)"
                     + "|\\bMath\\.random\\b|\\bjava\\.net\\.[\\w.]+|\\bSystem\\.getenv\\b");
 
+    /** Copies whose order is drawn in each JVM. */
+    private static final Pattern DRAWN_ORDER = Pattern
+            .compile("\\b(?:Map|Set)\\.copyOf\\(|\\btoUnmodifiable(?:Map|Set)\\b");
+
     private static final Pattern LOCK = Pattern.compile("\\b(synchronized|volatile)\\b");
     /** The classes of decisions that several threads may call. */
     private static final Set<String> OF_SEVERAL_THREADS = Set.of("Outbox.java", "SnapshotSlots.java",
@@ -155,6 +159,16 @@ class TidyTest {
         PURE.forEach(module -> sources(ROOT.resolve(module).resolve("src/main"))
                 .forEach(file -> THREAD_OR_CLOCK.matcher(TEXTS.get(file)).results().map(MatchResult::group).forEach(
                         call -> wrong.add(ROOT.relativize(file) + " has " + call + ": hand it in as an event"))));
+        assertEquals(List.of(), wrong);
+    }
+
+    /** A seed that is printed finds the same walk again, and two processes decide alike. */
+    @Test
+    void shouldWalkOverNothingInAnOrderThatIsDrawnInEachProcess() {
+        List<String> wrong = new ArrayList<>();
+        sources(ROOT.resolve("runtime/protocol/src/main"))
+                .forEach(file -> DRAWN_ORDER.matcher(TEXTS.get(file)).results().map(MatchResult::group).forEach(
+                        copy -> wrong.add(ROOT.relativize(file) + " has " + copy + ": take FixedOrder.copyOf")));
         assertEquals(List.of(), wrong);
     }
 

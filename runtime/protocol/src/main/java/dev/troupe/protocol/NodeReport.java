@@ -21,9 +21,9 @@ public record NodeReport(int epoch, List<String> hosts, Map<String, Integer> sin
         Map<Integer, List<Long>> versions) {
     public NodeReport {
         hosts = List.copyOf(hosts);
-        since = Map.copyOf(since);
+        since = FixedOrder.copyOf(since);
         commits = List.copyOf(commits);
-        versions = Map.copyOf(versions);
+        versions = FixedOrder.copyOf(versions);
     }
 
     public boolean has(int rank, long stepsDone) {

@@ -1,5 +1,6 @@
 package dev.troupe.protocol.membership;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.NodeReport;
 import java.util.Map;
 import java.util.Set;
@@ -51,6 +52,6 @@ public final class RecoveryQuorum {
 
     /** Returns the reports. */
     public Map<String, NodeReport> told() {
-        return Map.copyOf(told);
+        return FixedOrder.copyOf(told);
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.protocol.membership;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.replica.ReplicaTable;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +37,7 @@ public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys,
     public static final String BLOCKS_AHEAD = "blocks within training.recompute-ahead";
 
     public Roster {
-        ranks = Map.copyOf(ranks);
+        ranks = FixedOrder.copyOf(ranks);
         keys = new TreeMap<>(keys);
     }
 

@@ -1,5 +1,6 @@
 package dev.troupe.protocol.node;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.run.RunEvent;
@@ -147,7 +148,7 @@ public sealed interface NodeCommand {
      */
     record Release(Set<RankGroup> running) implements NodeCommand {
         public Release {
-            running = Set.copyOf(running);
+            running = FixedOrder.copyOf(running);
         }
     }
 

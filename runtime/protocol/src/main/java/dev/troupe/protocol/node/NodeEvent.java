@@ -1,5 +1,6 @@
 package dev.troupe.protocol.node;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.run.RunEvent;
@@ -45,7 +46,7 @@ public sealed interface NodeEvent {
     record HostRanks(int epoch, List<String> hosts, Map<String, Integer> since, String directory) implements Order {
         public HostRanks {
             hosts = List.copyOf(hosts);
-            since = Map.copyOf(since);
+            since = FixedOrder.copyOf(since);
         }
     }
 
@@ -64,7 +65,7 @@ public sealed interface NodeEvent {
         public EnterEpoch {
             restarted = List.copyOf(restarted);
             hosts = List.copyOf(hosts);
-            since = Map.copyOf(since);
+            since = FixedOrder.copyOf(since);
         }
     }
 
@@ -81,7 +82,7 @@ public sealed interface NodeEvent {
     record KeepCopies(long stepsDone, List<String> buddies, Map<String, Integer> doors) implements Order {
         public KeepCopies {
             buddies = List.copyOf(buddies);
-            doors = Map.copyOf(doors);
+            doors = FixedOrder.copyOf(doors);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.troupe.protocol.rank;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.schedule.Action;
 import java.util.List;
 import java.util.Set;
@@ -17,7 +18,7 @@ import java.util.Set;
 public record RankRow(List<Action> actions, int peakActivations, Set<Action> local) {
     public RankRow {
         actions = List.copyOf(actions);
-        local = Set.copyOf(local);
+        local = FixedOrder.copyOf(local);
     }
 
     /** A row whose receives are all of other ranks. */

@@ -1,5 +1,6 @@
 package dev.troupe.protocol.rank;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Resource;
@@ -7,7 +8,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +41,7 @@ public final class RowWalk {
     private final Map<Integer, Integer> normsLeft = new HashMap<>();
     // In the order of the row; the first is under way.
     private final Deque<Action> ordered = new ArrayDeque<>();
-    private final Set<Action> landed = new HashSet<>();
+    private final Set<Action> landed = new LinkedHashSet<>();
     // The receives that are behind, in order: the same message is not used twice.
     private final Set<Action> received = new LinkedHashSet<>();
 
@@ -196,7 +196,7 @@ public final class RowWalk {
 
     /** The receives whose tensors have landed and are not used yet. */
     public Set<Action> unused() {
-        return Set.copyOf(landed);
+        return FixedOrder.copyOf(landed);
     }
 
     /** Whether every action is done. */

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -216,7 +216,7 @@ public interface RunPlan {
 
     /** Every way over the transport between two ranks, whatever travels on it and whichever pass needs it. */
     default Set<Edge> edges() {
-        Set<Edge> edges = new HashSet<>();
+        Set<Edge> edges = new LinkedHashSet<>();
         for (int rank = 0; rank < rankCount(); rank++) {
             for (Pass.Kind kind : Pass.Kind.values()) {
                 for (Action action : row(kind, rank).actions()) {

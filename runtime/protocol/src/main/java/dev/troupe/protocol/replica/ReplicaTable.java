@@ -1,5 +1,6 @@
 package dev.troupe.protocol.replica;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.NodeReport;
 import java.util.Arrays;
 import java.util.Collection;
@@ -175,7 +176,7 @@ public final class ReplicaTable {
 
     /** For each node whose ranks are others than at first, the epoch since which it has those. */
     public Map<String, Integer> since() {
-        return Map.copyOf(since);
+        return FixedOrder.copyOf(since);
     }
 
     /** For each rank the node that keeps copies; empty text for none. */

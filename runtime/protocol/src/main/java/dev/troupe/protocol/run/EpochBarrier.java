@@ -1,5 +1,6 @@
 package dev.troupe.protocol.run;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.MessageKeys;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -48,6 +49,6 @@ final class EpochBarrier {
 
     /** The received messages, by the rank that sent them. */
     Map<Integer, MessageKeys> received() {
-        return Map.copyOf(received);
+        return FixedOrder.copyOf(received);
     }
 }

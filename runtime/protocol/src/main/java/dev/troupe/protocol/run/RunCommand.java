@@ -1,5 +1,6 @@
 package dev.troupe.protocol.run;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.Pass;
@@ -86,7 +87,7 @@ public sealed interface RunCommand {
         public EnterEpoch {
             restarted = List.copyOf(restarted);
             hosts = List.copyOf(hosts);
-            since = Map.copyOf(since);
+            since = FixedOrder.copyOf(since);
         }
     }
 
@@ -113,7 +114,7 @@ public sealed interface RunCommand {
      */
     record Resume(int epoch, long pass, Map<Integer, MessageKeys> received) implements RunCommand {
         public Resume {
-            received = Map.copyOf(received);
+            received = FixedOrder.copyOf(received);
         }
 
         /** The messages that the others have received from a rank. */

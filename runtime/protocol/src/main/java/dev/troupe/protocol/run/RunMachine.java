@@ -29,7 +29,7 @@ import java.util.OptionalLong;
  * a rank says that was restarted meanwhile is not heard. Where a node is lost, its ranks start again where
  * {@link ReplicaTable} has their copies; where it lacks those of the last commit, all go back to the one before. Where
  * the coordinator was lost, {@link CoordinatorFailover} says how to continue. An error that strikes again at the same action
- * ends the run: see {@code Strikes}. {@link RunCheckpoints} says when a checkpoint is due; {@code CheckpointMachine} leads it.
+ * ends the run ({@code Strikes}). {@link RunCheckpoints} says when a checkpoint is due; {@code CheckpointMachine} leads it.
  *
  * <p>Thread rule: none; one caller at a time.
  */

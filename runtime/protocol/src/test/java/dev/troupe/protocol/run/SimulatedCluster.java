@@ -5,7 +5,7 @@ import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.membership.MembershipEvent;
 import dev.troupe.protocol.membership.Surroundings;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -33,7 +33,7 @@ final class SimulatedCluster implements Surroundings {
     private final Move parts = new Move("the cluster takes out the nodes that are cut off", this::part);
     private final Move heals = new Move("the network heals", this::heal);
     // The processes that the others cannot reach.
-    private final Set<SimulatedNode> cutOff = new HashSet<>();
+    private final Set<SimulatedNode> cutOff = new LinkedHashSet<>();
     private boolean isDecided;
     private SimulatedCoordinator leader;
     // Of the part that is cut off.
