@@ -2,7 +2,6 @@ package dev.troupe.group;
 
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
-import dev.troupe.group.RankGroups;
 import dev.troupe.collective.aeron.AeronCollectives;
 import dev.troupe.collective.aeron.PairChannels;
 import dev.troupe.collective.shared.SharedGroup;
@@ -115,7 +114,7 @@ public final class NodeGroups implements RankGroups {
     }
 
     /**
-     * Makes the groups of this node, and connects to the media driver if one of them has ranks elsewhere.
+     * Makes the groups of this node. A client of the media driver is made when a rank first joins a group with a stream.
      *
      * @param driverDirectory
      *            the directory of the media driver of this node

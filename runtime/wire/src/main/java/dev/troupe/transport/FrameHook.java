@@ -1,6 +1,6 @@
 package dev.troupe.transport;
 
-/** What becomes of messages on their way: nothing, but where somebody injects faults. Called on the transport thread. */
+/** Which messages are lost or damaged on their way: none, unless faults are injected. Called on the transport's thread. */
 public interface FrameHook {
     /** Leaves every message as it is. */
     FrameHook NONE = new FrameHook() {

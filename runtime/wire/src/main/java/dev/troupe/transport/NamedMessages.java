@@ -8,17 +8,17 @@ public final class NamedMessages implements FrameHook {
     private final Set<MessageId> lost = ConcurrentHashMap.newKeySet();
     private final Set<MessageId> damaged = ConcurrentHashMap.newKeySet();
 
-    /** The message is lost. */
+    /** Has a message lost. */
     public void lose(MessageId message) {
         lost.add(message);
     }
 
-    /** The message is damaged. */
+    /** Has a message damaged. */
     public void damage(MessageId message) {
         damaged.add(message);
     }
 
-    /** The message has left. */
+    /** Forgets a message that has left. */
     public void forget(MessageId message) {
         lost.remove(message);
         damaged.remove(message);

@@ -7,11 +7,11 @@ import org.agrona.concurrent.IdleStrategy;
 
 /**
  * The thread of an agent, which works round by round and idles in between. It ends at the first error, unlike that of
- * Agrona's {@code AgentRunner}, and a wait for its end has a bound.
+ * Agrona's {@code AgentRunner}, and a wait for its end has a bound. {@link Agent#onStart} is not called.
  *
  * <p>Thread rule: any thread.
  */
-public final class AgentThread implements Runnable {
+public final class AgentThread {
     private final Agent agent;
     private final IdleStrategy idle;
     private final ErrorHandler onError;
@@ -22,13 +22,14 @@ public final class AgentThread implements Runnable {
      * @param agent
      *            has its {@link Agent#roleName} as the name of the thread; closed on it, after an error too
      * @param onError
-     *            told of an error that ends the thread, before the agent is closed, on the thread
+     *            told of an error that ends the thread, before the agent is closed, and of one as it is closed; on the
+     *            thread
      */
     public AgentThread(Agent agent, IdleStrategy idle, ErrorHandler onError) {
         this.agent = agent;
         this.idle = idle;
         this.onError = onError;
-        this.thread = Thread.ofPlatform().name(agent.roleName()).daemon().unstarted(this);
+        this.thread = Thread.ofPlatform().name(agent.roleName()).daemon().unstarted(this::work);
     }
 
     /** Starts the thread. */
@@ -36,8 +37,7 @@ public final class AgentThread implements Runnable {
         thread.start();
     }
 
-    @Override
-    public void run() {
+    private void work() {
         try {
             while (isRunning) {
                 idle.idle(agent.doWork());
@@ -47,7 +47,15 @@ public final class AgentThread implements Runnable {
             onError.onError(error);
         } finally {
             isRunning = false;
+            close();
+        }
+    }
+
+    private void close() {
+        try {
             agent.onClose();
+        } catch (Throwable error) {
+            onError.onError(error);
         }
     }
 

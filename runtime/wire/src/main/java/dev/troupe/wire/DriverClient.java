@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client of a media driver, which the same pauses of a process leave alive as the driver.
+ * A client of a media driver, which outlives the same pauses of a process as the driver does.
  *
  * <p>Thread rule: one of {@link #invoked} belongs to one thread, which calls {@link #invoke} in each of its rounds; any
  * thread may call one of {@link #withThread}.
@@ -58,7 +58,7 @@ public final class DriverClient implements AutoCloseable {
     }
 
     /**
-     * Does the housekeeping; returns the amount of work.
+     * Does the housekeeping of a client of {@link #invoked}; returns the amount of work.
      *
      * @throws IllegalStateException
      *             where the client has closed itself

@@ -5,7 +5,8 @@ import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 /**
  * The commands of other threads to an agent, and its rest while there are none.
  *
- * <p>Thread rule: any thread puts commands in and wakes the agent; the agent's thread takes them and rests.
+ * <p>Thread rule: any thread puts commands in and wakes the agent; the agent's thread takes them and rests. Once it has
+ * ended, any thread may take what is left, one at a time.
  *
  * @param <C>
  *            the type of the commands
@@ -33,7 +34,7 @@ public final class Mailbox<C> {
         return commands.poll();
     }
 
-    /** Ends the agent's rest, or keeps it from the next one. */
+    /** Ends the agent's rest, or keeps it from the next one; one that has never rested may rest once. */
     public void wake() {
         rest.wake();
     }
@@ -45,6 +46,7 @@ public final class Mailbox<C> {
      *            whether a watched connection that is ready ends the rest too; it has whole milliseconds then
      */
     public void rest(long nanos, boolean watchesConnections) {
+        rest.begin();
         // Set before the queue is read, as put() reads it after its offer: one of the two sees the other.
         isResting = true;
         if (commands.isEmpty()) {

@@ -10,7 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The rest of a thread that looks after connections, and perhaps after memory too, which wakes no thread.
+ * The rest of a thread that looks after connections, and perhaps also after streams in memory, whose frames wake no
+ * thread.
  *
  * <p>Thread rule: one thread rests and watches; any thread wakes it.
  */
@@ -37,11 +38,15 @@ public final class Rest implements AutoCloseable {
         return socket.register(selector, SelectionKey.OP_READ);
     }
 
-    /** Lets go of connections that are closed, which the kernel would hold until the next rest. */
+    /**
+     * Lets go of connections that are closed, which the kernel would hold until the next rest. The next rest ends at once,
+     * since a wake may have ended here.
+     */
     public void settle() {
         try {
             selector.selectNow(_ -> {
             });
+            selector.wakeup();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
@@ -57,17 +62,21 @@ public final class Rest implements AutoCloseable {
         }
     }
 
+    /** A wake from now on reaches this thread, and keeps it from its next rest. */
+    void begin() {
+        resting = Thread.currentThread();
+    }
+
     /** Rests until the thread is woken or the time is over, or with {@code watches} as {@link #untilReady} does. */
     void during(long nanos, boolean watches) {
         if (watches) {
             untilReady(Math.ceilDiv(nanos, TimeUnit.MILLISECONDS.toNanos(1)));
         } else {
-            resting = Thread.currentThread();
             LockSupport.parkNanos(this, nanos);
         }
     }
 
-    /** Wakes the thread, or keeps it from its next rest. */
+    /** Wakes the thread, or keeps it from its next rest; one that has never rested may rest once. */
     public void wake() {
         selector.wakeup();
         LockSupport.unpark(resting);

@@ -46,7 +46,7 @@ public final class Ring implements AutoCloseable {
      * Creates a ring for its writer.
      *
      * @param capacity
-     *            bytes, a multiple of {@link FrameWriter#PAYLOAD_UNIT}
+     *            bytes, a multiple of {@link #UNIT_BYTES}
      */
     public static Ring create(Path file, int capacity) throws IOException {
         Files.createDirectories(file.getParent());

@@ -2,8 +2,8 @@ package dev.troupe.wire;
 
 /**
  * The register of Aeron's stream ids: each use of the wire has a range of its own, so that no two uses of one media driver
- * meet. No id below is used twice in the life of a driver, since the streams of a killed process exist for as long as a
- * process may pause.
+ * meet. Ids change with each move of ranks, and with each process, since the streams of a killed process exist for as long
+ * as a process may pause. A group that starts again in its place keeps its ids: its frames have epochs.
  *
  * <table>
  * <caption>Ranges</caption>
@@ -51,7 +51,7 @@ public final class StreamIds {
     public static int ofNodes(int fromNode, int toNode, int nodeCount, int since) {
         long pairs = (long) nodeCount * nodeCount;
         long first = OF_NODES + (long) fromNode * nodeCount + toNode;
-        within(first, OF_GROUPS, "pairs of nodes");
+        within(pairs, OF_GROUPS - OF_NODES + 1L, "pairs of nodes");
         return Math.toIntExact(first - within(since * pairs, MOST_CLIENTS, "moves of ranks"));
     }
 
@@ -73,8 +73,9 @@ public final class StreamIds {
 
     private static long within(long number, long limit, String what) {
         if (number < 0 || number >= limit) {
-            throw new IllegalStateException("there are stream ids for " + limit + " " + what + " at most, and found "
-                    + number + ": stop the run, and resume it");
+            throw new IllegalStateException(
+                    "the " + limit + " stream ids for " + what + " do not reach: number " + number
+                            + " was asked for; resume the run with fewer, or in new processes");
         }
         return number;
     }

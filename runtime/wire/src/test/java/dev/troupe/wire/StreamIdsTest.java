@@ -50,7 +50,7 @@ class StreamIdsTest {
         int groups = (1_000_000_000 - 100_000) / StreamIds.MOST_MEMBERS;
         assertTrue(StreamIds.ofMember(groups - 1, StreamIds.MOST_MEMBERS - 1) < StreamIds.ofCopies(0));
         assertTrue(assertThrows(IllegalStateException.class, () -> StreamIds.ofMember(groups + 1, 0)).getMessage()
-                .startsWith("there are stream ids for 999900000 groups and moves of ranks at most"));
+                .startsWith("the 999900000 stream ids for groups and moves of ranks do not reach: number "));
         assertTrue(StreamIds.ofCopies(StreamIds.MOST_DOORS - 1) > 0);
     }
 }

@@ -89,9 +89,12 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
                     .forEach(agent::listen);
             agent.thread().start();
             return new AeronSnapshotCopies(nodes, agent, counters, door);
-        } catch (AeronException refused) {
+        } catch (RuntimeException failure) {
             if (client != null) {
                 client.close();
+            }
+            if (!(failure instanceof AeronException refused)) {
+                throw failure;
             }
             throw new TransportException("copies of snapshots cannot come to node " + self + ": " + refused.getMessage()
                     + "; see that the address is of this machine and its port is free", refused);

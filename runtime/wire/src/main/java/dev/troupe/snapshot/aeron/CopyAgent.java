@@ -119,10 +119,13 @@ final class CopyAgent implements Agent {
 
     @Override
     public void onClose() {
-        senders.values().forEach(SnapshotSender::close);
-        arrivals.close();
-        rest.close();
-        client.ifPresent(DriverClient::close);
+        try {
+            senders.values().forEach(SnapshotSender::close);
+            arrivals.close();
+            rest.close();
+        } finally {
+            client.ifPresent(DriverClient::close);
+        }
     }
 
     @Override

@@ -12,7 +12,7 @@ final class CopyIdle implements IdleStrategy {
     private static final long MAX_BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** The rest without a copy, since each poll takes a core from a rank. */
     private static final long MIN_IDLE_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
-    /** The longest rest, by which an incoming copy may be noticed late; a rest is no longer than the idle time before it. */
+    /** The longest rest, by which an incoming copy may be noticed late; each is about as long as the idle time before. */
     private static final long MAX_IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Mailbox<?> mailbox;

@@ -99,12 +99,12 @@ final class AeronClient implements AutoCloseable {
     }
 
     private AeronClient(DriverClient client, Path rings, int nodeCount, TransportSettings settings, Counters counters,
-            Optional<Connections> connections, FrameHook hook) {
+            Optional<Connections> connections, Rest rest, FrameHook hook) {
         this.hook = hook;
         this.client = client;
         this.aeron = client.aeron();
         this.connections = connections;
-        this.rest = Rest.open();
+        this.rest = rest;
         this.rings = rings;
         this.settings = settings;
         this.counters = counters;
@@ -121,8 +121,9 @@ final class AeronClient implements AutoCloseable {
      */
     static AeronClient open(Driver driver, NodeMap nodes, TransportSettings settings, Counters counters,
             Optional<Connections> connections, FrameHook hook) {
+        Rest rest = Rest.open(); // first: nothing is left to close where it cannot be had
         var client = new AeronClient(DriverClient.invoked(driver.directory(), "transport"), driver.rings(),
-                nodes.nodeCount(), settings, counters, connections, hook);
+                nodes.nodeCount(), settings, counters, connections, rest, hook);
         try {
             client.enter(nodes);
             client.awaitOwnLink((StreamLink) client.link(nodes.self()));

@@ -128,11 +128,17 @@ final class TransportAgent implements Agent, PostedReceives.Events {
 
     @Override
     public void onClose() {
-        sends.clear(giveBack);
-        receives.clear();
-        ended = true;
-        giveBackCommands();
-        client.close();
+        try {
+            sends.clear(giveBack);
+            receives.clear();
+        } finally {
+            ended = true;
+            try {
+                giveBackCommands();
+            } finally {
+                client.close();
+            }
+        }
     }
 
     @Override
@@ -300,12 +306,14 @@ final class TransportAgent implements Agent, PostedReceives.Events {
         listeners.tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
     }
 
-    /** Returns the tensors of commands that were submitted after the thread had ended, on any thread, one at a time. */
-    private synchronized void giveBackCommands() {
+    /** Returns the tensors of commands that the thread did not take, on any thread. */
+    private void giveBackCommands() {
         List<Command> late = new ArrayList<>();
-        Command command;
-        while ((command = commands.poll()) != null) {
-            late.add(command);
+        synchronized (this) { // no longer: a listener has locks, and a thread that submits may hold one of them
+            Command command;
+            while ((command = commands.poll()) != null) {
+                late.add(command);
+            }
         }
         for (Command left : late) {
             switch (left) {

@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * The idle strategy of a transport's thread: it spins and yields, and rests then, shortly at first and up to a
+ * The idle strategy of a transport's thread: it spins and yields, and then rests, briefly at first and up to a
  * millisecond, or longer where each frame wakes it.
  */
 final class TransportIdle implements IdleStrategy {
