@@ -81,8 +81,7 @@ public final class FaultyTransport implements Transport {
      *            whether a rank is on this node in the first epoch
      */
     public FaultyTransport(Transport inner, NamedMessages faulty, FaultInjector faults,
-            ToIntFunction<Edge> senderStage,
-            int microbatchesPerStep, IntPredicate isOfThisNode) {
+            ToIntFunction<Edge> senderStage, int microbatchesPerStep, IntPredicate isOfThisNode) {
         this(inner, faulty, faults, senderStage, microbatchesPerStep, isOfThisNode, System::nanoTime,
                 new ScheduledThreadPoolExecutor(1,
                         Thread.ofPlatform().daemon().name("troupe-faults").factory()));

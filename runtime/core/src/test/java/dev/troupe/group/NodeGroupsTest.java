@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Crowd;
+import dev.troupe.collective.Naive;
 import dev.troupe.collective.Reduction;
 import dev.troupe.collective.aeron.AeronCollectives;
 import dev.troupe.collective.aeron.Host;
@@ -33,12 +34,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -52,9 +50,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class NodeGroupsTest {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
     private static final int[] ELEMENTS = {1, 100, 9001, 60_000};
-
-    /** By the seed, which tells their number too: members and rounds want the same ones many times. */
-    private static final Map<Long, float[]> VALUES = new ConcurrentHashMap<>();
 
     private final List<Host> hosts = new ArrayList<>();
     private final List<NodeGroups> nodes = new ArrayList<>();
@@ -206,21 +201,8 @@ class NodeGroupsTest {
         return at + result.byteSize();
     }
 
-    /** Numbers of very different sizes, so that another order of sums gives other bits. */
     private static MemorySegment values(Arena arena, int elements, int member) {
-        float[] values = VALUES.computeIfAbsent(31L * elements + member, seed -> values(seed, elements));
-        MemorySegment memory = arena.allocate(4L * elements, 64);
-        MemorySegment.copy(values, 0, memory, ValueLayout.JAVA_FLOAT, 0, elements);
-        return memory;
-    }
-
-    private static float[] values(long seed, int elements) {
-        Random random = new Random(seed);
-        float[] values = new float[elements];
-        for (int i = 0; i < elements; i++) {
-            values[i] = (float) (random.nextGaussian() * Math.pow(10, random.nextInt(8) - 4));
-        }
-        return values;
+        return Naive.values(arena, DataType.FLOAT32, elements, member, elements);
     }
 
     @ParameterizedTest

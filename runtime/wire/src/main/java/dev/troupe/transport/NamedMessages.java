@@ -3,7 +3,10 @@ package dev.troupe.transport;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A hook that loses and damages the messages that are named to it before they are sent. Any thread. */
+/**
+ * A hook that loses and damages the messages that are named to it before they are sent. It is asked for each frame, so a
+ * message is looked up only where some are named. Any thread.
+ */
 public final class NamedMessages implements FrameHook {
     private final Set<MessageId> lost = ConcurrentHashMap.newKeySet();
     private final Set<MessageId> damaged = ConcurrentHashMap.newKeySet();
@@ -26,11 +29,11 @@ public final class NamedMessages implements FrameHook {
 
     @Override
     public boolean loses(MessageId message) {
-        return lost.contains(message);
+        return !lost.isEmpty() && lost.contains(message);
     }
 
     @Override
     public boolean damages(MessageId message) {
-        return damaged.contains(message);
+        return !damaged.isEmpty() && damaged.contains(message);
     }
 }

@@ -10,10 +10,10 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Values of members, and their reduction, element by element in the order of members. What one member has computed the
- * others find: all expect the same.
+ * Values of members, and their reduction, element by element in the order of members. Each is made once: all members expect
+ * the same.
  */
-final class Naive {
+public final class Naive {
     private static final Map<Long, double[]> RANDOM = new ConcurrentHashMap<>();
     private static final Map<Expected, byte[]> REDUCED = new ConcurrentHashMap<>();
 
@@ -24,7 +24,7 @@ final class Naive {
     }
 
     /** Values of one member, of very different sizes, so that another order of sums gives other bits. Begins anywhere. */
-    static MemorySegment values(Arena arena, DataType type, int elements, int member, int seed) {
+    public static MemorySegment values(Arena arena, DataType type, int elements, int member, int seed) {
         MemorySegment memory = arena.allocate((elements + 1L) * type.elementBytes() + 1)
                 .asSlice(type.elementBytes(), (long) elements * type.elementBytes());
         double[] random = RANDOM.compute(31L * seed + member,
@@ -55,14 +55,13 @@ final class Naive {
     }
 
     private static byte[] reduce(Expected expected) {
-        return reduce(expected.type, expected.elements, expected.size, expected.seed, expected.reduction);
-    }
-
-    private static byte[] reduce(DataType type, int elements, int size, int seed, Reduction reduction) {
+        DataType type = expected.type;
+        int elements = expected.elements;
+        Reduction reduction = expected.reduction;
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment sum = addends(arena, type, elements, 0, seed, reduction);
-            for (int member = 1; member < size; member++) {
-                MemorySegment next = addends(arena, type, elements, member, seed, reduction);
+            MemorySegment sum = addends(arena, expected, 0);
+            for (int member = 1; member < expected.size; member++) {
+                MemorySegment next = addends(arena, expected, member);
                 for (int i = 0; i < elements; i++) {
                     if (type == DataType.FLOAT32) {
                         float a = sum.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
@@ -81,10 +80,9 @@ final class Naive {
         }
     }
 
-    private static MemorySegment addends(Arena arena, DataType type, int elements, int member, int seed,
-            Reduction reduction) {
-        MemorySegment addends = values(arena, type, elements, member, seed);
-        for (int i = 0; reduction == Reduction.SUM_OF_ROUNDED && i < elements; i++) {
+    private static MemorySegment addends(Arena arena, Expected expected, int member) {
+        MemorySegment addends = values(arena, expected.type, expected.elements, member, expected.seed);
+        for (int i = 0; expected.reduction == Reduction.SUM_OF_ROUNDED && i < expected.elements; i++) {
             float value = addends.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
             addends.set(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L, (float) Bfloat16.round(value));
         }

@@ -73,8 +73,7 @@ final class CopyAgent implements Agent {
      *            the door of this process
      */
     CopyAgent(NodeMap nodes, int door, Optional<DriverClient> client, Optional<Connections> connections,
-            CopyStore snapshots,
-            SnapshotCopies.Listener listener, LiveCopyCounters counters) {
+            CopyStore snapshots, SnapshotCopies.Listener listener, LiveCopyCounters counters) {
         this.nodes = nodes;
         this.door = door;
         this.client = client;

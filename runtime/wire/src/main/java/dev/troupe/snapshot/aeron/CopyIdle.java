@@ -1,12 +1,12 @@
 package dev.troupe.snapshot.aeron;
 
 import dev.troupe.wire.Mailbox;
+import dev.troupe.wire.RestingIdle;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import org.agrona.concurrent.IdleStrategy;
 
 /** The idle strategy of a copying thread: it rests, longer each time, and never spins, since ranks need the cores. */
-final class CopyIdle implements IdleStrategy {
+final class CopyIdle extends RestingIdle {
     private static final long MIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     /** The rest during a copy: as long as the media driver sleeps. */
     private static final long MAX_BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -15,7 +15,6 @@ final class CopyIdle implements IdleStrategy {
     /** The longest rest, by which an incoming copy may be noticed late; each is about as long as the idle time before. */
     private static final long MAX_IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    private final Mailbox<?> mailbox;
     private final boolean watchesConnections;
     private final BooleanSupplier isBusy;
     private long nanos = MIN_NANOS;
@@ -25,24 +24,15 @@ final class CopyIdle implements IdleStrategy {
      *            whether a copy is on its way
      */
     CopyIdle(Mailbox<?> mailbox, boolean watchesConnections, BooleanSupplier isBusy) {
-        this.mailbox = mailbox;
+        super(mailbox);
         this.watchesConnections = watchesConnections;
         this.isBusy = isBusy;
     }
 
     @Override
-    public void idle(int work) {
-        if (work > 0) {
-            reset();
-        } else {
-            idle();
-        }
-    }
-
-    @Override
     public void idle() {
         nanos = isBusy.getAsBoolean() ? Math.min(nanos, MAX_BUSY_NANOS) : Math.max(nanos, MIN_IDLE_NANOS);
-        mailbox.rest(nanos, watchesConnections);
+        rest(nanos, watchesConnections);
         nanos = Math.min(2 * nanos, MAX_IDLE_NANOS);
     }
 

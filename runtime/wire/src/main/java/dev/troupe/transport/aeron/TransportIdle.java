@@ -1,14 +1,14 @@
 package dev.troupe.transport.aeron;
 
 import dev.troupe.wire.Mailbox;
+import dev.troupe.wire.RestingIdle;
 import java.util.function.BooleanSupplier;
-import org.agrona.concurrent.IdleStrategy;
 
 /**
  * The idle strategy of a transport's thread: it spins and yields, and then rests, briefly at first and up to a
  * millisecond, or longer where each frame wakes it.
  */
-final class TransportIdle implements IdleStrategy {
+final class TransportIdle extends RestingIdle {
     private static final int SPINS = 20;
     private static final int YIELDS = 10;
     /** Rounds without work before a rest that a frame ends: each asks the kernel for each connection. */
@@ -16,7 +16,6 @@ final class TransportIdle implements IdleStrategy {
     private static final long MIN_REST_NANOS = 50_000;
 
     private final AeronClient client;
-    private final Mailbox<?> mailbox;
     private final BooleanSupplier awaitsEngine;
     private final BooleanSupplier awaitsStream;
     private int idleRounds;
@@ -29,19 +28,10 @@ final class TransportIdle implements IdleStrategy {
      *            whether a stream must have room again, of which no thread is told
      */
     TransportIdle(AeronClient client, Mailbox<?> mailbox, BooleanSupplier awaitsEngine, BooleanSupplier awaitsStream) {
+        super(mailbox);
         this.client = client;
-        this.mailbox = mailbox;
         this.awaitsEngine = awaitsEngine;
         this.awaitsStream = awaitsStream;
-    }
-
-    @Override
-    public void idle(int work) {
-        if (work > 0) {
-            reset();
-        } else {
-            idle();
-        }
     }
 
     @Override
@@ -53,7 +43,7 @@ final class TransportIdle implements IdleStrategy {
             idleRounds++;
             Thread.yield();
         } else {
-            mailbox.rest(restNanos, client.isWoken());
+            rest(restNanos, client.isWoken());
             restNanos = awaitsEngine.getAsBoolean()
                     ? MIN_REST_NANOS
                     : Math.min(2 * restNanos, client.longestRestNanos(awaitsStream.getAsBoolean()));

@@ -1,13 +1,11 @@
 package dev.troupe.collective.aeron;
 
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Crowd;
-import dev.troupe.collective.GroupContract;
 import dev.troupe.collective.Membership;
 import dev.troupe.port.DataPort;
 import dev.troupe.transport.Endpoint;
@@ -15,7 +13,6 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,26 +20,18 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Members on three machines: over IPC to those of the same one, over connections to the others. */
 @Tag("real")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class TcpGroupTest extends GroupContract {
+class TcpGroupTest extends HostsContract {
     private static final int HOSTS = 3;
     /** Two members of five share a machine. */
     private static final List<Integer> HOST_OF_MEMBER = List.of(0, 1, 2, 1, 0);
 
-    private final List<CollectiveGroup> open = new ArrayList<>();
-    private final List<Host> hosts = new ArrayList<>();
-    private final List<AeronCollectives> collectives = new ArrayList<>();
     private final List<Connections> connections = new ArrayList<>();
-    private int groups;
 
     @BeforeAll
     void startHosts() throws IOException {
@@ -61,29 +50,13 @@ class TcpGroupTest extends GroupContract {
         }
     }
 
-    @AfterEach
-    void closeGroups() {
-        open.forEach(CollectiveGroup::close);
-        open.clear();
-    }
-
-    @AfterAll
-    void stopHosts() {
-        collectives.forEach(AeronCollectives::close);
+    @Override
+    void closeWays() {
         connections.forEach(Connections::close);
-        hosts.forEach(Host::close);
-        hosts.forEach(host -> assertFalse(Files.exists(host.directory())));
     }
 
     @Override
-    protected List<CollectiveGroup> members(int size, Duration deadline) {
-        Membership membership = new Membership("tensor", IntStream.range(10, 10 + size).boxed().toList(), deadline);
-        List<CollectiveGroup> members = join(membership, groups++, 0);
-        open.addAll(members);
-        return members;
-    }
-
-    private List<CollectiveGroup> join(Membership membership, int number, int epoch) {
+    List<CollectiveGroup> join(Membership membership, int number, int epoch) {
         return IntStream.range(0, membership.size())
                 .mapToObj(member -> collectives.get(HOST_OF_MEMBER.get(member)).join(membership, number, member, epoch,
                         new Pairs()))
@@ -108,7 +81,7 @@ class TcpGroupTest extends GroupContract {
     void shouldSayAtOnceThatALaterEpochHasBegun() {
         for (boolean isCallerLater : new boolean[]{true, false}) {
             Membership membership = new Membership("data", List.of(4, 5), Duration.ofSeconds(30));
-            int number = groups++;
+            int number = nextNumber();
             CollectiveGroup earlier = collectives.get(isCallerLater ? 1 : 0).join(membership, number,
                     isCallerLater ? 1 : 0, 3, new Pairs());
             CollectiveGroup later = collectives.get(isCallerLater ? 0 : 1).join(membership, number,

@@ -1,36 +1,25 @@
 package dev.troupe.collective.aeron;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.collective.GroupContract;
 import dev.troupe.collective.Membership;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Members in turns on two machines: over IPC to those of the same one, over UDP to the others. */
 @Tag("real")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class UdpGroupTest extends GroupContract {
-    private final List<CollectiveGroup> open = new ArrayList<>();
-    private final List<Host> hosts = new ArrayList<>();
-    private final List<AeronCollectives> collectives = new ArrayList<>();
+class UdpGroupTest extends HostsContract {
     private final List<String> channels = new ArrayList<>();
-    private int groups;
 
     @BeforeAll
     void startHosts() {
@@ -41,28 +30,11 @@ class UdpGroupTest extends GroupContract {
         }
     }
 
-    @AfterEach
-    void closeGroups() {
-        open.forEach(CollectiveGroup::close);
-        open.clear();
-    }
-
-    @AfterAll
-    void stopHosts() {
-        collectives.forEach(AeronCollectives::close);
-        hosts.forEach(Host::close);
-        hosts.forEach(host -> assertFalse(Files.exists(host.directory())));
-    }
-
     @Override
-    protected List<CollectiveGroup> members(int size, Duration deadline) {
-        Membership membership = new Membership("tensor", IntStream.range(10, 10 + size).boxed().toList(), deadline);
-        int number = groups++;
-        List<CollectiveGroup> members = IntStream.range(0, size)
-                .mapToObj(member -> collectives.get(member % 2).join(membership, number, member, 0, this::channel))
+    List<CollectiveGroup> join(Membership membership, int number, int epoch) {
+        return IntStream.range(0, membership.size())
+                .mapToObj(member -> collectives.get(member % 2).join(membership, number, member, epoch, this::channel))
                 .toList();
-        open.addAll(members);
-        return members;
     }
 
     private String channel(int from, int to) {
@@ -73,7 +45,7 @@ class UdpGroupTest extends GroupContract {
     void shouldNameAChannelThatIsNotOfThisMachine() {
         CollectiveException refusal = assertThrows(CollectiveException.class,
                 () -> collectives.getFirst().join(new Membership("data", List.of(4, 5), Duration.ofSeconds(1)),
-                        groups++, 1, 0,
+                        nextNumber(), 1, 0,
                         (_, _) -> "aeron:udp?endpoint=203.0.113.7:40123"));
         assertTrue(refusal.getMessage().startsWith(
                 "member 1 (rank 5) cannot join the data group [4, 5] in epoch 0: "), refusal.getMessage());
