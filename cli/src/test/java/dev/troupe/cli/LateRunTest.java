@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -97,6 +98,9 @@ class LateRunTest {
         Path found = train(LateEngineProvider.KIND, pipeline, tensor, data, zero, schedule);
         assertEquals(RunFiles.results(expected), RunFiles.results(found));
         assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(found));
+        long[] digests = RunFiles.digests(found);
+        assertArrayEquals(RunFiles.digests(expected), digests);
+        assertEquals(1, Arrays.stream(digests).filter(word -> word == 0).count(), "the number of the first step alone");
     }
 
     private Path train(String engine, int pipeline, int tensor, int data, int zero,

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.troupe.bisect.BitsFile;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.weights.SafeTensors;
@@ -13,6 +14,8 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -50,6 +53,20 @@ public final class RunFiles {
         assertArrayEquals(LongStream.range(0, results.size()).asDoubleStream().toArray(), metrics(found, "step"),
                 found.toString());
         assertArrayEquals(exportedBytes(expected), exportedBytes(found), found.toString());
+    }
+
+    /** What {@code digests.bin} has behind its header, which names the engine: the digests of each step. */
+    static long[] digests(Path run) {
+        try {
+            ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(run.resolve(BitsFile.NAME)))
+                    .order(ByteOrder.LITTLE_ENDIAN);
+            file.position(Long.BYTES + 2 * Integer.BYTES + file.getInt(Long.BYTES));
+            long[] words = new long[file.remaining() / Long.BYTES];
+            file.asLongBuffer().get(words);
+            return words;
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
     }
 
     /** One field of each line of {@code metrics.jsonl}; in an object its path, with slashes. */

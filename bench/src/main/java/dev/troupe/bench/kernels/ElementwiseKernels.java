@@ -21,6 +21,7 @@ public class ElementwiseKernels extends Workbench {
             KernelWork.memory(ElementwiseKernels.class, "scale", NARROW, 2 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "sum", NARROW, ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "squaredSum", WIDE, 4 * ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "digest", WIDE, 4 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "biasBackward", WIDE, 4 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "gelu", WIDE, 2 * 4 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "geluBackward", WIDE, 3 * 4 * ELEMENTS));
@@ -35,6 +36,7 @@ public class ElementwiseKernels extends Workbench {
     private Tensor dx;
     private Tensor dBias;
     private Tensor sums;
+    private Tensor digests;
 
     @Override
     void layOut() {
@@ -46,6 +48,7 @@ public class ElementwiseKernels extends Workbench {
         dx = floats(N, 4 * C);
         dBias = floats(4 * C);
         sums = engine().allocate(DataType.FLOAT64, Shape.of(2));
+        digests = engine().allocate(DataType.INT32, Shape.of(1, 2));
     }
 
     /** A residual. */
@@ -88,6 +91,12 @@ public class ElementwiseKernels extends Workbench {
     @Benchmark
     public void squaredSum() {
         engine().squaredSum(dy, sums, 1);
+    }
+
+    /** Of an activation. */
+    @Benchmark
+    public void digest() {
+        engine().digest(dy, digests, 0);
     }
 
     /** Column sums. */

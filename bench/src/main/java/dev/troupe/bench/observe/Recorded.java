@@ -5,7 +5,8 @@ import java.util.List;
 /** What a run records beside its work, with the methods that record it: left out, they return at once. */
 enum Recorded {
     /** A digest of each output. */
-    DIGESTS(List.of(new Method("dev.troupe.bits.TensorDigest", "of"), new Method("dev.troupe.bits.BitHash", "of"),
+    DIGESTS(List.of(new Method("dev.troupe.bits.BitRecorder$Step", "record"),
+            new Method("dev.troupe.bits.BitRecorder", "read"), new Method("dev.troupe.engine.digest.BitHash", "of"),
             new Method("dev.troupe.bits.BitRecorder", "takeFirst"),
             new Method("dev.troupe.bits.BitRecorder", "takeWeights"),
             new Method("dev.troupe.actor.ScheduleActor", "tellBits"))),

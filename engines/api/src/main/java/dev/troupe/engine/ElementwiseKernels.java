@@ -45,6 +45,16 @@ public interface ElementwiseKernels {
     void squaredSum(Tensor tensor, Tensor sums, int index);
 
     /**
+     * Row {@code index} of {@code digests} becomes the digest of the bits of a tensor of any type,
+     * {@link dev.troupe.engine.digest.BitHash#digest}: the lower 32 bits, then the upper ones. It stays with the engine, so
+     * that the host reads many of them at once.
+     *
+     * @param digests
+     *            INT32 [M x 2], no part of the tensor
+     */
+    void digest(Tensor tensor, Tensor digests, int index);
+
+    /**
      * {@code y = gelu(preActivation)}, both [N x M]: the very bytes that {@link MatrixKernels#linearGelu} wrote to its
      * y. {@code y} may be {@code preActivation}.
      */

@@ -33,7 +33,7 @@ import java.util.Map;
  */
 record BitsHeader(int version, Map<String, String> facts, List<String> layers, List<Integer> lastLayers,
         List<String> tensors, List<int[]> keys) {
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
     private static final int NUMBERS = 6;
     private static final JsonMapper JSON = new JsonMapper();
 

@@ -1,8 +1,12 @@
 package dev.troupe.bits;
 
 import dev.troupe.bits.BitKey.What;
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.digest.BitHash;
+import dev.troupe.engine.digest.TensorDigest;
 import dev.troupe.layer.Parameter;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.plan.TrainingPlan;
@@ -10,54 +14,91 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.Stage;
 import dev.troupe.stage.StageWatch;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * The digests of one incarnation of a rank in the training step under way, or in the steps that overlap. Nothing is
- * allocated while a step runs.
+ * The digests of one incarnation of a rank in the training step under way, or in the steps that overlap. They are made where
+ * the tensors are, and read when the rank has waited for its engine anyway. Nothing is allocated while a step runs.
  *
  * <p>Thread rule: the rank's thread, but {@link #takeFirst} and {@link #takeWeights} on that of the rank's actor, while the
  * rank does nothing of that step.
  */
-public final class BitRecorder implements AutoCloseable {
+public final class BitRecorder {
     private final int rank;
     private final BitLayout.Rank layout;
     /** Whether gradients are added up over ranks after each microbatch, so that a rank has none of its own. */
     private final boolean sharesGradients;
-    private final TensorDigest digest;
+    private final Engine engine;
+    private final boolean records;
     private final int microbatchesPerStep;
     // Steps that overlap take them in turn.
-    private final long[][] steps;
-    // In use.
-    private long[] values;
+    private final Step[] steps;
+    private Step current;
     /** The tensors of each stage; the same always. */
     private final Map<Stage, List<StateTensor>> weights = new IdentityHashMap<>();
+
+    /** What is known of a step. */
+    private static final class Step {
+        /** By place; {@link RankBits#NONE} where there is none. */
+        private final long[] values;
+        /** Those that the engine has made, or is to make, and that are not read yet: row by row as the values. */
+        private final Tensor digests;
+        private final MemorySegment copy;
+        private final BitSet unread = new BitSet();
+
+        Step(Engine engine, int count) {
+            values = new long[count];
+            digests = engine.allocate(DataType.INT32, Shape.of(count, 2));
+            copy = Arena.ofAuto().allocate(digests.byteCount(), Long.BYTES);
+        }
+
+        void record(Engine engine, Tensor tensor, int place) {
+            engine.digest(tensor, digests, place);
+            unread.set(place);
+        }
+
+        void read(Engine engine) {
+            if (!unread.isEmpty()) {
+                engine.copyToHost(digests, 0, copy);
+                for (int place = unread.nextSetBit(0); place >= 0; place = unread.nextSetBit(place + 1)) {
+                    values[place] = TensorDigest.read(copy, place);
+                }
+                unread.clear();
+            }
+        }
+    }
 
     /**
      * Creates the recorder of an incarnation of a rank.
      *
      * @param engine
-     *            the rank's engine; where it computes nothing there are no digests, nor where it computes late: each
-     *            would wait for all that was asked before
+     *            the rank's engine; where it computes nothing there are no digests
      */
     public BitRecorder(int rank, TrainingPlan plan, Engine engine) {
         this.rank = rank;
         this.layout = new BitLayout.Rank(plan, rank);
         this.sharesGradients = BitLayout.sharesGradients(plan);
-        this.digest = engine.holdsValues() && !engine.computesLate() ? new TensorDigest(engine) : null;
+        this.engine = engine;
+        this.records = engine.holdsValues() && layout.count() > 0;
         Plan rows = plan.training().plan();
         this.microbatchesPerStep = rows.microbatchesPerStep();
         // One more than overlap: the records of a step are taken while the rank computes the next one.
-        this.steps = new long[rows.continues() ? plan.stepsAtOnce(rank) + 1 : 1][digest == null ? 0 : layout.count()];
-        this.values = steps[0];
+        this.steps = new Step[rows.continues() ? plan.stepsAtOnce(rank) + 1 : 1];
+        if (records) {
+            Arrays.setAll(steps, _ -> new Step(engine, layout.count()));
+        }
+        this.current = steps[0];
     }
 
     /** Has a stage's layers recorded. */
     public void watch(Stage stage) {
-        if (digest != null) {
+        if (records) {
             stage.watchedBy(new Watch());
             weights.put(stage, stage.weights());
         }
@@ -65,22 +106,22 @@ public final class BitRecorder implements AutoCloseable {
 
     /** What is recorded from now on is of this step among those of the row. */
     public void enter(int stepInRow) {
-        values = steps[stepInRow % steps.length];
+        current = steps[stepInRow % steps.length];
     }
 
-    private int place(What what, int layer, int microbatch) {
-        return layout.place(what, layer, microbatch % microbatchesPerStep);
+    private void record(What what, int layer, int microbatch, Tensor tensor) {
+        current.record(engine, tensor, layout.place(what, layer, microbatch % microbatchesPerStep));
     }
 
     private final class Watch implements StageWatch {
         @Override
         public void activation(int layer, int microbatch, Tensor output) {
-            values[place(What.ACTIVATION, layer, microbatch)] = digest.of(output);
+            record(What.ACTIVATION, layer, microbatch, output);
         }
 
         @Override
         public void inputGradient(int layer, int microbatch, Tensor gradient) {
-            values[place(What.GRADIENT, layer, microbatch)] = digest.of(gradient);
+            record(What.GRADIENT, layer, microbatch, gradient);
         }
 
         @Override
@@ -88,8 +129,8 @@ public final class BitRecorder implements AutoCloseable {
             if (!sharesGradients) {
                 for (int i = 0; i < parameters.size(); i++) {
                     Parameter parameter = parameters.get(i);
-                    values[layout.place(What.WEIGHT_GRADIENT, layers, parameter.name())] = digest
-                            .of(parameter.gradient());
+                    current.record(engine, parameter.gradient(),
+                            layout.place(What.WEIGHT_GRADIENT, layers, parameter.name()));
                 }
             }
         }
@@ -97,35 +138,36 @@ public final class BitRecorder implements AutoCloseable {
 
     /** A stage has received the activation for its first layer from another rank. */
     public void receivedActivation(Stage stage, int microbatch, Tensor activation) {
-        if (digest != null) {
-            values[place(What.RECEIVED_ACTIVATION, stage.layers().first(), microbatch)] = digest.of(activation);
+        if (records) {
+            record(What.RECEIVED_ACTIVATION, stage.layers().first(), microbatch, activation);
         }
     }
 
     /** A stage has received the gradient for the output of its last layer from another rank. */
     public void receivedGradient(Stage stage, int microbatch, Tensor gradient) {
-        if (digest != null) {
-            values[place(What.RECEIVED_GRADIENT, stage.layers().last(), microbatch)] = digest.of(gradient);
+        if (records) {
+            record(What.RECEIVED_GRADIENT, stage.layers().last(), microbatch, gradient);
         }
     }
 
     /** The forward of the layer with the head has measured a loss. */
     public void loss(Stage stage, int microbatch, double loss) {
-        if (digest != null) {
-            values[place(What.ACTIVATION, stage.layers().last(), microbatch)] = BitHash.of(loss);
+        if (records) {
+            current.values[layout.place(What.ACTIVATION, stage.layers().last(),
+                    microbatch % microbatchesPerStep)] = BitHash.of(loss);
         }
     }
 
     /** The gradients of a stage are final. */
     public void finalGradients(Stage stage) {
-        if (digest != null && sharesGradients) {
+        if (records && sharesGradients) {
             add(What.WEIGHT_GRADIENT, stage, stage.gradients());
         }
     }
 
     /** A stage has the weights of the step after. */
     public void weights(Stage stage) {
-        if (digest != null) {
+        if (records) {
             add(What.WEIGHT, stage, weights.get(stage));
         }
     }
@@ -133,33 +175,34 @@ public final class BitRecorder implements AutoCloseable {
     private void add(What what, Stage stage, List<StateTensor> tensors) {
         for (int i = 0; i < tensors.size(); i++) {
             StateTensor named = tensors.get(i);
-            values[layout.place(what, stage.layers(), named.name())] = digest.of(named.tensor());
+            current.record(engine, named.tensor(), layout.place(what, stage.layers(), named.name()));
         }
     }
 
-    /** Returns what is known before the update of a step of the row, and forgets it. */
+    /** Reads what the engine has been asked for in the step: where it computes late, the rank waits for it. */
+    public void read() {
+        if (records) {
+            current.read(engine);
+        }
+    }
+
+    /** Returns what was read before the update of a step of the row, and forgets it. */
     public RankBits takeFirst(int stepInRow) {
-        long[] ofStep = steps[stepInRow % steps.length];
-        return take(ofStep, 0, Math.min(ofStep.length, layout.firstOfWeights()));
+        return take(stepInRow, 0, layout.firstOfWeights());
     }
 
     /** Returns the digests of the weights after the update of a step of the row, and forgets them. */
     public RankBits takeWeights(int stepInRow) {
-        long[] ofStep = steps[stepInRow % steps.length];
-        return take(ofStep, Math.min(ofStep.length, layout.firstOfWeights()), ofStep.length);
+        return take(stepInRow, layout.firstOfWeights(), layout.count());
     }
 
-    private RankBits take(long[] ofStep, int from, int to) {
-        RankBits taken = new RankBits(rank, from, Arrays.copyOfRange(ofStep, from, to));
-        Arrays.fill(ofStep, from, to, RankBits.NONE);
-        return taken;
-    }
-
-    /** The rank's thread has ended. */
-    @Override
-    public void close() {
-        if (digest != null) {
-            digest.close();
+    private RankBits take(int stepInRow, int from, int to) {
+        if (!records) {
+            return new RankBits(rank, from, new long[0]);
         }
+        long[] values = steps[stepInRow % steps.length].values;
+        RankBits taken = new RankBits(rank, from, Arrays.copyOfRange(values, from, to));
+        Arrays.fill(values, from, to, RankBits.NONE);
+        return taken;
     }
 }

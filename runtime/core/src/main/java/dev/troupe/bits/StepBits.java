@@ -1,5 +1,6 @@
 package dev.troupe.bits;
 
+import dev.troupe.engine.digest.BitHash;
 import java.util.List;
 import java.util.Optional;
 

@@ -341,7 +341,6 @@ public final class RankResources {
 
     private void free() {
         trace.close();
-        bits.close();
         engine.close();
         data.close();
     }

@@ -54,6 +54,9 @@ public final class StageWorker {
         });
         if (isTraced) {
             trace.ended(rank.waitedNanos() - waited);
+            if (tellsBits(request.action().kind())) {
+                rank.bits().read();
+            }
         }
         lastNanos = System.nanoTime() - start - (rank.waitedNanos() - waited);
         for (Action send : request.sends()) {
@@ -61,6 +64,11 @@ public final class StageWorker {
             ops.send(send, request.pass());
         }
         return result;
+    }
+
+    /** Whether what the rank has recorded of its bits is told behind such an action. */
+    private boolean tellsBits(Kind kind) {
+        return kind == Kind.NORM || kind == Kind.SNAPSHOT || kind == rank.plan().endOfUpdate();
     }
 
     /** How long the last action took, without its sends and without waits for other ranks, in nanoseconds. */

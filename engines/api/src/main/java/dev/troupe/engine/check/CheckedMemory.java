@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** The memory of a checked engine: each of its tensors wraps one of the engine's own. */
+/** The memory of a checked engine, and digests of it: each of its tensors wraps one of the engine's own. */
 abstract class CheckedMemory implements Engine {
     final Engine engine;
     private final Operands[] operands;
@@ -102,6 +102,13 @@ abstract class CheckedMemory implements Engine {
     public final void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
         engine.copyToHost(of(Kernel.COPY_TO_HOST).bytes("source", source, byteOffset, target.byteSize()).own(),
                 byteOffset, target);
+    }
+
+    @Override
+    public final void digest(Tensor tensor, Tensor digests, int index) {
+        Operands check = of(Kernel.DIGEST);
+        CheckedTensor own = check.any("tensor", tensor);
+        engine.digest(own.own(), check.digests(digests, index, own).own(), index);
     }
 
     @Override

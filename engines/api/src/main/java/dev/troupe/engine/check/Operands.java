@@ -81,6 +81,16 @@ final class Operands {
         return own;
     }
 
+    /** INT32 [M x 2] with a row of this index, no part of the tensor whose digest is made. */
+    CheckedTensor digests(Tensor digests, int index, CheckedTensor tensor) {
+        CheckedTensor own = ofType("digests", digests, DataType.INT32);
+        if (own.shape().rank() != 2 || own.size(1) != 2 || index < 0 || index >= own.size(0)) {
+            throw misfit("digests", "must have rows of two numbers and one of index " + index, own);
+        }
+        apart("digests", own, tensor);
+        return own;
+    }
+
     /** A product tensor of two dimensions. */
     CheckedTensor matrix(String name, Tensor tensor) {
         return ofTwoDimensions(name, products(name, tensor));

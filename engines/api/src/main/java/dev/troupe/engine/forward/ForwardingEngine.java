@@ -68,6 +68,13 @@ public abstract class ForwardingEngine extends ForwardingMemory {
     }
 
     @Override
+    public void digest(Tensor tensor, Tensor digests, int index) {
+        long begun = begins(Kernel.DIGEST);
+        engine.digest(tensor, digests, index);
+        ends(Kernel.DIGEST, begun);
+    }
+
+    @Override
     public void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate) {
         long begun = begins(Kernel.MATMUL);

@@ -121,6 +121,11 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
+    public final void digest(Tensor tensor, Tensor digests, int index) {
+        work(Kernel.DIGEST, Cost.NO_PRODUCT);
+    }
+
+    @Override
     public final void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate) {
         work(Kernel.MATMUL, Cost.Product.of(right, transposeRight, product));

@@ -2,6 +2,7 @@ package dev.troupe.engine.conformance;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,10 +13,14 @@ import dev.troupe.engine.Fence;
 import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.digest.BitHash;
+import dev.troupe.engine.digest.TensorDigest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -281,6 +286,43 @@ abstract class MemoryConformance {
             assertEquals(expected, found[1], unit * Tolerance.ofTerms(count) * expected);
             assertArrayEquals(new double[]{0, found[1], found[1], 0}, found, "the same tensor has the same sum");
         }
+    }
+
+    /** Some sizes have several chunks, and a last one that is not whole; a range may begin at any element. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 97, 4100, 12_289})
+    final void shouldDigestTheBitsOfAnyTensor(int count) {
+        for (DataType type : new HashSet<>(
+                List.of(engine.parameterType(), engine.computeType(), DataType.INT32))) {
+            try (Tensor buffer = engine.allocate(type, Shape.of(count + 5));
+                    Tensor digests = engine.allocate(DataType.INT32, Shape.of(3, 2))) {
+                HostMemory.write(engine, buffer, new Random(count).ints(count + 5, -99, 99).asDoubleStream().toArray());
+                for (int first : new int[]{0, 3, 5}) {
+                    Tensor range = engine.range(buffer, first, Shape.of(count));
+                    assertEquals(digest(range), madeDigest(range, digests), type + " from " + first);
+                }
+                if (type != DataType.INT32) {
+                    assertTrue(BitHash.isFinite(madeDigest(buffer, digests)));
+                    HostMemory.write(engine, engine.range(buffer, count, Shape.of(1)), new double[]{Double.NaN});
+                    assertFalse(BitHash.isFinite(madeDigest(buffer, digests)), type + " with one that is no number");
+                }
+            }
+        }
+    }
+
+    private long madeDigest(Tensor tensor, Tensor digests) {
+        engine.digest(tensor, digests, 1);
+        MemorySegment made = MemorySegment.ofArray(HostMemory.bytes(engine, digests));
+        assertEquals(0, TensorDigest.read(made, 0));
+        assertEquals(0, TensorDigest.read(made, 2));
+        return TensorDigest.read(made, 1);
+    }
+
+    private long digest(Tensor tensor) {
+        BitHash hash = new BitHash();
+        hash.begin(tensor.dataType());
+        hash.add(MemorySegment.ofArray(HostMemory.bytes(engine, tensor)));
+        return hash.digest();
     }
 
     @Test

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 class KernelCoverageTest {
     /** Calls that take time and are no kernels; {@link MemoryConformance} has them. */
     private static final Set<String> MEMORY = Set.of("allocate", "copyToHost", "copyFromHost");
-    /** Kernels whose result is a number and no tensor; {@link MemoryConformance} has them too. */
-    private static final Set<String> SUMS = Set.of("sum", "squaredSum");
+    /** Kernels whose result is a number or a digest, and no tensor; {@link MemoryConformance} has them too. */
+    private static final Set<String> SUMS = Set.of("sum", "squaredSum", "digest");
 
     /** The methods of the groups of kernels that take tensors. */
     private static Set<String> kernels() {

@@ -13,6 +13,7 @@ import dev.troupe.engine.cpu.loop.WorkerPool;
 import dev.troupe.engine.cpu.memory.CpuMemory;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.cpu.memory.GrowingMemory;
+import dev.troupe.engine.digest.TensorDigest;
 import dev.troupe.engine.provider.EngineSettings;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -27,6 +28,7 @@ abstract class FlatKernels implements Engine {
     final WorkerPool pool;
     final GrowingMemory scratch;
     private final DataType computeType;
+    private final TensorDigest digest = new TensorDigest(this);
 
     /** With no tensors, and one helper less than there are to be threads. */
     FlatKernels(EngineSettings settings) {
@@ -138,6 +140,11 @@ abstract class FlatKernels implements Engine {
         CpuTensor own = CpuTensor.of(tensor);
         CpuTensor.changing(sums).elements().setAtIndex(ValueLayout.JAVA_DOUBLE, index,
                 Sums.ofBlocks(pool, own.address(), own.elementCount(), true));
+    }
+
+    @Override
+    public void digest(Tensor tensor, Tensor digests, int index) {
+        digest.write(tensor, digests, index);
     }
 
     @Override

@@ -7,6 +7,7 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.cpu.kernel},
  * {@code dev.troupe.engine.cpu.library}, {@code dev.troupe.engine.cpu.loop}, {@code dev.troupe.engine.cpu.memory},
- * {@code dev.troupe.engine.cpu.product}, {@code dev.troupe.engine.cpu.table} and {@code dev.troupe.engine.provider}.
+ * {@code dev.troupe.engine.cpu.product}, {@code dev.troupe.engine.cpu.table}, {@code dev.troupe.engine.digest} and
+ * {@code dev.troupe.engine.provider}.
  */
 package dev.troupe.engine.cpu;

@@ -38,6 +38,7 @@ final class EveryKernel implements AutoCloseable {
     private final Random random;
     private final Map<String, Tensor> tensors = new LinkedHashMap<>();
     private final Tensor sums;
+    private final Tensor digests;
     private final MemorySegment hostSums = MemorySegment.ofArray(new double[2]);
 
     EveryKernel(Engine engine, Sizes sizes, long seed) {
@@ -45,6 +46,7 @@ final class EveryKernel implements AutoCloseable {
         this.sizes = sizes;
         this.random = new Random(seed);
         this.sums = engine.allocate(DataType.FLOAT64, Shape.of(2));
+        this.digests = engine.allocate(DataType.INT32, Shape.of(1, 2));
         int n = sizes.n();
         int c = sizes.c();
         int m = sizes.m();
@@ -172,6 +174,7 @@ final class EveryKernel implements AutoCloseable {
         engine.swiGluBackward(at("dy"), at("copied"), at("copied"), at("dGate"), at("dUp"));
         engine.sum(at("rowLoss"), sums, 0);
         engine.squaredSum(at("dInWeight"), sums, 1);
+        engine.digest(at("dInWeight"), digests, 0);
         engine.copyToHost(sums, 0, hostSums);
         return hostSums.getAtIndex(ValueLayout.JAVA_DOUBLE, 0) + hostSums.getAtIndex(ValueLayout.JAVA_DOUBLE, 1);
     }
@@ -259,6 +262,7 @@ final class EveryKernel implements AutoCloseable {
     @Override
     public void close() {
         sums.close();
+        digests.close();
         tensors.values().forEach(Tensor::close);
     }
 }

@@ -10,6 +10,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.digest.BitHash;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,9 @@ abstract class FlatKernels implements Engine {
     private static final int ELEMENTS_OF_PART = 4096;
     private static final int MOST_PARTS = 1024;
     private static final int DROPOUT_THREADS = 128;
+    private static final int DIGEST_THREADS = 128;
+    /** Threads for one chunk. */
+    private static final int DIGEST_PLACES = 16;
 
     /** Tensors that one kernel reduces. */
     private static final int MOST_MEMBERS = 8;
@@ -216,6 +220,19 @@ abstract class FlatKernels implements Engine {
         long partial = launch.scratch((long) MOST_PARTS * Double.BYTES);
         launch.of("partial_sums").with(tensor).flag(squares).wide(partial).wide(count).run(parts, SUM_THREADS);
         launch.of("total").wide(partial).integer(parts).with(sums, index).run(1, SUM_THREADS);
+    }
+
+    /** The hashes of chunks side by side, and their total. */
+    @Override
+    public void digest(Tensor tensor, Tensor digests, int index) {
+        DataType type = tensor.dataType();
+        long bytes = tensor.byteCount();
+        long chunks = Math.ceilDiv(bytes, BitHash.CHUNK_BYTES);
+        long hashes = launch.scratch(chunks * 2 * Long.BYTES);
+        launch.of("digest_chunks").with(tensor).wide(bytes).wide(BitHash.exponents(type)).wide(BitHash.lowest(type))
+                .wide(BitHash.signs(type)).wide(hashes)
+                .run(Math.ceilDiv(chunks, DIGEST_THREADS / DIGEST_PLACES), DIGEST_THREADS);
+        launch.of("digest_total").wide(hashes).wide(chunks).wide(bytes).with(digests, 2L * index).run(1, SUM_THREADS);
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.digest.TensorDigest;
 import dev.troupe.engine.nd4j.CausalAttention.Operands;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,6 +32,7 @@ final class Nd4jEngine implements Engine {
     private final CrossEntropy crossEntropy;
     private final Embedding embedding;
     private final Optimizers optimizers;
+    private final TensorDigest digest = new TensorDigest(this);
     private Thread caller;
 
     Nd4jEngine(DataType parameterType, int threads) {
@@ -117,6 +119,11 @@ final class Nd4jEngine implements Engine {
     @Override
     public void squaredSum(Tensor tensor, Tensor sums, int index) {
         HostSums.put(HostSums.squaredSum(of(tensor)), of(sums), index);
+    }
+
+    @Override
+    public void digest(Tensor tensor, Tensor digests, int index) {
+        digest.write(tensor, digests, index);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.troupe.engine.reference;
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.digest.TensorDigest;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -17,6 +18,7 @@ abstract class FlatKernels implements Engine {
     private final DataType parameterType;
     private final DataType computeType;
     private final ReferenceMemory memory = new ReferenceMemory();
+    private final TensorDigest digest = new TensorDigest(this);
 
     FlatKernels(EngineSettings settings) {
         this.parameterType = settings.parameterType();
@@ -124,6 +126,11 @@ abstract class FlatKernels implements Engine {
             total += element * element;
         }
         put(total, sums, index);
+    }
+
+    @Override
+    public void digest(Tensor tensor, Tensor digests, int index) {
+        digest.write(tensor, digests, index);
     }
 
     private static void put(double total, Tensor sums, int index) {

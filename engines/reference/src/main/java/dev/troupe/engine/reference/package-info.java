@@ -7,6 +7,7 @@
  * float64 gradients that are accumulated over microbatches in order have the bits of those of one large batch. Functions
  * come from {@link StrictMath}, so the bits are also those of any other machine.
  *
- * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.check} and {@code dev.troupe.engine.provider}.
+ * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.check}, {@code dev.troupe.engine.digest} and
+ * {@code dev.troupe.engine.provider}.
  */
 package dev.troupe.engine.reference;

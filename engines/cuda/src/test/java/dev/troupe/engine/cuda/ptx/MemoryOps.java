@@ -196,6 +196,8 @@ final class MemoryOps {
                     case "s32" -> (warp, lane, bytes, at) -> warp.longs[to][lane] = (int) INT.get(bytes, at);
                     case "u32" ->
                         (warp, lane, bytes, at) -> warp.longs[to][lane] = (int) INT.get(bytes, at) & 0xFFFF_FFFFL;
+                    case "u16" ->
+                        (warp, lane, bytes, at) -> warp.longs[to][lane] = (short) SHORT.get(bytes, at) & 0xFFFFL;
                     default -> throw new IllegalArgumentException("no load of " + type + " to 64 bits");
                 };
             }
@@ -223,6 +225,10 @@ final class MemoryOps {
                 yield (warp, lane, bytes, at) -> LONG.set(bytes, at, warp.longs[from][lane]);
             }
             case "b32", "u32" -> {
+                if (registers.fileOf(operand) == 'l') { // the lower half
+                    int from = registers.wide(operand);
+                    yield (warp, lane, bytes, at) -> INT.set(bytes, at, (int) warp.longs[from][lane]);
+                }
                 int from = registers.integer(operand);
                 yield (warp, lane, bytes, at) -> INT.set(bytes, at, warp.ints[from][lane]);
             }

@@ -15,7 +15,7 @@ final class WideOps {
     /** The instruction, or null where it is no such one. */
     static Op of(Statement s, Registers registers) {
         return switch (s.name()) {
-            case "add.s64" -> added(s, registers);
+            case "add.s64", "add.u64" -> added(s, registers);
             case "sub.s64" -> each(s, registers, (a, b) -> a - b);
             case "mul.lo.s64" -> each(s, registers, (a, b) -> a * b);
             case "and.b64" -> each(s, registers, (a, b) -> a & b);
@@ -28,7 +28,7 @@ final class WideOps {
             case "min.s64" -> each(s, registers, Math::min);
             case "max.s64" -> each(s, registers, Math::max);
             case "shl.b64" -> shifted(s, registers, (a, b) -> b > 63 ? 0 : a << b);
-            case "shr.u64" -> shifted(s, registers, (a, b) -> b > 63 ? 0 : a >>> b);
+            case "shr.u64", "shr.b64" -> shifted(s, registers, (a, b) -> b > 63 ? 0 : a >>> b);
             case "shr.s64" -> shifted(s, registers, (a, b) -> a >> Math.min(b, 63));
             case "mul.wide.s32" -> widened(s, registers, (a, b) -> (long) (int) a * (int) b);
             case "mul.wide.u32" -> widened(s, registers, (a, b) -> (a & WORD) * (b & WORD));

@@ -1,9 +1,10 @@
-package dev.troupe.bits;
+package dev.troupe.engine.digest;
 
 import dev.troupe.engine.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.stream.LongStream;
 import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
@@ -12,15 +13,18 @@ import jdk.incubator.vector.VectorSpecies;
  * A digest of the bits of numbers: 63 bits of a hash, and whether one of the numbers is not finite. Numbers with other bits
  * have the same digest with a probability of 2^-63, unless they are chosen for it.
  *
- * <p>The numbers are read once, in blocks of sixteen words of 64 bits. Each place in a block has two states. One is rotated
- * before it takes in a word by addition, so that the order of words counts; a constant is added too, so that zeros also mix
- * its bits. The other is the sum of the words: alone, the first would take a bit that flips in one block for another bit in
- * the next. In the end the states go through the finish of SplitMix64 (Steele, Lea and Flood 2014), one after the other. The
- * digest is the same on every processor, whatever the length of its vectors.
+ * <p>The numbers are read once, in chunks of 16 KiB whose hashes are added up, each mixed with its place, so that a device
+ * makes them side by side. A chunk is read in blocks of sixteen words of 64 bits. Each place in a block has two states. One
+ * is rotated before it takes in a word by addition, so that the order of words counts; a constant is added too, so that
+ * zeros also mix its bits. The other is the sum of the words: alone, the first would take a bit that flips in one block for
+ * another bit in the next. Before the second half of a chunk, where rotations begin again, both are multiplied by an odd
+ * number. At the end of the chunk the sums go through the finish of SplitMix64 (Steele, Lea and Flood 2014), are added to
+ * the other states, and those are added up with an odd factor for each place. The digest is the same on every processor,
+ * whatever the length of its vectors, and on every device.
  *
  * <p>Thread rule: one thread at a time.
  */
-final class BitHash {
+public final class BitHash {
     private static final VectorSpecies<Long> LONGS = LongVector.SPECIES_PREFERRED.length() > LongVector.SPECIES_512
             .length()
                     ? LongVector.SPECIES_512
@@ -30,55 +34,99 @@ final class BitHash {
     private static final int BLOCK_BYTES = PLACES * Long.BYTES;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     /** Stays in a core's first cache where vectors are shorter than a block, and it is passed over for each of its parts. */
-    private static final int CHUNK_BYTES = 1 << 14;
+    public static final int CHUNK_BYTES = 1 << 14;
+    /** As many blocks as a word has bits: behind them a bit has been rotated to every place, and comes to its own again. */
+    private static final int HALF_BYTES = Long.SIZE * BLOCK_BYTES;
     /** Without a common divisor with 64, so that a bit comes to every place before it comes to its own again. */
     private static final int TURN = 23;
     /** The golden ratio in 64 bits, as SplitMix64 has it. */
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
+    /** Odd, so that each bit of a sum counts. */
+    private static final long[] FACTORS = LongStream.rangeClosed(1, PLACES).map(place -> finish(GOLDEN * place) | 1)
+            .toArray();
     private static final long NOT_FINITE = 1;
     private static final long SMALLEST = 2;
 
     private final long[] states = new long[PLACES];
     private final long[] sums = new long[PLACES];
     private final long[] carries = new long[PLACES];
+    private long chunkCount;
+    private long total;
     private long byteCount;
+    private boolean isFinite;
     // A number whose exponent is all ones carries into its sign when the lowest bit of the exponent is added to that.
     private long exponents;
     private long lowest;
     private long signs;
 
     /** Begins anew, for numbers of a type. */
-    void begin(DataType type) {
+    public void begin(DataType type) {
+        chunkCount = 0;
+        total = 0;
+        byteCount = 0;
+        isFinite = true;
+        exponents = exponents(type);
+        lowest = lowest(type);
+        signs = signs(type);
+    }
+
+    /** The exponents of the numbers in a word; no bits for numbers that are always finite. */
+    public static long exponents(DataType type) {
+        return switch (type) {
+            case FLOAT32 -> 0x7F80_0000_7F80_0000L;
+            case BFLOAT16 -> 0x7F80_7F80_7F80_7F80L;
+            case FLOAT64 -> 0x7FF0_0000_0000_0000L;
+            case INT32 -> 0;
+        };
+    }
+
+    /** The lowest bits of the exponents of the numbers in a word. */
+    public static long lowest(DataType type) {
+        return switch (type) {
+            case FLOAT32 -> 0x0080_0000_0080_0000L;
+            case BFLOAT16 -> 0x0080_0080_0080_0080L;
+            case FLOAT64 -> 0x0010_0000_0000_0000L;
+            case INT32 -> 0;
+        };
+    }
+
+    /** The signs of the numbers in a word. */
+    public static long signs(DataType type) {
+        return exponents(type) << 1 & ~exponents(type);
+    }
+
+    /** Takes in more numbers; of several calls only the last has other than whole chunks. */
+    public void add(MemorySegment numbers) {
+        for (long at = 0; at < numbers.byteSize(); at += CHUNK_BYTES) {
+            MemorySegment chunk = numbers.asSlice(at, Math.min(CHUNK_BYTES, numbers.byteSize() - at));
+            beginChunk();
+            for (int place = 0; place < PLACES; place += 2 * LONGS.length()) {
+                addBlocks(chunk, place);
+            }
+            addRest(chunk);
+            endChunk();
+        }
+        byteCount += numbers.byteSize();
+    }
+
+    private void beginChunk() {
         for (int place = 0; place < PLACES; place++) {
             states[place] = GOLDEN * (place + 1);
             sums[place] = 0;
             carries[place] = 0;
         }
-        byteCount = 0;
-        switch (type) {
-            case FLOAT32 -> of(0x7F80_0000_7F80_0000L, 0x0080_0000_0080_0000L, 0x8000_0000_8000_0000L);
-            case BFLOAT16 -> of(0x7F80_7F80_7F80_7F80L, 0x0080_0080_0080_0080L, 0x8000_8000_8000_8000L);
-            case FLOAT64 -> of(0x7FF0_0000_0000_0000L, 0x0010_0000_0000_0000L, 0x8000_0000_0000_0000L);
-            case INT32 -> of(0, 0, 0);
-        }
     }
 
-    private void of(long ofExponents, long ofLowest, long ofSigns) {
-        exponents = ofExponents;
-        lowest = ofLowest;
-        signs = ofSigns;
-    }
-
-    /** Takes in more numbers; of several calls only the last has other than whole blocks of 128 bytes. */
-    void add(MemorySegment numbers) {
-        for (long at = 0; at < numbers.byteSize(); at += CHUNK_BYTES) {
-            MemorySegment chunk = numbers.asSlice(at, Math.min(CHUNK_BYTES, numbers.byteSize() - at));
-            for (int place = 0; place < PLACES; place += 2 * LONGS.length()) {
-                addBlocks(chunk, place);
-            }
-            addRest(chunk);
+    private void endChunk() {
+        long mixed = 0;
+        long carried = 0;
+        for (int place = 0; place < PLACES; place++) {
+            mixed += spread(states[place] + finish(sums[place]), FACTORS[place]);
+            carried |= carries[place];
         }
-        byteCount += numbers.byteSize();
+        chunkCount++;
+        total += finish(mixed + GOLDEN * chunkCount);
+        isFinite &= (carried & signs) == 0;
     }
 
     /** Takes in the words of whole blocks at as many places as two vectors have. */
@@ -94,16 +142,25 @@ final class BitHash {
         LongVector nextSum = LongVector.fromArray(LONGS, sums, next);
         LongVector carried = LongVector.fromArray(LONGS, carries, place);
         LongVector nextCarried = LongVector.fromArray(LONGS, carries, next);
-        for (int at = place * Long.BYTES; at < end; at += BLOCK_BYTES) {
-            LongVector words = LongVector.fromMemorySegment(LONGS, chunk, at, ByteOrder.LITTLE_ENDIAN);
-            LongVector nextWords = LongVector.fromMemorySegment(LONGS, chunk, at + LONGS.vectorByteSize(),
-                    ByteOrder.LITTLE_ENDIAN);
-            state = state.lanewise(VectorOperators.ROL, TURN).add(words.add(golden));
-            nextState = nextState.lanewise(VectorOperators.ROL, TURN).add(nextWords.add(golden));
-            sum = sum.add(words);
-            nextSum = nextSum.add(nextWords);
-            carried = carried.or(words.and(mask).add(one));
-            nextCarried = nextCarried.or(nextWords.and(mask).add(one));
+        for (int half = 0; half < end; half += HALF_BYTES) {
+            if (half > 0) {
+                state = spread(state);
+                nextState = spread(nextState);
+                sum = spread(sum);
+                nextSum = spread(nextSum);
+            }
+            int endOfHalf = Math.min(end, half + HALF_BYTES);
+            for (int at = half + place * Long.BYTES; at < endOfHalf; at += BLOCK_BYTES) {
+                LongVector words = LongVector.fromMemorySegment(LONGS, chunk, at, ByteOrder.LITTLE_ENDIAN);
+                LongVector nextWords = LongVector.fromMemorySegment(LONGS, chunk, at + LONGS.vectorByteSize(),
+                        ByteOrder.LITTLE_ENDIAN);
+                state = state.lanewise(VectorOperators.ROL, TURN).add(words.add(golden));
+                nextState = nextState.lanewise(VectorOperators.ROL, TURN).add(nextWords.add(golden));
+                sum = sum.add(words);
+                nextSum = nextSum.add(nextWords);
+                carried = carried.or(words.and(mask).add(one));
+                nextCarried = nextCarried.or(nextWords.and(mask).add(one));
+            }
         }
         state.intoArray(states, place);
         nextState.intoArray(states, next);
@@ -111,6 +168,15 @@ final class BitHash {
         nextSum.intoArray(sums, next);
         carried.intoArray(carries, place);
         nextCarried.intoArray(carries, next);
+    }
+
+    /** The upper half comes down before the product with an odd number: its highest bit is that of its factor alone. */
+    private static long spread(long state, long factor) {
+        return (state ^ state >>> 32) * factor;
+    }
+
+    private static LongVector spread(LongVector state) {
+        return state.lanewise(VectorOperators.XOR, state.lanewise(VectorOperators.LSHR, 32)).mul(GOLDEN);
     }
 
     private static int wholeBytes(MemorySegment chunk) {
@@ -124,6 +190,10 @@ final class BitHash {
         int from = wholeBytes(chunk);
         for (int at = from; at < end; at += Long.BYTES) {
             int place = (at - from) / Long.BYTES;
+            if (from == HALF_BYTES) {
+                states[place] = spread(states[place], GOLDEN);
+                sums[place] = spread(sums[place], GOLDEN);
+            }
             long word = word(chunk, at, end);
             states[place] = Long.rotateLeft(states[place], TURN) + word + GOLDEN;
             sums[place] += word;
@@ -143,14 +213,8 @@ final class BitHash {
     }
 
     /** The digest of all that was taken in; never 0, which stands for none. */
-    long digest() {
-        long mixed = byteCount;
-        long carried = 0;
-        for (int place = 0; place < PLACES; place++) {
-            mixed = finish(finish(mixed + GOLDEN ^ states[place]) + GOLDEN ^ sums[place]);
-            carried |= carries[place] & signs;
-        }
-        return digest(mixed, carried == 0);
+    public long digest() {
+        return digest(finish(finish(total + GOLDEN) + byteCount), isFinite);
     }
 
     /** The finish of SplitMix64: each bit of the result depends on all bits, and no two numbers have the same result. */
@@ -161,7 +225,7 @@ final class BitHash {
     }
 
     /** The digest of one number. */
-    static long of(double number) {
+    public static long of(double number) {
         return digest(finish(Double.doubleToRawLongBits(number) + GOLDEN), Double.isFinite(number));
     }
 
@@ -171,7 +235,7 @@ final class BitHash {
     }
 
     /** Whether all numbers of a digest are finite. */
-    static boolean isFinite(long digest) {
+    public static boolean isFinite(long digest) {
         return (digest & NOT_FINITE) == 0;
     }
 }
