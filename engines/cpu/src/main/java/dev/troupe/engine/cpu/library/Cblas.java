@@ -5,8 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.io.IOException;
-import java.io.InputStream;
+import dev.troupe.engine.provider.SharedLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -14,9 +13,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -31,8 +28,8 @@ public final class Cblas implements Sgemm {
     private static final int ROW_MAJOR = 101;
     private static final int AS_STORED = 111;
     private static final int TRANSPOSED = 112;
+    private static final String WHAT = "BLAS";
     private static final String PRODUCT = "cblas_sgemm";
-    private static final byte[] ELF = {0x7f, 'E', 'L', 'F'};
     private static final int MOST_WORDS = 1024;
     private static final Map<Path, Cblas> LOADED = new ConcurrentHashMap<>();
 
@@ -44,7 +41,7 @@ public final class Cblas implements Sgemm {
 
     private Cblas(Path file) {
         this.file = file;
-        this.symbols = symbols(file);
+        this.symbols = SharedLibrary.load(WHAT, file);
         this.sgemm = downcall(PRODUCT,
                 FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_FLOAT,
                         JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_FLOAT, JAVA_LONG, JAVA_INT))
@@ -91,32 +88,8 @@ public final class Cblas implements Sgemm {
         event.commit();
     }
 
-    @SuppressWarnings("restricted")
-    private SymbolLookup symbols(Path library) {
-        if (!Files.isRegularFile(library)) {
-            throw refused("is not there, or no file");
-        }
-        if (!isShared(library)) {
-            throw refused("is no shared library");
-        }
-        try {
-            return SymbolLookup.libraryLookup(library, Arena.global());
-        } catch (IllegalArgumentException failure) {
-            throw refused("cannot be loaded: it is for another processor, or a library that it needs is missing");
-        }
-    }
-
-    /** The JVM would ask any other file for its stack guards, aloud. */
-    private boolean isShared(Path library) {
-        try (InputStream content = Files.newInputStream(library)) {
-            return Arrays.equals(content.readNBytes(ELF.length), ELF);
-        } catch (IOException failure) {
-            throw refused("cannot be read: " + failure.getMessage());
-        }
-    }
-
     private IllegalStateException refused(String why) {
-        return new IllegalStateException("the BLAS " + file + " " + why);
+        return SharedLibrary.refused(WHAT, file, why);
     }
 
     @SuppressWarnings("restricted")

@@ -1,6 +1,6 @@
 /**
  * The libraries of matrix products, and what they and the processor can do here.
  *
- * <p>Imports the JDK, {@code dev.troupe.engine} and {@code org.bytedeco}.
+ * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.provider} and {@code org.bytedeco}.
  */
 package dev.troupe.engine.cpu.library;
