@@ -63,6 +63,7 @@ public final class RunSummary {
         output.println(data(run));
         output.println(run.engine().provider().description() + ", " + count(run.engine().settings().threads(), "thread")
                 + " a rank");
+        run.engine().otherProducts().ifPresent(products -> output.println("Matrix products by " + products));
         spec.cluster()
                 .filter(cluster -> run.request().share().isPresent()
                         && cluster.nodes().stream().map(NodeSpec::host).distinct().count() > 1)

@@ -45,7 +45,8 @@ final class CompatibilityKeys {
         if (run.spec().training().replay().aheadBytes() < Long.MAX_VALUE) {
             keys.put(Roster.BLOCKS_AHEAD, "" + run.plan().stageSettings().replay().ahead());
         }
-        run.engine().productsWithVersions().ifPresent(products -> keys.put(Roster.PRODUCTS, products));
+        run.engine().productsWithVersions()
+                .ifPresent(products -> keys.put(Roster.products(run.engine().provider().kind()), products));
         run.tokenizer().ifPresent(tokenizer -> keys.put("data.tokenizer", tokenizer.identity()));
         Config config = ConfigFactory.parseString(run.spec().toHocon()).getConfig("troupe");
         config.entrySet().forEach(entry -> {

@@ -102,17 +102,20 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
     }
 
     /**
-     * Returns the same choice with the libraries of its matrix products, where the engine has several.
+     * Returns the same choice with the libraries of its matrix products, where the engine has several. What only another
+     * engine knows counts as {@code auto}: a run may have begun there, and a cluster's nodes may have several engines.
      *
      * @param asked
      *            as the configuration has them
+     * @param installed
+     *            the engines that there are
      * @param isOfOneMachine
      *            whether all ranks are on this machine; of others no table is known, so {@code auto} takes the engine's own
      *            library
      * @throws UsageException
      *             where a library is not here or does not fit, or the table is damaged
      */
-    public EngineChoice withProducts(String asked, boolean isOfOneMachine) {
+    public EngineChoice withProducts(String asked, boolean isOfOneMachine, List<EngineProvider> installed) {
         Optional<ProductLibraries> libraries = provider.productLibraries();
         if (libraries.isEmpty()) {
             return this;
@@ -120,12 +123,19 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
         String products = switch (asked) {
             case EngineSpec.AUTO -> chosen(libraries.get(), isOfOneMachine);
             case EngineSettings.OWN_PRODUCTS -> libraries.get().own();
-            default -> asked;
+            default -> isOfAnother(asked, libraries.get(), installed)
+                    ? chosen(libraries.get(), isOfOneMachine)
+                    : asked;
         };
         libraries.get().obstacle(products, settings.computeType()).ifPresent(sentence -> {
             throw new UsageException(sentence);
         });
         return new EngineChoice(provider, settings.withProducts(products), ranksOfMachine, passedOver);
+    }
+
+    private static boolean isOfAnother(String asked, ProductLibraries libraries, List<EngineProvider> installed) {
+        return !libraries.knows(asked) && installed.stream().flatMap(other -> other.productLibraries().stream())
+                .anyMatch(others -> others.knows(asked));
     }
 
     private String chosen(ProductLibraries libraries, boolean isOfOneMachine) {
@@ -144,6 +154,12 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
     /** Returns the libraries of its products with their versions; empty where the engine has no choice. */
     public Optional<String> productsWithVersions() {
         return provider.productLibraries().map(libraries -> libraries.identity(settings.products()));
+    }
+
+    /** Returns the libraries of its products with their versions; empty where they are the engine's own alone. */
+    public Optional<String> otherProducts() {
+        return provider.productLibraries().filter(libraries -> !libraries.own().equals(settings.products()))
+                .map(libraries -> libraries.identity(settings.products()));
     }
 
     /** Returns the same choice, with times for the engine {@code emulated}. */

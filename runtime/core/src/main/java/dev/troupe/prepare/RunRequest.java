@@ -4,6 +4,7 @@ import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import java.nio.file.Path;
 import java.util.List;
@@ -83,11 +84,12 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
         String products = engine.products().equals(EngineSpec.AUTO) && resume.isPresent()
                 ? Checkpoint.products(resume.get())
                 : engine.products();
+        List<EngineProvider> installed = EngineChoice.installed();
         return EngineChoice.of(engine, PreparedRun.parameterType(spec.training()),
-                PreparedRun.computeType(spec.training()), ranksOfMachine(), EngineChoice.installed())
+                PreparedRun.computeType(spec.training()), ranksOfMachine(), installed)
                 .withProducts(products, spec.cluster()
                         .map(cluster -> cluster.nodes().stream().map(NodeSpec::host).distinct().count() == 1)
-                        .orElse(true));
+                        .orElse(true), installed);
     }
 
     /** Returns the same request with the libraries of matrix products that were chosen, for the run's directory to have. */

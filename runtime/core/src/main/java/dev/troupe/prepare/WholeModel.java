@@ -3,6 +3,7 @@ package dev.troupe.prepare;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.structural.SizingEngine;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.UsageException;
@@ -33,9 +34,10 @@ record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start)
      */
     static WholeModel of(RunSpec spec, Optional<Path> from) {
         from.filter(path -> !Checkpoint.isAt(path)).ifPresent(RunDirectory::requireResumable);
+        List<EngineProvider> installed = EngineChoice.installed();
         EngineChoice choice = EngineChoice.of(spec.engine(), PreparedRun.parameterType(spec.training()),
-                PreparedRun.computeType(spec.training()), List.of(0), EngineChoice.installed())
-                .withProducts(spec.engine().products(), true);
+                PreparedRun.computeType(spec.training()), List.of(0), installed)
+                .withProducts(spec.engine().products(), true, installed);
         if (!choice.computes()) {
             throw new UsageException("the engine " + choice.provider().kind()
                     + " computes nothing: choose another engine.kind");

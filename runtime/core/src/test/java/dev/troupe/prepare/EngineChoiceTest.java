@@ -24,6 +24,9 @@ class EngineChoiceTest {
     private static final EngineProvider SLOW = new Provider("slow", Optional.empty(), false);
     private static final EngineProvider TURNING = new Provider("turning", Optional.empty(), true);
 
+    private static final EngineProvider MULTIPLYING = new Multiplying("multiplying", "mine");
+    private static final List<EngineProvider> SEVERAL = List.of(SLOW, MULTIPLYING, new Multiplying("other", "theirs"));
+
     @Test
     void shouldTakeTheFirstThatCanServe() {
         assertEquals(SLOW, choose(EngineSpec.AUTO, FAST, SLOW).provider());
@@ -101,17 +104,32 @@ class EngineChoiceTest {
 
     @Test
     void shouldChooseProductsByTheMachinesTableWhereAllRanksAreOnIt() {
-        EngineProvider several = new Multiplying();
-        EngineChoice choice = choose("multiplying", several);
-        assertEquals("fast", choice.withProducts(EngineSpec.AUTO, true).settings().products());
-        assertEquals("own", choice.withProducts(EngineSpec.AUTO, false).settings().products());
-        assertEquals("own", choice.withProducts(EngineSettings.OWN_PRODUCTS, true).settings().products());
-        assertEquals(Optional.of("mine 1.0"), choice.withProducts("mine", true).productsWithVersions());
+        EngineChoice choice = choose("multiplying", MULTIPLYING);
+        assertEquals("fast", products(choice, EngineSpec.AUTO, true));
+        assertEquals("own", products(choice, EngineSpec.AUTO, false));
+        assertEquals("own", products(choice, EngineSettings.OWN_PRODUCTS, true));
+        assertEquals(Optional.of("mine 1.0"), choice.withProducts("mine", true, SEVERAL).productsWithVersions());
+        assertEquals(Optional.of("mine 1.0"), choice.withProducts("mine", true, SEVERAL).otherProducts());
+        assertEquals(Optional.of("own 1.0"), choice.withProducts("own", true, SEVERAL).productsWithVersions());
+        assertEquals(Optional.empty(), choice.withProducts("own", true, SEVERAL).otherProducts());
         assertEquals("there is no wrong",
-                assertThrows(UsageException.class, () -> choice.withProducts("wrong", true)).getMessage());
+                assertThrows(UsageException.class, () -> products(choice, "wrong", true)).getMessage());
         EngineChoice without = choose("slow", SLOW);
-        assertEquals(without, without.withProducts("wrong", true));
+        assertEquals(without, without.withProducts("wrong", true, SEVERAL));
         assertEquals(Optional.empty(), without.productsWithVersions());
+    }
+
+    /** As where a run began on another engine, or a cluster's nodes have several. */
+    @Test
+    void shouldTakeAnotherEnginesProductsForAuto() {
+        EngineChoice choice = choose("multiplying", MULTIPLYING);
+        assertEquals("fast", products(choice, "theirs", true));
+        assertEquals("own", products(choice, "theirs", false));
+        assertEquals("theirs", products(choose("other", SEVERAL.getLast()), "theirs", true));
+    }
+
+    private static String products(EngineChoice choice, String asked, boolean isOfOneMachine) {
+        return choice.withProducts(asked, isOfOneMachine, SEVERAL).settings().products();
     }
 
     private static EngineSpec spec(String kind, int threads) {
@@ -132,10 +150,10 @@ class EngineChoiceTest {
     }
 
     /** An engine with several libraries of products. */
-    private static final class Multiplying implements EngineProvider, ProductLibraries {
+    private record Multiplying(String kind, String named) implements EngineProvider, ProductLibraries {
         @Override
-        public String kind() {
-            return "multiplying";
+        public boolean knows(String choice) {
+            return List.of("own", "fast", named).contains(choice);
         }
 
         @Override

@@ -10,6 +10,12 @@ import java.util.Optional;
  * {@link EngineSettings#products} takes; another choice computes other bits.
  */
 public interface ProductLibraries {
+    /**
+     * Whether a choice is in the words of this engine, be the library here or not. Another engine's choice, which a
+     * configuration or a checkpoint may have, is in none of them.
+     */
+    boolean knows(String choice);
+
     /** Why a choice cannot serve here, in one sentence that says what to do; empty where it can. May load native code. */
     Optional<String> obstacle(String choice, DataType computeType);
 
@@ -28,9 +34,9 @@ public interface ProductLibraries {
     String fastest(DataType computeType, Path cache);
 
     /**
-     * Measures the table of this processor where there is none, and keeps it.
+     * Measures the table of this processor where there is none, and keeps it, where the engine has such a table.
      *
-     * @return the table in lines for a person, with its date and file
+     * @return for a person in lines, which library computes what: the table with its date and file, or why there is none
      * @throws IllegalStateException
      *             with a sentence, where a table is damaged or cannot be kept
      */

@@ -114,6 +114,13 @@ class ProductLibrariesTest {
     }
 
     @Test
+    void shouldKnowItsOwnChoicesAlone() {
+        assertTrue(libraries.knows("openblas") && libraries.knows("/opt/libblas.so")
+                && libraries.knows("large=openblas gradient=onednn small=onednn attention=onednn"));
+        assertFalse(libraries.knows("cublaslt") || libraries.knows("own"));
+    }
+
+    @Test
     void shouldNameVersions() {
         assertTrue(libraries.identity("openblas").matches("openblas \\(OpenBLAS [0-9.]+-[0-9.]+\\)"),
                 libraries.identity("openblas"));

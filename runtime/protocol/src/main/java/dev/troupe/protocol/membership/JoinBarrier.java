@@ -60,7 +60,7 @@ public final class JoinBarrier {
         for (String key : all.keySet()) {
             String ours = roster.keys().get(key);
             String its = keys.get(key);
-            boolean isOfOtherEngine = key.equals(Roster.PRODUCTS) && (ours == null || its == null);
+            boolean isOfOtherEngine = key.startsWith(Roster.PRODUCTS) && (ours == null || its == null);
             if (!isOfOtherEngine && !Objects.equals(ours, its)) {
                 return Optional.of("node " + name + " was refused: it has " + key + " = " + its
                         + ", but the cluster has " + ours + (key.equals(Roster.BLOCKS_AHEAD)

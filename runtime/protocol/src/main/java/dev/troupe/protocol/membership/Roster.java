@@ -27,8 +27,8 @@ public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys,
      */
     public static final String STEPS_BEHIND = "steps behind";
 
-    /** The key of the libraries of matrix products. A node has none where its engine has no choice, and joins any other. */
-    public static final String PRODUCTS = "engine.products";
+    /** How the keys of {@link #products} begin. */
+    static final String PRODUCTS = "engine.products on ";
 
     /**
      * The key of the number of blocks that a stage replays ahead of their gradients, which a node finds from a budget of
@@ -39,6 +39,14 @@ public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys,
     public Roster {
         ranks = FixedOrder.copyOf(ranks);
         keys = new TreeMap<>(keys);
+    }
+
+    /**
+     * Returns the key of the libraries of matrix products on an engine. A node on another engine, or on one that has no
+     * choice, does not have it, and joins any other.
+     */
+    public static String products(String engine) {
+        return PRODUCTS + engine;
     }
 
     /** Returns for each rank its first node. */

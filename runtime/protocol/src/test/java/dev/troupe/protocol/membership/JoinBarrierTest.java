@@ -33,14 +33,18 @@ class JoinBarrierTest {
 
     @Test
     void shouldCompareProductsOfNodesThatHaveAChoice() {
-        Map<String, String> own = Map.of(Roster.PRODUCTS, "onednn (oneDNN 3.11.0)");
-        JoinBarrier barrier = new JoinBarrier(new Roster(Map.of("a", List.of(0), "b", List.of(1), "c", List.of(2)), own,
+        Map<String, String> own = Map.of(Roster.products("cpu"), "onednn (oneDNN 3.11.0)");
+        Map<String, List<Integer>> nodes = Map.of("a", List.of(0), "b", List.of(1), "c", List.of(2), "d", List.of(3));
+        JoinBarrier barrier = new JoinBarrier(new Roster(nodes, own,
                 Duration.ofSeconds(60), ReplicaTable.Buddies.NONE), 0);
         assertEquals(Optional.empty(), barrier.join("a", own));
-        assertEquals(Optional.empty(), barrier.join("b", Map.of())); // on another engine
-        String refusal = barrier.join("c", Map.of(Roster.PRODUCTS, "openblas (OpenBLAS 0.3.31)")).orElseThrow();
-        assertTrue(refusal.startsWith("node c was refused: it has engine.products = openblas (OpenBLAS 0.3.31), but the"
-                + " cluster has onednn (oneDNN 3.11.0)"), refusal);
+        assertEquals(Optional.empty(), barrier.join("b", Map.of())); // on an engine without a choice
+        assertEquals(Optional.empty(), barrier.join("d", Map.of(Roster.products("cuda"), "own")));
+        String refusal = barrier.join("c", Map.of(Roster.products("cpu"), "openblas (OpenBLAS 0.3.31)")).orElseThrow();
+        assertTrue(
+                refusal.startsWith("node c was refused: it has engine.products on cpu = openblas (OpenBLAS 0.3.31), but"
+                        + " the cluster has onednn (oneDNN 3.11.0)"),
+                refusal);
     }
 
     /** The configuration is the same, and so another one is no remedy. */

@@ -42,6 +42,16 @@ public final class CpuProducts implements ProductLibraries {
     }
 
     @Override
+    public boolean knows(String choice) {
+        try {
+            ProductChoice.parse(choice);
+            return true;
+        } catch (IllegalStateException other) {
+            return false;
+        }
+    }
+
+    @Override
     public Optional<String> obstacle(String choice, DataType computeType) {
         try {
             ProductChoice.parse(choice).require(computeType);
