@@ -40,6 +40,8 @@ class ProductsTest {
     void shouldWriteDownWhatAutoTakes() throws IOException {
         Golden golden = Golden.named(Golden.TIED);
         assertEquals("onednn", products(train("cpu", golden.settings("engine.kind=cpu", STEPS + 1))));
+        assertEquals("onednn", products(train("other", golden.settings("engine.kind=cpu", "engine.products=cublaslt",
+                STEPS + 1))), "cublaslt is another engine's");
         assertEquals("auto", products(train("reference", golden.settings("engine.kind=reference", STEPS + 1))));
     }
 

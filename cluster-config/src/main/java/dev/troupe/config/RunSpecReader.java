@@ -253,7 +253,7 @@ public final class RunSpecReader {
     private EngineSpec engine() {
         return new EngineSpec(values.text("engine.kind", NOT_EMPTY, "auto or the name of an engine"),
                 values.integer("engine.threads", 0, MOST_THREADS), device(values, "engine.device"),
-                values.text("engine.products", NOT_EMPTY, "auto, onednn, openblas or the path of a BLAS"),
+                values.text("engine.products", NOT_EMPTY, "auto, onednn, openblas, own, cublaslt or a path"),
                 new EmulatedSpec(emulated("forward"), emulated("backward-input"), emulated("backward-weight"),
                         emulated("recompute"), emulated("update"),
                         values.decimal("engine.emulated.device-flops", Range.NOT_NEGATIVE)));

@@ -5,12 +5,17 @@ import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cuda.blas.CublasLt;
+import dev.troupe.engine.cuda.blas.CublasLtProducts;
+import dev.troupe.engine.cuda.blas.ProductSpec;
 import dev.troupe.engine.cuda.device.Device;
+import dev.troupe.engine.cuda.device.DeviceException;
+import java.util.Optional;
 
 /**
  * The engine of NVIDIA's GPUs, in float32, or with activations and products of bfloat16 beside it. All kernels are its own,
- * and run on one stream, and copies at fences run on another. The host waits where it copies from the device, and nowhere
- * else.
+ * but products of cuBLASLt where the run has chosen that. They run on one stream, and copies at fences run on another. The
+ * host waits where it copies from the device, and nowhere else.
  *
  * <p>The results of a kernel are the same bytes on every call: no sum's order follows from when a block runs, and no kernel
  * has atomic operations.
@@ -18,15 +23,6 @@ import dev.troupe.engine.cuda.device.Device;
  * <p>Thread rule: that of {@link Engine}; tensors may also be copied and closed on any thread.
  */
 final class CudaEngine extends RowKernels {
-    private static final int PRODUCT_THREADS = 256;
-    private static final int FLOAT_TILE = 64;
-    private static final int TENSOR_CORE_TILE = 128;
-    /** Of tensor cores' operands, in bytes and in elements. */
-    private static final int ALIGNMENT = 16;
-    private static final int ALIGNED_ELEMENTS = ALIGNMENT / Short.BYTES;
-    private static final int TO_BFLOAT16 = 0;
-    private static final int TO_FLOATS = 1;
-    private static final int ADDED = 2;
     private static final int ATTENTION_THREADS = 128;
     private static final int ATTENTION_WARPS = 4;
 
@@ -89,8 +85,28 @@ final class CudaEngine extends RowKernels {
     private record Sizes(Tensor starts, int b, int t, int q, int heads, int sharing, int d) {
     }
 
+    private final Products products;
+
+    /** An engine whose products are its own. */
     CudaEngine(Device device, DataType computeType) {
+        this(device, computeType, Optional.empty());
+    }
+
+    /**
+     * An engine whose products are those of a library where that takes them.
+     *
+     * @throws DeviceException
+     *             where the library refuses the device
+     */
+    CudaEngine(Device device, DataType computeType, Optional<CublasLt> library) {
         super(device, computeType);
+        try {
+            products = new Products(launch, computeType,
+                    library.map(found -> new CublasLtProducts(found, stream)).orElse(null));
+        } catch (RuntimeException refused) {
+            super.close();
+            throw refused;
+        }
     }
 
     @Override
@@ -101,14 +117,12 @@ final class CudaEngine extends RowKernels {
     @Override
     public void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate) {
-        int target = product.dataType() == DataType.BFLOAT16 ? TO_BFLOAT16 : accumulate ? ADDED : TO_FLOATS;
-        multiply(left, transposeLeft, right, transposeRight, null, product, target);
+        products.multiply(left, transposeLeft, right, transposeRight, null, product, accumulate);
     }
 
     @Override
     public void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y) {
-        multiply(x, false, weight, transposeWeight, bias, y,
-                computeType() == DataType.BFLOAT16 ? TO_BFLOAT16 : TO_FLOATS);
+        products.multiply(x, false, weight, transposeWeight, bias, y, false);
     }
 
     @Override
@@ -117,38 +131,20 @@ final class CudaEngine extends RowKernels {
         gelu(preActivation, y);
     }
 
-    private void multiply(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor bias,
-            Tensor product, int target) {
-        int m = product.shape().size(0);
-        int n = product.shape().size(1);
-        int k = left.shape().size(transposeLeft ? 0 : 1);
-        boolean isNarrow = computeType() == DataType.BFLOAT16;
-        int tile = isNarrow ? TENSOR_CORE_TILE : FLOAT_TILE;
-        launch.of(product(isNarrow, transposeLeft, transposeRight, isAligned(left) && isAligned(right))).with(left)
-                .with(right).with(bias).with(product).integer(target).integer(m).integer(n).integer(k)
-                .run((long) Math.ceilDiv(m, tile) * Math.ceilDiv(n, tile), PRODUCT_THREADS);
+    @Override
+    public long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
+        return products.scratchBytes();
     }
 
-    private static boolean isAligned(Tensor matrix) {
-        return CudaTensor.of(matrix).address() % ALIGNMENT == 0 && matrix.shape().size(1) % ALIGNED_ELEMENTS == 0;
+    /** Whether the engine's library has an algorithm for a kind of product. */
+    boolean hasLibraryFor(ProductSpec spec) {
+        return products.hasLibraryFor(spec);
     }
 
-    private static String product(boolean isNarrow, boolean transposeLeft, boolean transposeRight, boolean isAligned) {
-        int form = (transposeLeft ? 2 : 0) + (transposeRight ? 1 : 0);
-        if (!isNarrow) {
-            return switch (form) {
-                case 0 -> "product_f32_nn";
-                case 1 -> "product_f32_nt";
-                case 2 -> "product_f32_tn";
-                default -> "product_f32_tt";
-            };
-        }
-        return switch (form) {
-            case 0 -> isAligned ? "product_bf16_nn" : "product_bf16_nn_any";
-            case 1 -> isAligned ? "product_bf16_nt" : "product_bf16_nt_any";
-            case 2 -> isAligned ? "product_bf16_tn" : "product_bf16_tn_any";
-            default -> isAligned ? "product_bf16_tt" : "product_bf16_tt_any";
-        };
+    @Override
+    public void close() {
+        products.close();
+        super.close();
     }
 
     /** The logarithms of the rows' sums of exponentials, [B x H x T]. */

@@ -1,6 +1,7 @@
 package dev.troupe.engine.cuda;
 
-import dev.troupe.engine.Engine;
+import dev.troupe.engine.cuda.blas.CublasLt;
+import dev.troupe.engine.cuda.blas.CublasSearch;
 import dev.troupe.engine.cuda.device.Gpus;
 import dev.troupe.engine.cuda.device.Gpus.Gpu;
 import dev.troupe.engine.cuda.driver.DriverGpus;
@@ -10,9 +11,14 @@ import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Finding;
 import dev.troupe.engine.provider.Need;
+import dev.troupe.engine.provider.ProductLibraries;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Opens {@link CudaEngine}s on GPUs of compute capability 8.0 or later, in float32 with products of float32 or bfloat16: on
@@ -26,7 +32,11 @@ public final class CudaEngineProvider implements EngineProvider {
     private static final int PREFERENCE = 5;
     private static final int LEAST_CAPABILITY = 80;
 
+    /** CUDA's major version where there is no driver: any library may be looked at. */
+    private static final int ANY_MAJOR = Integer.MAX_VALUE;
+
     private final Gpus gpus;
+    private final CudaProducts products;
 
     /** For {@link java.util.ServiceLoader}. */
     public CudaEngineProvider() {
@@ -34,7 +44,24 @@ public final class CudaEngineProvider implements EngineProvider {
     }
 
     CudaEngineProvider(Gpus gpus) {
+        this(gpus, () -> CublasLt.at(CublasSearch.ofThisMachine().find(major(gpus))), CublasLt::at);
+    }
+
+    /**
+     * A provider on other GPUs with other libraries.
+     *
+     * @param found
+     *            gives the cuBLASLt of the machine
+     * @param named
+     *            gives that of a file; both raise {@link IllegalStateException} with a sentence where it cannot be had
+     */
+    CudaEngineProvider(Gpus gpus, Supplier<CublasLt> found, Function<Path, CublasLt> named) {
         this.gpus = gpus;
+        this.products = new CudaProducts(found, named, this::create);
+    }
+
+    private static int major(Gpus gpus) {
+        return gpus.obstacle().isPresent() ? ANY_MAJOR : Integer.parseInt(gpus.version().replaceFirst("\\..*", ""));
     }
 
     @Override
@@ -54,13 +81,12 @@ public final class CudaEngineProvider implements EngineProvider {
 
     @Override
     public List<Finding> findings() {
-        return gpus.findings();
+        return Stream.concat(gpus.findings().stream(), Stream.of(products.finding())).toList();
     }
 
     @Override
     public String description() {
-        return gpus.obstacle().orElseGet(() -> "driver of CUDA " + gpus.version() + ", " + listed("; ")
-                + "; own products, no cuBLASLt");
+        return gpus.obstacle().orElseGet(() -> "driver of CUDA " + gpus.version() + ", " + listed("; "));
     }
 
     private String listed(String separator) {
@@ -104,9 +130,15 @@ public final class CudaEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Engine create(EngineSettings settings) {
+    public Optional<ProductLibraries> productLibraries() {
+        return Optional.of(products);
+    }
+
+    @Override
+    public CudaEngine create(EngineSettings settings) {
         List<Gpu> asked = asked(settings.device());
         Gpu gpu = asked.get(settings.device().turn() % asked.size());
-        return new CudaEngine(gpus.open(gpu, Ptx::text), settings.computeType());
+        return new CudaEngine(gpus.open(gpu, Ptx::text), settings.computeType(),
+                products.library(settings.products()));
     }
 }

@@ -33,7 +33,7 @@ abstract class FlatKernels implements Engine {
 
     final Launch launch;
     private final Launch reductions;
-    private final DeviceStream stream;
+    final DeviceStream stream;
     /** Of copies at fences, which wait for nothing else. */
     private final DeviceStream copies;
     private final CudaMemory memory;

@@ -3,7 +3,6 @@ package dev.troupe.engine.cuda;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
-import dev.troupe.engine.provider.EngineSettings;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 
@@ -12,15 +11,11 @@ import org.junit.jupiter.api.condition.EnabledIf;
 @EnabledIf("isThere")
 class CudaBfloat16DeviceConformanceTest extends EngineConformance {
     static boolean isThere() {
-        return new CudaEngineProvider().serves(settings());
-    }
-
-    private static EngineSettings settings() {
-        return new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1);
+        return OnGpu.serves(DataType.BFLOAT16, CudaProducts.OWN);
     }
 
     @Override
     protected Engine open(int threads) {
-        return new CudaEngineProvider().open(settings());
+        return OnGpu.open(DataType.BFLOAT16, CudaProducts.OWN);
     }
 }

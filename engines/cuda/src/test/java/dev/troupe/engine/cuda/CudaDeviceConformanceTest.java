@@ -3,7 +3,6 @@ package dev.troupe.engine.cuda;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
-import dev.troupe.engine.provider.EngineSettings;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 
@@ -12,15 +11,11 @@ import org.junit.jupiter.api.condition.EnabledIf;
 @EnabledIf("isThere")
 class CudaDeviceConformanceTest extends EngineConformance {
     static boolean isThere() {
-        return new CudaEngineProvider().serves(settings());
-    }
-
-    private static EngineSettings settings() {
-        return new EngineSettings(DataType.FLOAT32, DataType.FLOAT32, 1);
+        return OnGpu.serves(DataType.FLOAT32, CudaProducts.OWN);
     }
 
     @Override
     protected Engine open(int threads) {
-        return new CudaEngineProvider().open(settings());
+        return OnGpu.open(DataType.FLOAT32, CudaProducts.OWN);
     }
 }

@@ -3,8 +3,10 @@ package dev.troupe.engine.cuda;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.engine.cuda.blas.StandInCublasLt;
 import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.cuda.ptx.PtxModule;
+import java.util.Optional;
 import java.util.Random;
 
 /** Engines on the interpreter, each with orders of its own. */
@@ -46,6 +48,12 @@ final class Interpreted {
 
     static Engine engine(DataType computeType) {
         return on(device(), computeType);
+    }
+
+    /** One of the engines of a device, whose products a stand-in for cuBLASLt computes, as far as its tables have them. */
+    static Engine withCublasLt(InterpretedDevice device, DataType computeType) {
+        return new CheckedEngine(
+                new CudaEngine(device, computeType, Optional.of(new StandInCublasLt(device).library())));
     }
 
     /** One of the engines of a device. */

@@ -8,12 +8,19 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** GPUs of a machine that is not there, each an interpreter of the kernels. */
+/** GPUs of a machine that is not there, with an interpreter of the kernels in their place. */
 final class StandInGpus implements Gpus {
+    private final Device device;
     private final List<Gpu> gpus;
     private final List<Integer> opened = new ArrayList<>();
 
     StandInGpus(Gpu... gpus) {
+        this(Interpreted.device(), gpus);
+    }
+
+    /** Each GPU is the same device. */
+    StandInGpus(Device device, Gpu... gpus) {
+        this.device = device;
         this.gpus = List.of(gpus);
     }
 
@@ -45,6 +52,6 @@ final class StandInGpus implements Gpus {
     @Override
     public Device open(Gpu gpu, Supplier<String> ptx) {
         opened.add(gpu.ordinal());
-        return Interpreted.device();
+        return device;
     }
 }

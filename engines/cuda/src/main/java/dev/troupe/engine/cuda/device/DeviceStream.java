@@ -46,6 +46,12 @@ public interface DeviceStream extends AutoCloseable {
     /** Runs a kernel of the engine's module on {@code columns} x {@code rows} blocks of {@code threads} threads. */
     void launch(String kernel, int columns, int rows, int threads, Arguments arguments);
 
+    /**
+     * The driver's handle of this stream, for a library that asks the device for work of its own; the device is current to
+     * the calling thread from then on.
+     */
+    long handle();
+
     /** The point behind all that was asked so far. */
     Fence fence();
 

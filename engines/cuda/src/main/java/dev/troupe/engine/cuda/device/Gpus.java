@@ -27,7 +27,7 @@ public interface Gpus {
         }
     }
 
-    /** The libraries that were looked for, and where. */
+    /** The libraries of the driver that were looked for, and where. */
     List<Finding> findings();
 
     /** Why there are none, in one sentence; empty where there are some. */

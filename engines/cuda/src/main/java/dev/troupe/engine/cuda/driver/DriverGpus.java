@@ -54,8 +54,7 @@ public final class DriverGpus implements Gpus {
 
     @Override
     public List<Finding> findings() {
-        LibrarySearch search = LibrarySearch.ofThisMachine();
-        return List.of(search.driver(), search.cublas());
+        return List.of(LibrarySearch.ofThisMachine().driver());
     }
 
     @Override

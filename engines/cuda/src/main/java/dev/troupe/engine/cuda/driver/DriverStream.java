@@ -10,6 +10,7 @@ import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.cuda.device.Arguments;
 import dev.troupe.engine.cuda.device.DeviceException;
 import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.time.Duration;
@@ -184,6 +185,15 @@ final class DriverStream implements DeviceStream {
         long function = device.function(kernel);
         driver.call("launch " + kernel, () -> (int) launch.invokeExact(function, columns, rows, 1, threads, 1, 1, 0,
                 stream, arguments.pointers(), 0L));
+    }
+
+    @Override
+    public long handle() {
+        if (driver.isLost()) {
+            throw new LostDeviceException(device + " was lost; no engine of this process can use a GPU again");
+        }
+        device.makeCurrent();
+        return stream;
     }
 
     @Override

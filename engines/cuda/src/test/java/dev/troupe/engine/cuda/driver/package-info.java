@@ -1,2 +1,2 @@
-/** Where NVIDIA's libraries are looked for. */
+/** Where NVIDIA's driver is looked for, and its clock. */
 package dev.troupe.engine.cuda.driver;

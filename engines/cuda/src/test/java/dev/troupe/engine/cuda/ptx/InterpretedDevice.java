@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A GPU that interprets the PTX of a module: the very text that a driver would be given. Its streams do all they are asked
@@ -25,6 +28,10 @@ import java.util.Random;
  */
 public final class InterpretedDevice implements Device {
     private static final int LARGEST_SHARED_MEMORY = 48 << 10;
+    /** The handle of the next stream, of any device. */
+    private static final AtomicLong HANDLES = new AtomicLong(0x5100);
+    /** The device that a library's calls of a thread are for. */
+    private static final ThreadLocal<InterpretedDevice> CURRENT = new ThreadLocal<>();
 
     private final PtxModule module;
     private final Random random;
@@ -32,6 +39,7 @@ public final class InterpretedDevice implements Device {
     private final DeviceMemory memory = new DeviceMemory();
     /** Held by all that the device does, since its streams wait for each other. */
     private final Object lock = new Object();
+    private final Map<Long, Stream> streams = new ConcurrentHashMap<>();
     private int waits;
     private int copiesToHost;
     private int copiesFromHost;
@@ -101,6 +109,28 @@ public final class InterpretedDevice implements Device {
         return new Stream();
     }
 
+    /** Fails where a library's calls of this thread are not for this device. */
+    public void requireCurrent() {
+        requireDevice();
+        if (CURRENT.get() != this) {
+            throw new PtxFault("the device of the library is not current");
+        }
+    }
+
+    /** Has a library's work done in the order of the stream with this handle. */
+    public void ask(long stream, Runnable work) {
+        Stream found = streams.get(stream);
+        if (found == null) {
+            throw new PtxFault("no stream has the handle %#x".formatted(stream));
+        }
+        found.ask(work);
+    }
+
+    /** Bytes of the device, for such work. */
+    public MemorySegment memory(long address, long bytes) {
+        return segment(address, bytes);
+    }
+
     private byte[] parameters(String name, Arguments arguments) {
         PtxKernel kernel;
         synchronized (module) {
@@ -151,15 +181,20 @@ public final class InterpretedDevice implements Device {
         requireDevice();
         Allocation found = memory.find(address, bytes);
         if (found == null) {
-            throw new PtxFault("a copy of %d bytes at %#x lies outside all memory".formatted(bytes, address));
+            throw new PtxFault("%d bytes at %#x lie outside all memory".formatted(bytes, address));
         }
         return MemorySegment.ofArray(found.bytes()).asSlice(address - found.address(), bytes);
     }
 
     private final class Stream implements DeviceStream {
         private final Deque<Runnable> queue = new ArrayDeque<>();
+        private final long handle = HANDLES.getAndIncrement();
         private long asked;
         private long done;
+
+        Stream() {
+            streams.put(handle, this);
+        }
 
         private void ask(Runnable work) {
             requireDevice();
@@ -249,6 +284,13 @@ public final class InterpretedDevice implements Device {
         }
 
         @Override
+        public long handle() {
+            requireDevice();
+            CURRENT.set(InterpretedDevice.this);
+            return handle;
+        }
+
+        @Override
         public Fence fence() {
             requireDevice();
             synchronized (lock) {
@@ -275,6 +317,7 @@ public final class InterpretedDevice implements Device {
             if (lost == null) {
                 fence().await();
             }
+            streams.remove(handle);
         }
 
         /** A mark is work of the stream, so that its time is that at which the work before it was done. */

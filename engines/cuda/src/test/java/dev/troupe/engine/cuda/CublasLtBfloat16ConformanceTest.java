@@ -1,0 +1,17 @@
+package dev.troupe.engine.cuda;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+
+/** Products of bfloat16 by a stand-in for cuBLASLt, and by own kernels where it does not take them. */
+class CublasLtBfloat16ConformanceTest extends QuickConformance {
+    @Override
+    protected Engine open(int threads) {
+        return Interpreted.withCublasLt(Interpreted.device(), DataType.BFLOAT16);
+    }
+
+    @Override
+    protected boolean takes(String kernelCase) {
+        return super.takes(kernelCase) && (kernelCase.startsWith("matmul") || kernelCase.startsWith("linear"));
+    }
+}

@@ -1,0 +1,47 @@
+package dev.troupe.engine.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The products of cuBLASLt beside those of own kernels on a GPU, where there is one with the library: at the sizes of a
+ * model, for which the library has other algorithms than for those of the conformance tests.
+ */
+@Tag("long")
+@EnabledIf("isThere")
+class CublasLtDeviceAgreementTest {
+    static boolean isThere() {
+        return OnGpu.serves(DataType.FLOAT32, CudaProducts.CUBLASLT)
+                && OnGpu.serves(DataType.BFLOAT16, CudaProducts.CUBLASLT);
+    }
+
+    /** What it does not take would be compared with itself below. */
+    @Test
+    void shouldTakeAllProductsWithoutABias() {
+        List<String> lines = new CudaEngineProvider().productLibraries().orElseThrow().measured(Path.of("/none"));
+        for (DataType type : List.of(DataType.FLOAT32, DataType.BFLOAT16)) {
+            assertTrue(lines.stream().anyMatch(line -> line.matches(".*cublaslt, " + type
+                    + ": forward by cuBLASLt.*, gradients of inputs by cuBLASLt.*, gradients of weights by cuBLASLt.*")),
+                    lines::toString);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"FLOAT32, 1024, 768, 2304", "FLOAT32, 768, 4096, 768", "FLOAT32, 128, 768, 50257",
+            "BFLOAT16, 1024, 768, 2304", "BFLOAT16, 768, 4096, 768", "BFLOAT16, 128, 768, 50257"})
+    void shouldMultiplyAsOwnKernelsDo(DataType computeType, int m, int k, int n) {
+        try (Engine own = OnGpu.open(computeType, CudaProducts.OWN);
+                Engine library = OnGpu.open(computeType, CudaProducts.CUBLASLT)) {
+            new ProductAgreement(own, library, m, k, n).hold();
+        }
+    }
+}

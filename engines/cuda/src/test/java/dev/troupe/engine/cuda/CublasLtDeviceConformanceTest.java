@@ -1,0 +1,21 @@
+package dev.troupe.engine.cuda;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.conformance.EngineConformance;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.condition.EnabledIf;
+
+/** The engine in float32 with products by cuBLASLt, where there is a GPU and the library. */
+@Tag("long")
+@EnabledIf("isThere")
+class CublasLtDeviceConformanceTest extends EngineConformance {
+    static boolean isThere() {
+        return OnGpu.serves(DataType.FLOAT32, CudaProducts.CUBLASLT);
+    }
+
+    @Override
+    protected Engine open(int threads) {
+        return OnGpu.open(DataType.FLOAT32, CudaProducts.CUBLASLT);
+    }
+}
