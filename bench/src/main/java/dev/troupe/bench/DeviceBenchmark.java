@@ -40,6 +40,10 @@ public final class DeviceBenchmark implements Callable<Integer> {
     @Option(names = "--precision", paramLabel = "NAME", description = "bfloat16 or float32 (default: ${DEFAULT-VALUE}).")
     private String precision = "bfloat16";
 
+    @Option(names = "--products", paramLabel = "NAME", description = {
+            "Who computes products, as engine.products has it (default: the engine's own)."})
+    private String library = EngineSettings.OWN_PRODUCTS;
+
     @Option(names = "--sequences", paramLabel = "B", description = "Sequences of a microbatch (default: ${DEFAULT-VALUE}).")
     private int b = 16;
 
@@ -83,7 +87,7 @@ public final class DeviceBenchmark implements Callable<Integer> {
         products = DataType.valueOf(precision.toUpperCase(Locale.ROOT));
         EngineProvider provider = EngineChoice.installed().stream().filter(any -> any.kind().equals(engine)).findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("there is no engine " + engine));
-        try (Engine opened = provider.open(new EngineSettings(DataType.FLOAT32, products, 1))) {
+        try (Engine opened = provider.open(new EngineSettings(DataType.FLOAT32, products, 1).withProducts(library))) {
             on = opened;
             probe = on.allocate(DataType.FLOAT32, Shape.of(1));
             makeNoise();

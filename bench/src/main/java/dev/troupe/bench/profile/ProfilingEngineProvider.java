@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Need;
+import dev.troupe.engine.provider.ProductLibraries;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
@@ -54,6 +55,11 @@ public final class ProfilingEngineProvider implements EngineProvider {
     @Override
     public boolean hasDevices() {
         return inner().filter(EngineProvider::hasDevices).isPresent();
+    }
+
+    @Override
+    public Optional<ProductLibraries> productLibraries() {
+        return inner().flatMap(EngineProvider::productLibraries);
     }
 
     @Override
