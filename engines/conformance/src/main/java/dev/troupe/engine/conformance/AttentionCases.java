@@ -12,6 +12,11 @@ final class AttentionCases {
 
     static List<KernelCase> all() {
         List<KernelCase> cases = new ArrayList<>();
+        // Heads as large as those of real models, and more places than a block or a tile of theirs has.
+        for (int[] placesAndSize : new int[][]{{135, 64}, {70, 128}}) {
+            cases.add(forward(1, placesAndSize[0], 2, 2 * placesAndSize[1]));
+            cases.add(backward(1, placesAndSize[0], 2, 2 * placesAndSize[1]));
+        }
         for (int b : new int[]{1, 3}) {
             for (int t : new int[]{1, 17, 97}) {
                 for (int[] headsAndSize : new int[][]{{1, 1}, {1, 17}, {2, 32}, {3, 33}, {6, 48}}) {

@@ -25,8 +25,23 @@ final class GroupedAttentionCases {
         }
     }
 
+    /** Heads as large as those of real models, or nearly, and more places than a block or a tile of theirs has. */
+    private static List<Sizes> ofModels(boolean documents) {
+        return List.of(new Sizes(1, 135, 2, 1, 64, documents), new Sizes(1, 70, 2, 1, 128, documents),
+                new Sizes(2, 45, 1, 1, 72, documents));
+    }
+
     static List<KernelCase> all() {
         List<KernelCase> cases = new ArrayList<>();
+        for (boolean documents : new boolean[]{false, true}) {
+            for (Sizes sizes : ofModels(documents)) {
+                cases.add(forward(sizes, "", Dropout.NONE));
+                cases.add(backward(sizes, "", Dropout.NONE));
+                if (!documents && sizes.b == 1) {
+                    cases.add(cached(sizes));
+                }
+            }
+        }
         for (int[] heads : new int[][]{{1, 1, 1}, {4, 4, 8}, {6, 2, 17}, {3, 1, 32}}) {
             for (int t : new int[]{700, 1, 17, 97}) {
                 if (t < 700 || heads[0] == 3) {
@@ -56,10 +71,13 @@ final class GroupedAttentionCases {
     static List<KernelCase> dropping() {
         List<KernelCase> cases = new ArrayList<>();
         for (boolean documents : new boolean[]{false, true}) {
-            Sizes sizes = new Sizes(2, 97, 4, 2, 17, documents);
-            Dropout dropout = new Dropout(0.3, 11, 5, 2, 7, 6, 0, 2, 97, documents ? 97 : 112);
-            cases.add(forward(sizes, " with dropout", dropout));
-            cases.add(backward(sizes, " with dropout", dropout));
+            List<Sizes> all = new ArrayList<>(ofModels(documents));
+            all.add(new Sizes(2, 97, 4, 2, 17, documents));
+            for (Sizes sizes : all) {
+                Dropout dropout = new Dropout(0.3, 11, 5, 2, 7, 6, 0, 2, sizes.t, documents ? sizes.t : sizes.t + 15);
+                cases.add(forward(sizes, " with dropout", dropout));
+                cases.add(backward(sizes, " with dropout", dropout));
+            }
         }
         return cases;
     }
