@@ -368,14 +368,16 @@ DEVICE void attention_keys(const T *queries, const T *keys, const T *values, con
             const float *state, const float *deltas, T *dKeys, T *dValues, PLACES_PARAMETERS, MASK_PARAMETERS) { \
         attention_keys<T, PARTS, BACKWARD>(queries, keys, values, dy, state, deltas, dKeys, dValues, PLACES, MASK); \
     }
-#define ATTENTION_OF(name, T) \
-    ATTENTION(d32_##name, T, 1, 8, 8) \
-    ATTENTION(d64_##name, T, 2, 8, 8) \
-    ATTENTION(d128_##name, T, 4, 8, 4) \
-    ATTENTION(d256_##name, T, 8, 2, 1) \
+#define ATTENTION_DELTAS(name, T) \
     KERNEL(ATTENTION_THREADS) attention_deltas_##name(const T *dy, const T *y, float *deltas, PLACES_PARAMETERS, \
             int units) { \
         attention_deltas<T>(dy, y, deltas, PLACES, units); \
     }
-ATTENTION_OF(f32, float)
-ATTENTION_OF(bf16, bf16)
+ATTENTION(d32_f32, float, 1, 8, 8)
+ATTENTION(d64_f32, float, 2, 8, 8)
+ATTENTION(d128_f32, float, 4, 8, 4)
+ATTENTION(d256_f32, float, 8, 2, 1)
+// Of bfloat16 tensor cores have the others.
+ATTENTION(d256_bf16, bf16, 8, 2, 1)
+ATTENTION_DELTAS(f32, float)
+ATTENTION_DELTAS(bf16, bf16)

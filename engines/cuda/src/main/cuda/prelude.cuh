@@ -162,9 +162,8 @@ struct Mask {
     u64 seed;
     u32 site, microbatch, step;
 
-    // What the element at this place is multiplied by.
-    DEVICE float factor(i64 place) const {
-        u64 block = (u64) place >> 2;
+    // The random words of four neighbours, the first of them at a place divisible by 4.
+    DEVICE Word4 words(u64 block) const {
         u32 c0 = (u32) block;
         u32 c1 = ((u32) (block >> 32) & 0xFFFF) | site << 16;
         u32 c2 = microbatch;
@@ -182,9 +181,16 @@ struct Mask {
             k0 += 0x9E3779B9u;
             k1 += 0xBB67AE85u;
         }
-        u32 word = (u32) place & 3;
-        u32 chosen = word < 2 ? (word == 0 ? c0 : c1) : (word == 2 ? c2 : c3);
-        return chosen < threshold ? 0.0f : raise;
+        return Word4{c0, c1, c2, c3};
+    }
+    // Whether the neighbour at a place modulo 4 stays: 1, or 0.
+    DEVICE u32 stays(const Word4 &words, u32 place) const {
+        u32 chosen = place < 2 ? (place == 0 ? words.x : words.y) : (place == 2 ? words.z : words.w);
+        return chosen < threshold ? 0 : 1;
+    }
+    // What the element at this place is multiplied by.
+    DEVICE float factor(i64 place) const {
+        return stays(words((u64) place >> 2), (u32) place & 3) ? raise : 0.0f;
     }
 };
 #define MASK_PARAMETERS u32 drops, u32 threshold, float raise, u64 seed, u32 site, u32 microbatch, u32 step

@@ -1,7 +1,7 @@
 // Matrix products C [M x N] (+)= op(A) [M x K] op(B) [K x N] (+ bias [N]), row-major. An operand that is transposed is
 // stored as [K x M] or [N x K]. Each element is summed by one thread or one warp, k in ascending order.
 #pragma once
-#include "prelude.cuh"
+#include "tensor_cores.cuh"
 
 constexpr int PRODUCT_THREADS = 256;
 
@@ -82,27 +82,6 @@ DEVICE void product_f32(const float *a, const float *b, const float *bias, void 
     }
 }
 
-// The address of something in shared memory, as the instructions take it.
-DEVICE u32 shared_address(const void *pointer) {
-    return (u32) (u64) (__attribute__((address_space(3))) const void *) pointer;
-}
-// Four matrices of 8 x 8; lane l gives the address of row l % 8 of matrix l / 8.
-template <bool TRANSPOSED> DEVICE void load_matrices(u32 (&to)[4], u32 address) {
-    if (TRANSPOSED) {
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
-    } else {
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
-    }
-}
-DEVICE void multiply(float (&sum)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-            "{%0, %1, %2, %3};"
-            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 constexpr int TILE_SIDE = 128;
 constexpr int TILE_DEPTH = 32;
 constexpr int TILE_BYTES = TILE_SIDE * (TILE_DEPTH + 8) * 2; // of the larger of the two ways in which a tile lies
@@ -132,8 +111,7 @@ template <bool OUTER> struct Tile {
             const u16 *from = operand + (i64) row * columns + column;
             if (ALIGNED) {
                 bool lies = row < rows && column < columns;
-                asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                        :: "r"(shared_address(to)), "l"(lies ? from : operand), "r"(lies ? 16 : 0) : "memory");
+                begin_copy(shared_address(to), lies ? from : operand, lies);
             } else {
                 u32 words[8];
 #pragma unroll
@@ -165,16 +143,16 @@ DEVICE void product_bf16(const u16 *a, const u16 *b, const float *bias, void *c,
     auto load = [&](int step) {
         Tile<LEFT>::template load<ALIGNED>(left[step & 1], a, firstRow, step * TILE_DEPTH, m, k);
         Tile<!RIGHT>::template load<ALIGNED>(right[step & 1], b, firstColumn, step * TILE_DEPTH, n, k);
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        close_copies();
     };
     load(0);
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         if (step + 1 < steps) {
             load(step + 1);
-            asm volatile("cp.async.wait_group 1;" ::: "memory");
+            await_copies<1>();
         } else {
-            asm volatile("cp.async.wait_group 0;" ::: "memory");
+            await_copies<0>();
         }
         barrier();
         u32 leftTile = shared_address(left[step & 1]);

@@ -3,5 +3,5 @@
 #include "digest.cuh"
 #include "rows.cuh"
 #include "tokens.cuh"
-#include "attention.cuh"
+#include "attention_cores.cuh"
 #include "products.cuh"

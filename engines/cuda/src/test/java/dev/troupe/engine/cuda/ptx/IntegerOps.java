@@ -34,6 +34,7 @@ final class IntegerOps {
             case "sub.s16" -> each(s, registers, (a, b) -> a - b & HALF);
             case "and.b16" -> each(s, registers, (a, b) -> a & b);
             case "or.b16" -> each(s, registers, (a, b) -> a | b);
+            case "xor.b16" -> each(s, registers, (a, b) -> a ^ b);
             case "shr.u16" -> each(s, registers, (a, b) -> a >>> Math.min(b, 16));
             case "shr.s16" -> each(s, registers, (a, b) -> (short) a >> Math.min(b, 15) & HALF);
             case "shl.b16" -> each(s, registers, (a, b) -> b > 15 ? 0 : a << b & HALF);

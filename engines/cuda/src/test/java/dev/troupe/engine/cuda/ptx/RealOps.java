@@ -33,10 +33,12 @@ final class RealOps {
             case "neg.f32" -> of(s, registers, a -> -a);
             case "abs.f32" -> of(s, registers, Math::abs);
             case "ex2.approx.f32" -> of(s, registers, RealOps::power);
+            case "ex2.approx.ftz.f32" -> of(s, registers, x -> normal(power(normal(x))));
             case "lg2.approx.f32" -> of(s, registers, RealOps::logarithm);
             case "selp.f32" -> chosen(s, registers);
             case "cvt.rn.f32.s32" -> ofInteger(s, registers);
             case "cvt.rn.bf16.f32" -> narrowed(s, registers);
+            case "cvt.rn.bf16x2.f32" -> packed(s, registers);
             case "cvt.f64.f32" -> precise(s, registers);
             case "add.f64", "add.rn.f64" -> eachPrecise(s, registers, Double::sum);
             case "mul.f64", "mul.rn.f64" -> eachPrecise(s, registers, (a, b) -> a * b);
@@ -48,6 +50,11 @@ final class RealOps {
 
     private static double power(double x) {
         return Math.pow(2, x) * (1 + ALLOWED * direction(x));
+    }
+
+    /** Zero in place of numbers below the smallest normal float. */
+    private static double normal(double x) {
+        return Math.abs(x) < Float.MIN_NORMAL ? 0 : x;
     }
 
     private static double logarithm(double x) {
@@ -184,6 +191,21 @@ final class RealOps {
             int[] result = warp.intsFor(to, lanes);
             for (int lane = 0; lane < LANES; lane++) {
                 result[lane] = Bfloat16.of(warp.floats[from][lane]) & 0xFFFF;
+            }
+            warp.settleInts(to, lanes);
+        };
+    }
+
+    /** The first number in the upper half, the second in the lower. */
+    private static Op packed(Statement s, Registers registers) {
+        int to = registers.integer(s.operands().get(0));
+        int high = registers.real(s.operands().get(1));
+        int low = registers.real(s.operands().get(2));
+        return (warp, lanes) -> {
+            int[] result = warp.intsFor(to, lanes);
+            for (int lane = 0; lane < LANES; lane++) {
+                result[lane] = Bfloat16.of(warp.floats[high][lane]) << 16
+                        | Bfloat16.of(warp.floats[low][lane]) & 0xFFFF;
             }
             warp.settleInts(to, lanes);
         };

@@ -6,6 +6,7 @@ import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.cuda.ptx.DeviceMemory.Allocation;
 import dev.troupe.engine.cuda.ptx.MemoryOps.Address;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Map;
 
 /** Instructions that all lanes of a warp take together, and copies that end later than they begin. */
@@ -30,7 +31,7 @@ final class WarpOps {
             case "ldmatrix.sync.aligned.m8n8.x4.shared.b16" -> matrices(s, registers, variables, false);
             case "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" -> matrices(s, registers, variables, true);
             case "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" -> multiplied(s, registers);
-            case "cp.async.cg.shared.global" -> copy(s, registers, variables);
+            case "cp.async.cg.shared.global", "cp.async.ca.shared.global" -> copy(s, registers, variables);
             case "cp.async.commit_group" -> (warp, lanes) -> {
                 warp.closedCopies.add(new ArrayDeque<>(warp.openCopies));
                 warp.openCopies.clear();
@@ -62,7 +63,7 @@ final class WarpOps {
     private static Op votes(Statement s, Registers registers) {
         int to = registers.integer(s.operands().get(0));
         int from = registers.predicate(s.operands().get(1));
-        return (warp, _) -> java.util.Arrays.fill(warp.ints[to], warp.predicates[from]);
+        return (warp, _) -> Arrays.fill(warp.ints[to], warp.predicates[from]);
     }
 
     /** Lane l gives the address of row l % 8 of matrix l / 8, and has two neighbours of each matrix. */
@@ -129,10 +130,14 @@ final class WarpOps {
         return Math.abs(nearest) > Math.abs(number) ? Math.nextAfter(nearest, 0) : nearest;
     }
 
-    /** Copies 16 bytes, the first of them from memory and the others zero, when they are waited for. */
+    /**
+     * Copies some bytes, the first of them from memory and the others zero, when they are waited for. A GPU may write them
+     * at once, so that no other thread may read or write there from now on.
+     */
     private static Op copy(Statement s, Registers registers, Map<String, Integer> variables) {
         Address to = Address.of(s.operands().get(0), registers, variables);
         Address from = Address.of(s.operands().get(1), registers, variables);
+        int bytes = Integer.parseInt(s.operands().get(2));
         int sizes = registers.integer(s.operands().get(3));
         return (warp, _) -> {
             for (int lane = 0; lane < LANES; lane++) {
@@ -140,17 +145,18 @@ final class WarpOps {
                 long target = to.of(warp, lane);
                 long source = from.of(warp, lane);
                 int size = warp.ints[sizes][lane];
-                warp.openCopies.add(() -> copy(warp, own, target, source, size));
+                warp.block.shared.writing(warp, lane, target, bytes);
+                warp.openCopies.add(() -> copy(warp, own, target, bytes, source, size));
             }
         };
     }
 
-    private static void copy(Warp warp, int lane, long target, long source, int size) {
+    private static void copy(Warp warp, int lane, long target, int bytes, long source, int size) {
         SharedMemory shared = warp.block.shared;
-        int at = shared.writing(warp, lane, target, 16);
-        java.util.Arrays.fill(shared.bytes(), at, at + 16, (byte) 0);
+        int at = shared.writing(warp, lane, target, bytes);
+        Arrays.fill(shared.bytes(), at, at + bytes, (byte) 0);
         if (size > 0) {
-            Allocation found = warp.block.memory.of(warp, lane, source, 16);
+            Allocation found = warp.block.memory.of(warp, lane, source, bytes);
             System.arraycopy(found.bytes(), (int) (source - found.address()), shared.bytes(), at, size);
         }
     }

@@ -1,0 +1,218 @@
+// Tiles of heads in shared memory, and products of them by tensor cores. A warp has 16 UNITS rows of its own, as the left
+// operand in registers or as sums; the rows of a tile, which all warps read, are the right operand.
+//
+// Of a matrix of sums [16 x 8] a lane has four numbers: rows lane / 4 and 8 below it, columns lane % 4 * 2 and the next.
+#pragma once
+#include "attention.cuh"
+#include "tensor_cores.cuh"
+
+constexpr int OWN_NUMBERS = 8192;  // of a block's own rows
+constexpr int TILE_NUMBERS = 4096; // of a tile
+constexpr int SIXTEEN = 16;        // rows and columns of a left operand of tensor cores
+
+// The tiles that a block works on and those that it loads meanwhile. Own rows are in here before the first tiles and after
+// the last.
+typedef u16 Tiles[2][2][TILE_NUMBERS];
+
+// Heads of up to WIDTH numbers. Row r of a tile has its piece p of 16 bytes at place p ^ r % 8, so that the same piece of
+// eight rows lies in all banks.
+template <int WIDTH> struct Head {
+    static constexpr int PIECES = WIDTH / 8;
+    static constexpr int DEPTHS = WIDTH / SIXTEEN;
+    static constexpr int ROWS = TILE_NUMBERS / WIDTH;
+    static constexpr int OWN = OWN_NUMBERS / WIDTH;
+    static constexpr int UNITS = OWN / ATTENTION_WARPS / SIXTEEN;
+
+    typedef u32 Left[UNITS][DEPTHS][4];
+    typedef float Sums[UNITS][2 * DEPTHS][4];
+
+    DEVICE static int place(int row, int piece) {
+        return row * WIDTH + (piece ^ row % 8) * 8;
+    }
+
+    // Begins to load rows of D numbers, zeros beyond `count` rows and beyond D. IS_ALIGNED: rows begin at 16 bytes.
+    template <int COUNT> DEVICE static void load(u16 *tile, const u16 *rows, i64 columns, int count, int d, bool isAligned) {
+        if (isAligned) {
+            constexpr int STEP = ATTENTION_THREADS / PIECES; // a multiple of 8, so a lane's places are STEP rows apart
+            int row = thread_index() / PIECES;
+            int piece = thread_index() % PIECES;
+            u32 to = shared_address(tile + place(row, piece));
+            const u16 *from = rows + row * columns + piece * 8;
+            bool lies = piece * 8 < d;
+#pragma unroll
+            for (int i = 0; i < COUNT; i += STEP) {
+                begin_copy(to + i * WIDTH * 2, from, lies && row + i < count);
+                from += STEP * columns;
+            }
+        } else {
+#pragma unroll 1
+            for (int i = thread_index(); i < COUNT * WIDTH / 2; i += ATTENTION_THREADS) {
+                int row = i / (WIDTH / 2);
+                int column = i % (WIDTH / 2) * 2;
+                const u16 *from = rows + row * columns + column;
+                *(u32 *) (tile + place(row, column / 8) + column % 8) = row < count && column < d ? from[0] | from[1] << 16 : 0;
+            }
+        }
+    }
+
+    // Where this lane finds the first piece of its row of a left operand, or of a right one that lies row by row [k x n].
+    DEVICE static u32 down(const u16 *tile) {
+        int lane = thread_index() % WARP;
+        return shared_address(tile + place(lane % 16, lane / 16));
+    }
+    // The same of a right operand that lies column by column [n x k].
+    DEVICE static u32 along(const u16 *tile) {
+        int lane = thread_index() % WARP;
+        return shared_address(tile + place(lane / 16 * 8 + lane % 8, lane / 8 % 2));
+    }
+    // The lane's piece of the next 16 numbers of a row, or those after it: tiles begin where a row's bits are 0, and a row's
+    // pieces are two, four and so on bits of its address.
+    DEVICE static u32 at(u32 address, int depth) {
+        return address ^ depth * 2 * SIXTEEN;
+    }
+    // The same of rows further down by a multiple of 8.
+    DEVICE static u32 below(u32 address, int rows) {
+        return address + rows * WIDTH * 2;
+    }
+
+    // Own rows as a left operand.
+    DEVICE static void take(Left &rows, const u16 *tile) {
+        int first = thread_index() / WARP * UNITS * SIXTEEN;
+#pragma unroll
+        for (int i = 0; i < UNITS; i++) {
+#pragma unroll
+            for (int depth = 0; depth < DEPTHS; depth++) {
+                load_matrices<false>(rows[i][depth], below(at(down(tile), depth), first + i * SIXTEEN));
+            }
+        }
+    }
+
+    // results = own rows times 16 rows of tile PART of a pair, from along() of the pair
+    template <int PART>
+    DEVICE static void products_of(float (&results)[UNITS][2][4], const Left &rows, u32 tile) {
+#pragma unroll
+        for (int i = 0; i < UNITS; i++) {
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                results[i][j / 4][j % 4] = 0;
+            }
+        }
+#pragma unroll
+        for (int depth = 0; depth < DEPTHS; depth++) {
+            u32 others[4];
+            load_matrices<false>(others, at(tile, depth) + PART * TILE_NUMBERS * 2);
+#pragma unroll
+            for (int i = 0; i < UNITS; i++) {
+                multiply(results[i][0], rows[i][depth], others[0], others[1]);
+                multiply(results[i][1], rows[i][depth], others[2], others[3]);
+            }
+        }
+    }
+
+    // sums += weights, rounded, times 16 rows of tile PART of a pair, from down() of the pair
+    template <int PART>
+    DEVICE static void add_weighted(Sums &sums, const float (&weights)[UNITS][2][4], u32 tile) {
+        u32 rounded[UNITS][4];
+#pragma unroll
+        for (int i = 0; i < UNITS; i++) {
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                rounded[i][j] = packed(weights[i][j / 2][j % 2 * 2], weights[i][j / 2][j % 2 * 2 + 1]);
+            }
+        }
+#pragma unroll
+        for (int depth = 0; depth < DEPTHS; depth++) {
+            u32 others[4];
+            load_matrices<true>(others, at(tile, depth) + PART * TILE_NUMBERS * 2);
+#pragma unroll
+            for (int i = 0; i < UNITS; i++) {
+                multiply(sums[i][2 * depth], rounded[i], others[0], others[1]);
+                multiply(sums[i][2 * depth + 1], rounded[i], others[2], others[3]);
+            }
+        }
+    }
+
+    // Puts a warp's sums, each row by its factor, to its own rows.
+    DEVICE static void put(u16 *tile, const Sums &sums, const float (&factors)[UNITS][2]) {
+        int lane = thread_index() % WARP;
+        int first = thread_index() / WARP * UNITS * SIXTEEN + lane / 4;
+#pragma unroll
+        for (int i = 0; i < UNITS; i++) {
+#pragma unroll
+            for (int piece = 0; piece < PIECES; piece++) {
+#pragma unroll
+                for (int half = 0; half < 2; half++) {
+                    *(u32 *) (tile + place(first + i * SIXTEEN + half * 8, piece) + lane % 4 * 2) = packed(
+                            sums[i][piece][half * 2] * factors[i][half], sums[i][piece][half * 2 + 1] * factors[i][half]);
+                }
+            }
+        }
+    }
+
+    // Stores the first `count` own rows.
+    DEVICE static void store(u16 *rows, i64 columns, const u16 *tile, int count, int d, bool isAligned) {
+        if (isAligned) {
+#pragma unroll 1
+            for (int i = thread_index(); i < OWN * PIECES; i += ATTENTION_THREADS) {
+                int row = i / PIECES;
+                int piece = i % PIECES;
+                if (row < count && piece * 8 < d) {
+                    Word4 words = *(const Word4 *) (tile + place(row, piece));
+                    *(Word4 *) (rows + row * columns + piece * 8) = Word4{words.x, words.y, words.z, words.w};
+                }
+            }
+        } else {
+#pragma unroll 1
+            for (int i = thread_index(); i < OWN * WIDTH; i += ATTENTION_THREADS) {
+                int row = i / WIDTH;
+                int column = i % WIDTH;
+                if (row < count && column < d) {
+                    rows[row * columns + column] = tile[place(row, column / 8) + column % 8];
+                }
+            }
+        }
+    }
+};
+
+DEVICE bool begin_at_16(const void *a, const void *b, const void *c, const void *d) {
+    return (((u64) a | (u64) b | (u64) c | (u64) d) & 15) == 0;
+}
+
+// 2^x, without numbers below the smallest normal one.
+DEVICE float power(float x) {
+    float result;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+constexpr float LOG2_E = 1.44269502f;
+
+// A bit for each of a lane's `count` numbers [8 rows below each other x pairs of columns]: whether it stays. `first` is
+// the place of the first, `whole` that of the next row behind a row's.
+DEVICE u32 staying(const Mask &mask, i64 first, i64 whole, int pairs) {
+    u32 bits = 0;
+#pragma unroll 1
+    for (int i = 0; i < pairs; i++) {
+        i64 place = first + i % 2 * 8 * whole + i / 2 * 8;
+        Word4 words = mask.words((u64) place >> 2);
+        bits |= mask.stays(words, (u32) place & 3) << i * 2;
+        place++;
+        if ((place & 3) == 0) {
+            words = mask.words((u64) place >> 2);
+        }
+        bits |= mask.stays(words, (u32) place & 3) << (i * 2 + 1);
+    }
+    return bits;
+}
+// The same of units of 16 x 16 numbers below each other whose rows and columns are exchanged.
+DEVICE u32 staying_transposed(const Mask &mask, i64 first, i64 whole, int units) {
+    u32 bits = 0;
+#pragma unroll 1
+    for (int i = 0; i < units * 8; i++) {
+        i64 place = first + i / 8 * SIXTEEN + i / 2 % 2 * 8 + (i / 4 % 2 * 8 + i % 2) * whole;
+        bits |= mask.stays(mask.words((u64) place >> 2), (u32) place & 3) << i;
+    }
+    return bits;
+}
+DEVICE float chosen(const Mask &mask, u32 bits, int index) {
+    return (bits >> index & 1) != 0 ? mask.raise : 0.0f;
+}
