@@ -24,6 +24,8 @@ template <int WIDTH> struct Head {
     static constexpr int UNITS = OWN / ATTENTION_WARPS / SIXTEEN;
 
     typedef u32 Left[UNITS][DEPTHS][4];
+    typedef float Results[UNITS][2][4];
+    typedef u32 Weights[UNITS][4];
     typedef float Sums[UNITS][2 * DEPTHS][4];
 
     DEVICE static int place(int row, int piece) {
@@ -50,9 +52,19 @@ template <int WIDTH> struct Head {
                 int row = i / (WIDTH / 2);
                 int column = i % (WIDTH / 2) * 2;
                 const u16 *from = rows + row * columns + column;
-                *(u32 *) (tile + place(row, column / 8) + column % 8) = row < count && column < d ? from[0] | from[1] << 16 : 0;
+                u32 pair = row < count && column < d ? from[0] | from[1] << 16 : 0;
+                *(u32 *) (tile + place(row, column / 8) + column % 8) = pair;
             }
         }
+    }
+
+    // Begins to load a tile of keys and one of values, zeros from place `end` on.
+    DEVICE static void load_keys(u16 (&pair)[2][TILE_NUMBERS], const u16 *keys, const u16 *values, const Places &places,
+            int sequence, int head, int first, int end, bool isAligned) {
+        i64 from = places.key(sequence, head, first);
+        load<ROWS>(pair[0], keys + from, places.keyColumns, end - first, places.d, isAligned);
+        load<ROWS>(pair[1], values + from, places.keyColumns, end - first, places.d, isAligned);
+        close_copies();
     }
 
     // Where this lane finds the first piece of its row of a left operand, or of a right one that lies row by row [k x n].
@@ -89,7 +101,7 @@ template <int WIDTH> struct Head {
 
     // results = own rows times 16 rows of tile PART of a pair, from along() of the pair
     template <int PART>
-    DEVICE static void products_of(float (&results)[UNITS][2][4], const Left &rows, u32 tile) {
+    DEVICE static void products_of(Results &results, const Left &rows, u32 tile) {
 #pragma unroll
         for (int i = 0; i < UNITS; i++) {
 #pragma unroll
@@ -109,26 +121,99 @@ template <int WIDTH> struct Head {
         }
     }
 
-    // sums += weights, rounded, times 16 rows of tile PART of a pair, from down() of the pair
-    template <int PART>
-    DEVICE static void add_weighted(Sums &sums, const float (&weights)[UNITS][2][4], u32 tile) {
-        u32 rounded[UNITS][4];
+    // Results or what was made of them, rounded, as a left operand.
+    DEVICE static void round(Weights &rounded, const Results &results) {
 #pragma unroll
         for (int i = 0; i < UNITS; i++) {
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                rounded[i][j] = packed(weights[i][j / 2][j % 2 * 2], weights[i][j / 2][j % 2 * 2 + 1]);
+                rounded[i][j] = packed(results[i][j / 2][j % 2 * 2], results[i][j / 2][j % 2 * 2 + 1]);
             }
         }
+    }
+
+    // sums += weights times 16 rows of tile PART of a pair, from down() of the pair
+    template <int PART>
+    DEVICE static void add_weighted(Sums &sums, const Weights &weights, u32 tile) {
 #pragma unroll
         for (int depth = 0; depth < DEPTHS; depth++) {
             u32 others[4];
             load_matrices<true>(others, at(tile, depth) + PART * TILE_NUMBERS * 2);
 #pragma unroll
             for (int i = 0; i < UNITS; i++) {
-                multiply(sums[i][2 * depth], rounded[i], others[0], others[1]);
-                multiply(sums[i][2 * depth + 1], rounded[i], others[2], others[3]);
+                multiply(sums[i][2 * depth], weights[i], others[0], others[1]);
+                multiply(sums[i][2 * depth + 1], weights[i], others[2], others[3]);
             }
+        }
+    }
+
+    // Hides what a query may not see of 16 keys: rows are places of a sequence, columns are keys.
+    DEVICE static void hide(Results &results, const Places &places, int sequence, int firstPlace, int firstKey) {
+        int lane = thread_index() % WARP;
+#pragma unroll
+        for (int i = 0; i < UNITS * 2; i++) {
+            int place = lesser(firstPlace + i * 8 + lane / 4, places.t - 1);
+            int start = places.start(sequence, place);
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                int key = firstKey + j / 2 * 8 + lane % 4 * 2 + j % 2;
+                float &result = results[i / 2][j / 2][i % 2 * 2 + j % 2];
+                result = key <= place && key >= start ? result : -INFINITE;
+            }
+        }
+    }
+    // The same where rows are keys, and columns are places.
+    DEVICE static void hide_transposed(Results &results, const Places &places, int sequence, int firstKey, int firstPlace) {
+        int lane = thread_index() % WARP;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            int place = lesser(firstPlace + j / 2 * 8 + lane % 4 * 2 + j % 2, places.t - 1);
+            int start = places.start(sequence, place);
+#pragma unroll
+            for (int i = 0; i < UNITS * 2; i++) {
+                int key = firstKey + i * 8 + lane / 4;
+                float &result = results[i / 2][j / 2][i % 2 * 2 + j % 2];
+                result = key <= place && key >= start ? result : -INFINITE;
+            }
+        }
+    }
+
+    // A bit for each of a lane's probabilities: whether it stays. `first` is the place in the dropout of the warp's first
+    // row and column, `whole` that of the next row behind a row's.
+    DEVICE static u32 staying(const Mask &mask, i64 first, i64 whole) {
+        int lane = thread_index() % WARP;
+        first += lane / 4 * whole + lane % 4 * 2;
+        u32 bits = 0;
+#pragma unroll 1
+        for (int i = 0; i < UNITS * 8; i += 2) {
+            i64 place = first + (i / 8 * SIXTEEN + i / 2 % 2 * 8) * whole + i / 4 % 2 * 8;
+            Word4 words = mask.words((u64) place >> 2);
+            bits |= mask.stays(words, (u32) place & 3) << i;
+            place++;
+            if ((place & 3) == 0) {
+                words = mask.words((u64) place >> 2);
+            }
+            bits |= mask.stays(words, (u32) place & 3) << (i + 1);
+        }
+        return bits;
+    }
+    // The same where rows are keys: `whole` is between columns.
+    DEVICE static u32 staying_transposed(const Mask &mask, i64 first, i64 whole) {
+        int lane = thread_index() % WARP;
+        first += lane / 4 + lane % 4 * 2 * whole;
+        u32 bits = 0;
+#pragma unroll 1
+        for (int i = 0; i < UNITS * 8; i++) {
+            i64 place = first + i / 8 * SIXTEEN + i / 2 % 2 * 8 + (i / 4 % 2 * 8 + i % 2) * whole;
+            bits |= mask.stays(mask.words((u64) place >> 2), (u32) place & 3) << i;
+        }
+        return bits;
+    }
+    // Takes away the numbers whose bit is 0, and raises the others.
+    DEVICE static void drop(Results &results, const Mask &mask, u32 stay) {
+#pragma unroll
+        for (int i = 0; i < UNITS * 8; i++) {
+            results[i / 8][i / 4 % 2][i % 4] *= (stay >> i & 1) != 0 ? mask.raise : 0.0f;
         }
     }
 
@@ -185,34 +270,3 @@ DEVICE float power(float x) {
     return result;
 }
 constexpr float LOG2_E = 1.44269502f;
-
-// A bit for each of a lane's `count` numbers [8 rows below each other x pairs of columns]: whether it stays. `first` is
-// the place of the first, `whole` that of the next row behind a row's.
-DEVICE u32 staying(const Mask &mask, i64 first, i64 whole, int pairs) {
-    u32 bits = 0;
-#pragma unroll 1
-    for (int i = 0; i < pairs; i++) {
-        i64 place = first + i % 2 * 8 * whole + i / 2 * 8;
-        Word4 words = mask.words((u64) place >> 2);
-        bits |= mask.stays(words, (u32) place & 3) << i * 2;
-        place++;
-        if ((place & 3) == 0) {
-            words = mask.words((u64) place >> 2);
-        }
-        bits |= mask.stays(words, (u32) place & 3) << (i * 2 + 1);
-    }
-    return bits;
-}
-// The same of units of 16 x 16 numbers below each other whose rows and columns are exchanged.
-DEVICE u32 staying_transposed(const Mask &mask, i64 first, i64 whole, int units) {
-    u32 bits = 0;
-#pragma unroll 1
-    for (int i = 0; i < units * 8; i++) {
-        i64 place = first + i / 8 * SIXTEEN + i / 2 % 2 * 8 + (i / 4 % 2 * 8 + i % 2) * whole;
-        bits |= mask.stays(mask.words((u64) place >> 2), (u32) place & 3) << i;
-    }
-    return bits;
-}
-DEVICE float chosen(const Mask &mask, u32 bits, int index) {
-    return (bits >> index & 1) != 0 ? mask.raise : 0.0f;
-}

@@ -3,5 +3,5 @@
 #include "digest.cuh"
 #include "rows.cuh"
 #include "tokens.cuh"
-#include "attention_cores.cuh"
+#include "attention_cores_backward.cuh"
 #include "products.cuh"

@@ -1,5 +1,7 @@
 package dev.troupe.engine.cuda;
 
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
@@ -8,6 +10,7 @@ import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.cuda.ptx.PtxModule;
 import java.util.Optional;
 import java.util.Random;
+import java.util.function.UnaryOperator;
 
 /** Engines on the interpreter, each with orders of its own. */
 final class Interpreted {
@@ -25,6 +28,17 @@ final class Interpreted {
         boolean isLong = kernelCase.contains("T 700") || kernelCase.contains("ttention") && kernelCase.contains("T 97");
         boolean isOneOfMany = kernelCase.startsWith("matmul") && !kernelCase.endsWith("accumulate");
         return !isLong && (!isOneOfMany || kernelCase.hashCode() % 3 == 0);
+    }
+
+    /** The module with a defect: the text of one kernel is changed. */
+    static PtxModule planted(String kernel, UnaryOperator<String> defect) {
+        String text = Ptx.text();
+        int begin = text.indexOf(".entry " + kernel + "(");
+        int end = text.indexOf(".entry ", begin + 1);
+        String body = text.substring(begin, end < 0 ? text.length() : end);
+        String changed = defect.apply(body);
+        assertNotEquals(body, changed, "the defect changes nothing in " + kernel);
+        return new PtxModule(text.substring(0, begin) + changed + text.substring(begin + body.length()));
     }
 
     /** Draws orders from a seed, from now on. */

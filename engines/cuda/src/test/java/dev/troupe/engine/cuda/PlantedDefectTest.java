@@ -109,12 +109,7 @@ class PlantedDefectTest {
 
     /** The module, but for all instructions of this text in one kernel. */
     private static PtxModule without(String kernel, String instruction) {
-        String text = Ptx.text();
-        int begin = text.indexOf(".entry " + kernel + "(");
-        int end = text.indexOf(".entry ", begin + 1);
-        String body = text.substring(begin, end);
-        assertTrue(body.contains(instruction), kernel + " has no " + instruction);
-        return new PtxModule(text.substring(0, begin) + body.replace(instruction, "") + text.substring(end));
+        return Interpreted.planted(kernel, body -> body.replace(instruction, ""));
     }
 
     private static void fails(String part, Runnable call) {

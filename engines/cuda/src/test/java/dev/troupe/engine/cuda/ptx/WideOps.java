@@ -33,6 +33,7 @@ final class WideOps {
             case "mul.wide.s32" -> widened(s, registers, (a, b) -> (long) (int) a * (int) b);
             case "mul.wide.u32" -> widened(s, registers, (a, b) -> (a & WORD) * (b & WORD));
             case "cvt.s64.s32" -> widened(s, registers, a -> a);
+            case "cvt.s64.s16" -> widened(s, registers, a -> (short) a);
             case "cvt.u64.u32" -> widened(s, registers, a -> a & WORD);
             case "cvt.u32.u64", "cvt.s32.s64" -> cut(s, registers);
             case "cvta.to.global.u64", "cvta.global.u64", "cvta.to.shared.u64", "cvta.shared.u64" ->
