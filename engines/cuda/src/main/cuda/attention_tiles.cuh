@@ -14,6 +14,23 @@ constexpr int SIXTEEN = 16;        // rows and columns of a left operand of tens
 // the last.
 typedef u16 Tiles[2][2][TILE_NUMBERS];
 
+// Of 16 lines of 16 neighbours, the lines `whole` places apart, a lane has half a line: a bit for each, whether it stays.
+DEVICE u32 eight_staying(const Mask &mask, i64 first, i64 whole) {
+    int lane = thread_index() % WARP;
+    i64 place = first + lane / 2 * whole + lane % 2 * 8;
+    int beyond = (int) (place & 3);
+    u32 bits = 0;
+#pragma unroll 1
+    for (int i = 0; i < (beyond == 0 ? 2 : 3); i++) {
+        Word4 words = mask.words(((u64) place >> 2) + i);
+#pragma unroll
+        for (u32 word = 0; word < 4; word++) {
+            bits |= mask.stays(words, word) << (i * 4 + word);
+        }
+    }
+    return bits >> beyond & 255;
+}
+
 // Heads of up to WIDTH numbers. Row r of a tile has its piece p of 16 bytes at place p ^ r % 8, so that the same piece of
 // eight rows lies in all banks.
 template <int WIDTH> struct Head {
@@ -182,30 +199,30 @@ template <int WIDTH> struct Head {
     // row and column, `whole` that of the next row behind a row's.
     DEVICE static u32 staying(const Mask &mask, i64 first, i64 whole) {
         int lane = thread_index() % WARP;
-        first += lane / 4 * whole + lane % 4 * 2;
         u32 bits = 0;
 #pragma unroll 1
-        for (int i = 0; i < UNITS * 8; i += 2) {
-            i64 place = first + (i / 8 * SIXTEEN + i / 2 % 2 * 8) * whole + i / 4 % 2 * 8;
-            Word4 words = mask.words((u64) place >> 2);
-            bits |= mask.stays(words, (u32) place & 3) << i;
-            place++;
-            if ((place & 3) == 0) {
-                words = mask.words((u64) place >> 2);
+        for (int unit = 0; unit < UNITS; unit++) {
+            u32 own = eight_staying(mask, first + unit * SIXTEEN * whole, whole);
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                int from = (lane / 4 + i % 2 * 8) * 2 + i / 2;
+                bits |= (of_lane(own, from) >> lane % 4 * 2 & 3) << (unit * 8 + i * 2);
             }
-            bits |= mask.stays(words, (u32) place & 3) << (i + 1);
         }
         return bits;
     }
     // The same where rows are keys: `whole` is between columns.
     DEVICE static u32 staying_transposed(const Mask &mask, i64 first, i64 whole) {
         int lane = thread_index() % WARP;
-        first += lane / 4 + lane % 4 * 2 * whole;
         u32 bits = 0;
 #pragma unroll 1
-        for (int i = 0; i < UNITS * 8; i++) {
-            i64 place = first + i / 8 * SIXTEEN + i / 2 % 2 * 8 + (i / 4 % 2 * 8 + i % 2) * whole;
-            bits |= mask.stays(mask.words((u64) place >> 2), (u32) place & 3) << i;
+        for (int unit = 0; unit < UNITS; unit++) {
+            u32 own = eight_staying(mask, first + unit * SIXTEEN, whole);
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                int from = (i / 4 * 8 + lane % 4 * 2 + i % 2) * 2 + i / 2 % 2;
+                bits |= (of_lane(own, from) >> lane / 4 & 1) << (unit * 8 + i);
+            }
         }
         return bits;
     }

@@ -115,6 +115,11 @@ DEVICE float of_lane(float value, int lane) {
     asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=f"(result) : "f"(value), "r"(lane));
     return result;
 }
+DEVICE u32 of_lane(u32 value, int lane) {
+    u32 result;
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(result) : "r"(value), "r"(lane));
+    return result;
+}
 DEVICE float across(float value, int distance) {
     float result;
     asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, -1;" : "=f"(result) : "f"(value), "r"(distance));
