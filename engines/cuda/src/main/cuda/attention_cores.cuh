@@ -12,9 +12,9 @@ DEVICE void attention_cores_forward(const u16 *queries, const u16 *keys, const u
     using Of = Head<WIDTH>;
     constexpr int UNITS = Of::UNITS;
     constexpr int KEYS = Of::ROWS;
-    constexpr int CHUNKS = KEYS / SIXTEEN;
+    constexpr int CHUNKS = KEYS / CORE_SIDE;
     alignas(256) __shared__ Tiles tiles;
-    auto [sequence, head, firstQuery, count, firstOwn] = queries_of_block<UNITS * SIXTEEN>(places);
+    auto [sequence, head, firstQuery, count, firstOwn] = queries_of_block<UNITS * CORE_SIDE>(places);
     bool isAligned = begin_at_16(queries, keys, values, y);
     int lane = thread_index() % WARP;
     int offset = places.t - places.q;
@@ -41,7 +41,7 @@ DEVICE void attention_cores_forward(const u16 *queries, const u16 *keys, const u
         highest[i][0] = highest[i][1] = -INFINITE;
     }
     int firstPlace = offset + firstOwn;
-    int lastPlace = firstOwn < places.q ? firstPlace + UNITS * SIXTEEN - 1 : -1;
+    int lastPlace = firstOwn < places.q ? firstPlace + UNITS * CORE_SIDE - 1 : -1;
 #pragma unroll 1
     for (; tile * KEYS < end; tile++) {
         await_copies<0>();
@@ -58,12 +58,12 @@ DEVICE void attention_cores_forward(const u16 *queries, const u16 *keys, const u
         typename Of::Results weights[CHUNKS];
 #pragma unroll
         for (int chunk = 0; chunk < CHUNKS; chunk++) {
-            Of::template products_of<0>(weights[chunk], rows, Of::below(along, chunk * SIXTEEN));
+            Of::template products_of<0>(weights[chunk], rows, Of::below(along, chunk * CORE_SIDE));
         }
         if (places.starts || firstKey + KEYS - 1 > firstPlace) {
 #pragma unroll
             for (int chunk = 0; chunk < CHUNKS; chunk++) {
-                Of::hide(weights[chunk], places, sequence, firstPlace, firstKey + chunk * SIXTEEN);
+                Of::hide(weights[chunk], places, sequence, firstPlace, firstKey + chunk * CORE_SIDE);
             }
         }
 #pragma unroll
@@ -98,7 +98,7 @@ DEVICE void attention_cores_forward(const u16 *queries, const u16 *keys, const u
             u64 stay = 0;
 #pragma unroll 1
             for (int chunk = CHUNKS - 1; chunk >= 0; chunk--) {
-                i64 place = places.dropped(sequence, head, firstPlace) + firstKey + chunk * SIXTEEN;
+                i64 place = places.dropped(sequence, head, firstPlace) + firstKey + chunk * CORE_SIDE;
                 stay = stay << UNITS * 8 | Of::staying(mask, place, (i64) places.wholePlaces);
             }
 #pragma unroll
@@ -110,7 +110,7 @@ DEVICE void attention_cores_forward(const u16 *queries, const u16 *keys, const u
         for (int chunk = 0; chunk < CHUNKS; chunk++) {
             typename Of::Weights rounded;
             Of::round(rounded, weights[chunk]);
-            Of::template add_weighted<1>(sums, rounded, Of::below(down, chunk * SIXTEEN));
+            Of::template add_weighted<1>(sums, rounded, Of::below(down, chunk * CORE_SIDE));
         }
     }
     float factors[UNITS][2];
@@ -122,7 +122,7 @@ DEVICE void attention_cores_forward(const u16 *queries, const u16 *keys, const u
             sum += across(sum, 1);
             sum += across(sum, 2);
             factors[i][half] = 1.0f / sum;
-            int query = firstOwn + i * SIXTEEN + half * 8 + lane / 4;
+            int query = firstOwn + i * CORE_SIDE + half * 8 + lane / 4;
             if (state && lane % 4 == 0 && query < places.q) {
                 state[places.state(sequence, head, query)] = fused(highest[i][half], places.scale, logarithm(sum));
             }

@@ -11,7 +11,7 @@ DEVICE void attention_cores_queries(const u16 *queries, const u16 *keys, const u
     constexpr int UNITS = Of::UNITS;
     constexpr int KEYS = Of::ROWS;
     alignas(256) __shared__ Tiles tiles;
-    auto [sequence, head, firstQuery, count, firstOwn] = queries_of_block<UNITS * SIXTEEN>(places);
+    auto [sequence, head, firstQuery, count, firstOwn] = queries_of_block<UNITS * CORE_SIDE>(places);
     bool isAligned = begin_at_16(queries, keys, values, dy) && begin_at_16(dQueries, dQueries, dQueries, dQueries);
     int lane = thread_index() % WARP;
     int end = firstQuery + count;
@@ -40,12 +40,12 @@ DEVICE void attention_cores_queries(const u16 *queries, const u16 *keys, const u
     for (int i = 0; i < UNITS; i++) {
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            int query = lesser(firstOwn + i * SIXTEEN + half * 8 + lane / 4, places.q - 1);
+            int query = lesser(firstOwn + i * CORE_SIDE + half * 8 + lane / 4, places.q - 1);
             logSum[i][half] = state[places.state(sequence, head, query)] * -LOG2_E;
             delta[i][half] = deltas[places.state(sequence, head, query)];
         }
     }
-    int lastOwn = firstOwn < places.q ? firstOwn + UNITS * SIXTEEN - 1 : -1;
+    int lastOwn = firstOwn < places.q ? firstOwn + UNITS * CORE_SIDE - 1 : -1;
 #pragma unroll 1
     for (; tile * KEYS < end; tile++) {
         await_copies<0>();
@@ -54,7 +54,7 @@ DEVICE void attention_cores_queries(const u16 *queries, const u16 *keys, const u
             load(tile + 1);
         }
 #pragma unroll 1
-        for (int chunk = 0; chunk < KEYS; chunk += SIXTEEN) {
+        for (int chunk = 0; chunk < KEYS; chunk += CORE_SIDE) {
             int firstKey = tile * KEYS + chunk;
             if (firstKey > lastOwn) {
                 break;
@@ -65,7 +65,7 @@ DEVICE void attention_cores_queries(const u16 *queries, const u16 *keys, const u
             u32 down = Of::below(Of::down(tiles[tile & 1][0]), chunk);
             Of::template products_of<0>(weights, rows, along);
             Of::template products_of<1>(slopes, gradients, along);
-            if (places.starts || firstKey + SIXTEEN - 1 > firstOwn) {
+            if (places.starts || firstKey + CORE_SIDE - 1 > firstOwn) {
                 Of::hide(weights, places, sequence, firstOwn, firstKey);
             }
             if (mask.drops) {
@@ -132,7 +132,7 @@ DEVICE void attention_cores_keys(const u16 *queries, const u16 *keys, const u16 
     int firstKey = block_index() % blocks * Of::OWN;
     int count = lesser(Of::OWN, places.t - firstKey);
     int lane = thread_index() % WARP;
-    int firstOwn = firstKey + thread_index() / WARP * UNITS * SIXTEEN;
+    int firstOwn = firstKey + thread_index() / WARP * UNITS * CORE_SIDE;
     bool isAligned = begin_at_16(queries, keys, values, dy) && begin_at_16(dKeys, dValues, dKeys, dValues);
     int firstTile = firstKey / QUERIES;
     int endTile = end_of_seeing(places, sequence, firstTile, QUERIES, firstKey + count - 1);
@@ -176,9 +176,9 @@ DEVICE void attention_cores_keys(const u16 *queries, const u16 *keys, const u16 
             load(stage ^ 1, nextHead, nextTile);
         }
 #pragma unroll 1
-        for (int chunk = 0; chunk < QUERIES; chunk += SIXTEEN) {
+        for (int chunk = 0; chunk < QUERIES; chunk += CORE_SIDE) {
             int first = tile * QUERIES + chunk;
-            if (first + SIXTEEN <= firstOwn || first >= places.t) {
+            if (first + CORE_SIDE <= firstOwn || first >= places.t) {
                 continue;
             }
             u32 stay = mask.drops
@@ -191,7 +191,7 @@ DEVICE void attention_cores_keys(const u16 *queries, const u16 *keys, const u16 
             u32 down = Of::below(Of::down(tiles[stage][0]), chunk);
             Of::template products_of<0>(weights, ownKeys, along);
             Of::template products_of<1>(slopes, ownValues, along);
-            if (places.starts || first < firstOwn + UNITS * SIXTEEN - 1) {
+            if (places.starts || first < firstOwn + UNITS * CORE_SIDE - 1) {
                 Of::hide_transposed(weights, places, sequence, firstOwn, first);
             }
             if (mask.drops) {

@@ -8,7 +8,7 @@
 
 constexpr int OWN_NUMBERS = 8192;  // of a block's own rows
 constexpr int TILE_NUMBERS = 4096; // of a tile
-constexpr int SIXTEEN = 16;        // rows and columns of a left operand of tensor cores
+constexpr int CORE_SIDE = 16;      // rows and columns of a left operand of tensor cores
 
 // The tiles that a block works on and those that it loads meanwhile. Own rows are in here before the first tiles and after
 // the last.
@@ -35,21 +35,22 @@ DEVICE u32 eight_staying(const Mask &mask, i64 first, i64 whole) {
 // eight rows lies in all banks.
 template <int WIDTH> struct Head {
     static constexpr int PIECES = WIDTH / 8;
-    static constexpr int DEPTHS = WIDTH / SIXTEEN;
+    static constexpr int DEPTHS = WIDTH / CORE_SIDE;
     static constexpr int ROWS = TILE_NUMBERS / WIDTH;
     static constexpr int OWN = OWN_NUMBERS / WIDTH;
-    static constexpr int UNITS = OWN / ATTENTION_WARPS / SIXTEEN;
+    static constexpr int UNITS = OWN / ATTENTION_WARPS / CORE_SIDE;
 
-    typedef u32 Left[UNITS][DEPTHS][4];
-    typedef float Results[UNITS][2][4];
-    typedef u32 Weights[UNITS][4];
-    typedef float Sums[UNITS][2 * DEPTHS][4];
+    typedef u32 Left[UNITS][DEPTHS][4];       // own rows
+    typedef float Results[UNITS][2][4];       // own rows times 16 of a tile
+    typedef u32 Weights[UNITS][4];            // the same, rounded
+    typedef float Sums[UNITS][2 * DEPTHS][4]; // weights times rows of tiles
 
     DEVICE static int place(int row, int piece) {
         return row * WIDTH + (piece ^ row % 8) * 8;
     }
 
-    // Begins to load rows of D numbers, zeros beyond `count` rows and beyond D. IS_ALIGNED: rows begin at 16 bytes.
+    // Begins to load rows of D numbers, zeros beyond `count` rows and beyond D: as copies where rows begin at 16 bytes, else
+    // two numbers at a time.
     template <int COUNT> DEVICE static void load(u16 *tile, const u16 *rows, i64 columns, int count, int d, bool isAligned) {
         if (isAligned) {
             constexpr int STEP = ATTENTION_THREADS / PIECES; // a multiple of 8, so a lane's places are STEP rows apart
@@ -94,10 +95,10 @@ template <int WIDTH> struct Head {
         int lane = thread_index() % WARP;
         return shared_address(tile + place(lane / 16 * 8 + lane % 8, lane / 8 % 2));
     }
-    // The lane's piece of the next 16 numbers of a row, or those after it: tiles begin where a row's bits are 0, and a row's
-    // pieces are two, four and so on bits of its address.
+    // Where it finds the piece of its row that is 16 `depth` numbers on. Tiles begin at a multiple of a row's bytes, so a
+    // piece's number is bits of its address, and those of a piece 2 `depth` on are flipped in the same way.
     DEVICE static u32 at(u32 address, int depth) {
-        return address ^ depth * 2 * SIXTEEN;
+        return address ^ depth * 2 * CORE_SIDE;
     }
     // The same of rows further down by a multiple of 8.
     DEVICE static u32 below(u32 address, int rows) {
@@ -106,12 +107,12 @@ template <int WIDTH> struct Head {
 
     // Own rows as a left operand.
     DEVICE static void take(Left &rows, const u16 *tile) {
-        int first = thread_index() / WARP * UNITS * SIXTEEN;
+        int first = thread_index() / WARP * UNITS * CORE_SIDE;
 #pragma unroll
         for (int i = 0; i < UNITS; i++) {
 #pragma unroll
             for (int depth = 0; depth < DEPTHS; depth++) {
-                load_matrices<false>(rows[i][depth], below(at(down(tile), depth), first + i * SIXTEEN));
+                load_matrices<false>(rows[i][depth], below(at(down(tile), depth), first + i * CORE_SIDE));
             }
         }
     }
@@ -138,7 +139,7 @@ template <int WIDTH> struct Head {
         }
     }
 
-    // Results or what was made of them, rounded, as a left operand.
+    // What was made of results, rounded, as a left operand.
     DEVICE static void round(Weights &rounded, const Results &results) {
 #pragma unroll
         for (int i = 0; i < UNITS; i++) {
@@ -202,7 +203,7 @@ template <int WIDTH> struct Head {
         u32 bits = 0;
 #pragma unroll 1
         for (int unit = 0; unit < UNITS; unit++) {
-            u32 own = eight_staying(mask, first + unit * SIXTEEN * whole, whole);
+            u32 own = eight_staying(mask, first + unit * CORE_SIDE * whole, whole);
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 int from = (lane / 4 + i % 2 * 8) * 2 + i / 2;
@@ -217,7 +218,7 @@ template <int WIDTH> struct Head {
         u32 bits = 0;
 #pragma unroll 1
         for (int unit = 0; unit < UNITS; unit++) {
-            u32 own = eight_staying(mask, first + unit * SIXTEEN, whole);
+            u32 own = eight_staying(mask, first + unit * CORE_SIDE, whole);
 #pragma unroll
             for (int i = 0; i < 8; i++) {
                 int from = (i / 4 * 8 + lane % 4 * 2 + i % 2) * 2 + i / 2 % 2;
@@ -237,14 +238,14 @@ template <int WIDTH> struct Head {
     // Puts a warp's sums, each row by its factor, to its own rows.
     DEVICE static void put(u16 *tile, const Sums &sums, const float (&factors)[UNITS][2]) {
         int lane = thread_index() % WARP;
-        int first = thread_index() / WARP * UNITS * SIXTEEN + lane / 4;
+        int first = thread_index() / WARP * UNITS * CORE_SIDE + lane / 4;
 #pragma unroll
         for (int i = 0; i < UNITS; i++) {
 #pragma unroll
             for (int piece = 0; piece < PIECES; piece++) {
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
-                    *(u32 *) (tile + place(first + i * SIXTEEN + half * 8, piece) + lane % 4 * 2) = packed(
+                    *(u32 *) (tile + place(first + i * CORE_SIDE + half * 8, piece) + lane % 4 * 2) = packed(
                             sums[i][piece][half * 2] * factors[i][half], sums[i][piece][half * 2 + 1] * factors[i][half]);
                 }
             }
