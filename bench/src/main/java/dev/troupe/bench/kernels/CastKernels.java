@@ -5,15 +5,25 @@ import dev.troupe.engine.Tensor;
 import java.util.List;
 import org.openjdk.jmh.annotations.Benchmark;
 
-/** Casts, which only an engine of two types has. Sizes and thread rule as of {@link Workbench}. */
+/** Casts, which only an engine of two types has, and updates with one. Sizes and thread rule as of {@link Workbench}. */
 public class CastKernels extends Workbench {
     /** Four bytes read and two written for each element. */
     private static final double FLOATS_OF_AN_ELEMENT = 1.5;
 
-    static final List<KernelWork> WORK = List.of(KernelWork.memory(CastKernels.class, "cast",
-            "[%d x %d] to bfloat16".formatted(N, C), FLOATS_OF_AN_ELEMENT * N * C));
+    private static final String SIZES = "[%d x %d] to bfloat16".formatted(N, C);
+    private static final double FLOATS_OF_AN_UPDATE = 8;
+
+    static final List<KernelWork> WORK = List.of(
+            KernelWork.memory(CastKernels.class, "cast", SIZES, FLOATS_OF_AN_ELEMENT * N * C),
+            KernelWork.memory(CastKernels.class, "adamWThenCast", SIZES + ", two kernels",
+                    (FLOATS_OF_AN_UPDATE + FLOATS_OF_AN_ELEMENT) * N * C),
+            KernelWork.memory(CastKernels.class, "adamWWithOperands", SIZES + ", in one",
+                    (FLOATS_OF_AN_UPDATE + FLOATS_OF_AN_ELEMENT) * N * C));
 
     private Tensor weights;
+    private Tensor gradients;
+    private Tensor firstMoment;
+    private Tensor secondMoment;
     private Tensor rounded;
 
     @Override
@@ -24,6 +34,10 @@ public class CastKernels extends Workbench {
     @Override
     void layOut() {
         weights = floats(N, C);
+        gradients = floats(N, C);
+        firstMoment = floats(N, C);
+        secondMoment = floats(N, C);
+        engine().fill(secondMoment, 1);
         rounded = engine().allocate(computeType(), weights.shape());
     }
 
@@ -31,5 +45,18 @@ public class CastKernels extends Workbench {
     @Benchmark
     public void cast() {
         engine().cast(weights, rounded);
+    }
+
+    /** An update, and the cast by a kernel of its own. */
+    @Benchmark
+    public void adamWThenCast() {
+        engine().adamW(weights, gradients, firstMoment, secondMoment, OptimizerKernels.UPDATE);
+        engine().cast(weights, rounded);
+    }
+
+    /** An update that also writes what the cast would. */
+    @Benchmark
+    public void adamWWithOperands() {
+        engine().adamW(weights, gradients, firstMoment, secondMoment, OptimizerKernels.UPDATE, rounded);
     }
 }

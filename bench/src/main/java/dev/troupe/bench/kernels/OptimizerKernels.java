@@ -14,8 +14,8 @@ public class OptimizerKernels extends Workbench {
      * A decay so slow that moments keep their size: gradients are zero, and moments that decay would become subnormal
      * numbers.
      */
-    private static final double BETA = 1 - 1e-7;
-    private static final AdamW UPDATE = new AdamW(0, BETA, BETA, 1e-8, 0.1, 1, 1);
+    static final double BETA = 1 - 1e-7;
+    static final AdamW UPDATE = new AdamW(0, BETA, BETA, 1e-8, 0.1, 1, 1);
 
     private static final Momentum MOMENTUM = new Momentum(0, BETA, true, 0, 1);
 

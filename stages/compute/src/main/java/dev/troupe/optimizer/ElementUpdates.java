@@ -24,12 +24,23 @@ final class ElementUpdates {
     /** By the sum of gradients that an update uses. */
     private final List<List<Part>> parts;
 
-    /** Neighbouring parameters that are updated alike. */
-    private record Part(boolean decays, Tensor weights, Tensor gradients, List<Tensor> moments) {
+    /**
+     * Neighbouring parameters that are updated alike.
+     *
+     * @param operands
+     *            what products read of them, where an update writes that; null elsewhere
+     */
+    private record Part(boolean decays, Tensor weights, Tensor gradients, List<Tensor> moments, Tensor operands) {
     }
 
-    /** Allocates what the rule remembers of each weight of some runs. */
-    ElementUpdates(Engine engine, StageBuffers buffers, Optimizer.OfElements rule, List<Run> runs) {
+    /**
+     * Allocates what the rule remembers of each weight of some runs.
+     *
+     * @param writesOperands
+     *            whether the updated weights are what products read next, so that an update writes operands of these
+     */
+    ElementUpdates(Engine engine, StageBuffers buffers, Optimizer.OfElements rule, List<Run> runs,
+            boolean writesOperands) {
         this.engine = engine;
         this.buffers = buffers;
         this.rule = rule;
@@ -37,12 +48,14 @@ final class ElementUpdates {
                 .map(run -> Stream.generate(() -> buffers.allocateMoments(run)).limit(rule.moments().size()).toList())
                 .toList();
         this.parts = buffers.gradientSums().stream().map(gradients -> IntStream.range(0, runs.size())
-                .mapToObj(index -> part(runs.get(index), gradients, moments.get(index))).toList()).toList();
+                .mapToObj(index -> part(runs.get(index), gradients, moments.get(index), writesOperands)).toList())
+                .toList();
     }
 
-    private Part part(Run run, FlatBuffer gradients, List<Moments> ofRun) {
+    private Part part(Run run, FlatBuffer gradients, List<Moments> ofRun, boolean writesOperands) {
         return new Part(run.decays(), buffers.weights().part(run.piece()), gradients.part(run.piece()),
-                ofRun.stream().map(Moments::tensor).toList());
+                ofRun.stream().map(Moments::tensor).toList(),
+                writesOperands ? buffers.operands(run).orElse(null) : null);
     }
 
     /** Updates the weights by the gradients in use, which are zero afterwards. */
@@ -52,14 +65,15 @@ final class ElementUpdates {
                 case Optimizer.AdamW(double beta1, double beta2, double epsilon, double weightDecay) ->
                     engine.adamW(part.weights, part.gradients, part.moments.get(0), part.moments.get(1),
                             new AdamW(learningRate, beta1, beta2, epsilon, part.decays ? weightDecay : 0, updateNumber,
-                                    gradientScale));
+                                    gradientScale),
+                            part.operands);
                 case Optimizer.Sgd(double weightDecay, double momentum, boolean nesterov) -> {
                     double decay = part.decays ? weightDecay : 0;
                     if (momentum > 0) {
                         engine.sgdMomentum(part.weights, part.gradients, part.moments.getFirst(),
-                                new Momentum(learningRate, momentum, nesterov, decay, gradientScale));
+                                new Momentum(learningRate, momentum, nesterov, decay, gradientScale), part.operands);
                     } else {
-                        engine.sgd(part.weights, part.gradients, learningRate, decay, gradientScale);
+                        engine.sgd(part.weights, part.gradients, learningRate, decay, gradientScale, part.operands);
                     }
                 }
             }

@@ -17,6 +17,8 @@ public final class OptimizerState {
     private final ElementUpdates elements;
     private final Optional<MatrixUpdates> matrices;
     private final Optional<DelayFeedback> feedback;
+    /** Whether updates write operands of products: where nothing changes the weights after them. */
+    private final boolean writesOperands;
 
     /**
      * Allocates what the optimizer remembers.
@@ -32,11 +34,13 @@ public final class OptimizerState {
         Optimizer rule = optimizer instanceof Optimizer.ErrorFeedback delayed ? delayed.rule() : optimizer;
         switch (rule) {
             case Optimizer.OfElements each -> {
-                elements = new ElementUpdates(engine, buffers, each, buffers.runs(false));
+                writesOperands = rule == optimizer;
+                elements = new ElementUpdates(engine, buffers, each, buffers.runs(false), writesOperands);
                 matrices = Optional.empty();
             }
             case Optimizer.Muon muon -> {
-                elements = new ElementUpdates(engine, buffers, muon.others(), buffers.runs(true));
+                writesOperands = false;
+                elements = new ElementUpdates(engine, buffers, muon.others(), buffers.runs(true), false);
                 matrices = Optional.of(new MatrixUpdates(engine, buffers, muon, pool));
             }
             case Optimizer.ErrorFeedback _ -> throw new IllegalStateException("an update's error is fed back once");
@@ -46,12 +50,18 @@ public final class OptimizerState {
                 : Optional.empty();
     }
 
-    /** Updates the weights that are this rank's to update by the gradients in use, which are zero afterwards. */
+    /**
+     * Updates the weights that are this rank's to update by the gradients in use, which are zero afterwards, and what
+     * products read of these weights.
+     */
     public void step(double learningRate, double gradientScale, long updateNumber) {
         buffers.beginUpdate();
         elements.step(learningRate, gradientScale, updateNumber);
         matrices.ifPresent(some -> some.step(learningRate, gradientScale));
         feedback.ifPresent(some -> some.correct(updateNumber));
+        if (!writesOperands) {
+            buffers.weightsUpdated();
+        }
     }
 
     /** Appends what this rank has of the moments of a parameter under their names. */

@@ -124,7 +124,8 @@ public final class StageBuffers implements AutoCloseable {
         Map<Parameter, Tensor> shares = new IdentityHashMap<>();
         for (Parameter parameter : parameters) {
             if (!sharesGradients) {
-                ranges.put(parameter, rangeOf(parameter, buffer));
+                ranges.put(parameter,
+                        engine.range(buffer.tensor(), layout.start(parameter), parameter.shape()));
             }
             layout.shareOf(parameter, data.group().rank())
                     .ifPresent(
@@ -257,11 +258,6 @@ public final class StageBuffers implements AutoCloseable {
         return new FlatBuffer(engine, own(engine.parameterType(), Shape.row(count)), extent);
     }
 
-    /** A parameter's part of a buffer that has all places. */
-    private Tensor rangeOf(Parameter parameter, FlatBuffer buffer) {
-        return engine.range(buffer.tensor(), layout.start(parameter), parameter.shape());
-    }
-
     /** The tensors that an optimizer updates here; all but the {@link #matrices} where those are apart. */
     public List<BufferLayout.Run> runs(boolean matricesApart) {
         return data.shares(Zero.OPTIMIZER) ? layout.runs(data.group().rank()) : layout.runs(matricesApart);
@@ -326,7 +322,12 @@ public final class StageBuffers implements AutoCloseable {
         return sum().secondUse() != null;
     }
 
-    /** After an update of what this rank updates. */
+    /** What products read of a run's weights; empty where that is the weights, or where ranks exchange them first. */
+    public Optional<Tensor> operands(BufferLayout.Run run) {
+        return exchangedWeights.isEmpty() ? versions.newest().operands(run.piece()) : Optional.empty();
+    }
+
+    /** After an update of what this rank updates, which has not written operands of products. */
     public void weightsUpdated() {
         if (exchangedWeights.isEmpty()) {
             versions.newest().changed();

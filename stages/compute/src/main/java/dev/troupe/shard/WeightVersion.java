@@ -1,10 +1,12 @@
 package dev.troupe.shard;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.Parameter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** One version of a stage's weights, with the copy that products read where that is of another type. */
 final class WeightVersion {
@@ -42,6 +44,13 @@ final class WeightVersion {
     /** From now on layers read this version. */
     void place() {
         ranges.forEach(range -> range.parameter.placeWeights(range.weights, range.operand));
+    }
+
+    /** What products read of a piece; empty where that is the weights themselves, or where a rank has a share alone. */
+    Optional<Tensor> operands(BufferLayout.Piece piece) {
+        return computeWeights == null
+                ? Optional.empty()
+                : Optional.of(engine.range(computeWeights, piece.first(), Shape.row(piece.count())));
     }
 
     /** After a change: rounds the weights for the products, in one kernel call. */

@@ -330,7 +330,6 @@ public final class Stage implements AutoCloseable {
      */
     public void optimizerStep(double learningRate, double gradientScale, long updateNumber) {
         optimizer.step(learningRate, gradientScale, updateNumber);
-        buffers.weightsUpdated();
         buffers.zeroOtherGradients();
     }
 

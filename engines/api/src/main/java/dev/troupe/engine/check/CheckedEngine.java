@@ -13,7 +13,7 @@ import dev.troupe.engine.Tensor;
  *
  * <p>Thread rule: that of {@link Engine}; tensors may also be allocated and closed on any thread.
  */
-public class CheckedEngine extends CheckedAttention {
+public class CheckedEngine extends CheckedNorms {
     /** A checked engine over another, which this one alone calls from now on, and closes. */
     public CheckedEngine(Engine engine) {
         super(engine);
@@ -157,114 +157,6 @@ public class CheckedEngine extends CheckedAttention {
     }
 
     @Override
-    public final void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
-            Tensor mean, Tensor reciprocalDeviation) {
-        Operands check = of(Kernel.LAYER_NORM);
-        CheckedTensor in = check.matrix("x", x);
-        CheckedTensor g = check.vector("gamma", gamma, in.size(1));
-        CheckedTensor b = check.vector("beta", beta, in.size(1));
-        CheckedTensor out = check.like("y", y, in);
-        CheckedTensor centre = check.vector("mean", mean, in.size(0));
-        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
-        check.apart("y", out, in, g, b);
-        check.apart("y", out, centre, r);
-        check.apart("mean", centre, in, g, b);
-        check.apart("mean", centre, r);
-        check.apart("reciprocalDeviation", r, in, g, b);
-        CheckedTensor added = residual == null ? null : check.like("residual", residual, in);
-        if (added != null) {
-            check.apart("x", in, added, g, b);
-            check.apart("y", out, added);
-        }
-        engine.layerNorm(added == null ? null : added.own(), in.own(), g.own(), b.own(), epsilon, out.own(),
-                centre.own(), r.own());
-    }
-
-    @Override
-    public final void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean,
-            Tensor reciprocalDeviation, Tensor dx, boolean accumulate) {
-        Operands check = of(Kernel.LAYER_NORM_BACKWARD_INPUT);
-        CheckedTensor in = check.matrix("x", x);
-        CheckedTensor dOut = check.like("dy", dy, in);
-        CheckedTensor g = check.vector("gamma", gamma, in.size(1));
-        CheckedTensor centre = check.vector("mean", mean, in.size(0));
-        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
-        CheckedTensor dIn = check.like("dx", dx, in);
-        check.apart("dx", dIn, in, g);
-        check.apart("dx", dIn, centre, r);
-        if (accumulate) {
-            check.apart("dx", dIn, dOut);
-        }
-        engine.layerNormBackwardInput(dOut.own(), in.own(), g.own(), centre.own(), r.own(), dIn.own(), accumulate);
-    }
-
-    @Override
-    public final void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation,
-            Tensor dGamma, Tensor dBeta) {
-        Operands check = of(Kernel.LAYER_NORM_BACKWARD_WEIGHT);
-        CheckedTensor in = check.matrix("x", x);
-        CheckedTensor dOut = check.like("dy", dy, in);
-        CheckedTensor centre = check.vector("mean", mean, in.size(0));
-        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
-        CheckedTensor dG = check.vector("dGamma", dGamma, in.size(1));
-        CheckedTensor dB = check.vector("dBeta", dBeta, in.size(1));
-        check.apart("dGamma", dG, centre, r, dB);
-        check.apart("dBeta", dB, centre, r);
-        engine.layerNormBackwardWeight(dOut.own(), in.own(), centre.own(), r.own(), dG.own(), dB.own());
-    }
-
-    @Override
-    public final void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y,
-            Tensor reciprocalRoot) {
-        Operands check = of(Kernel.RMS_NORM);
-        CheckedTensor in = check.matrix("x", x);
-        CheckedTensor g = check.gammaOfNeighbours("gamma", gamma, in);
-        CheckedTensor out = check.like("y", y, in);
-        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, g));
-        check.apart("y", out, in, g, r);
-        check.apart("reciprocalRoot", r, in, g);
-        CheckedTensor passing = residual == null ? null : check.like("residual", residual, in);
-        if (passing != null) {
-            check.apart("x", in, passing, g);
-            check.apart("y", out, passing);
-            check.apart("reciprocalRoot", r, passing);
-        }
-        engine.rmsNorm(passing == null ? null : passing.own(), in.own(), g.own(), epsilon, out.own(), r.own());
-    }
-
-    @Override
-    public final void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
-            boolean accumulate) {
-        Operands check = of(Kernel.RMS_NORM_BACKWARD_INPUT);
-        CheckedTensor in = check.matrix("x", x);
-        CheckedTensor dOut = check.like("dy", dy, in);
-        CheckedTensor g = check.gammaOfNeighbours("gamma", gamma, in);
-        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, g));
-        CheckedTensor dIn = check.like("dx", dx, in);
-        check.apart("dx", dIn, in, g, r);
-        if (accumulate) {
-            check.apart("dx", dIn, dOut);
-        }
-        engine.rmsNormBackwardInput(dOut.own(), in.own(), g.own(), r.own(), dIn.own(), accumulate);
-    }
-
-    @Override
-    public final void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma) {
-        Operands check = of(Kernel.RMS_NORM_BACKWARD_WEIGHT);
-        CheckedTensor in = check.matrix("x", x);
-        CheckedTensor dOut = check.like("dy", dy, in);
-        CheckedTensor dG = check.gammaOfNeighbours("dGamma", dGamma, in);
-        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, dG));
-        check.apart("dGamma", dG, in, dOut, r);
-        engine.rmsNormBackwardWeight(dOut.own(), in.own(), r.own(), dG.own());
-    }
-
-    /** How many norms a matrix holds, each of as many neighbours as gamma has numbers. */
-    private static int norms(CheckedTensor x, CheckedTensor gamma) {
-        return Math.toIntExact(x.shape().elementCount() / gamma.size(0));
-    }
-
-    @Override
     public final void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
         Operands check = of(Kernel.EMBEDDING);
         CheckedTensor out = check.matrix("y", y);
@@ -360,7 +252,8 @@ public class CheckedEngine extends CheckedAttention {
     }
 
     @Override
-    public final void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+    public final void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update,
+            Tensor operands) {
         Operands check = of(Kernel.ADAM_W);
         CheckedTensor w = check.floats("weights", weights);
         CheckedTensor g = check.like("gradients", gradients, w);
@@ -369,27 +262,44 @@ public class CheckedEngine extends CheckedAttention {
         check.apart("weights", w, g, first, second);
         check.apart("firstMoment", first, g, second);
         check.apart("secondMoment", second, g);
-        engine.adamW(w.own(), g.own(), first.own(), second.own(), update);
+        CheckedTensor rounded = operands(check, operands, w, g, first, second);
+        engine.adamW(w.own(), g.own(), first.own(), second.own(), update, rounded == null ? null : rounded.own());
     }
 
     @Override
     public final void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay,
-            double gradientScale) {
+            double gradientScale, Tensor operands) {
         Operands check = of(Kernel.SGD);
         CheckedTensor w = check.floats("weights", weights);
         CheckedTensor g = check.like("gradients", gradients, w);
         check.apart("weights", w, g);
-        engine.sgd(w.own(), g.own(), learningRate, weightDecay, gradientScale);
+        CheckedTensor rounded = operands(check, operands, w, g);
+        engine.sgd(w.own(), g.own(), learningRate, weightDecay, gradientScale, rounded == null ? null : rounded.own());
     }
 
     @Override
-    public final void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+    public final void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update, Tensor operands) {
         Operands check = of(Kernel.SGD_MOMENTUM);
         CheckedTensor w = check.floats("weights", weights);
         CheckedTensor g = check.like("gradients", gradients, w);
         CheckedTensor v = check.like("velocity", velocity, w);
         check.apart("weights", w, g, v);
         check.apart("velocity", v, g);
-        engine.sgdMomentum(w.own(), g.own(), v.own(), update);
+        CheckedTensor rounded = operands(check, operands, w, g, v);
+        engine.sgdMomentum(w.own(), g.own(), v.own(), update, rounded == null ? null : rounded.own());
+    }
+
+    /** What an update leaves to products; null where that is nothing. */
+    private static CheckedTensor operands(Operands check, Tensor operands, CheckedTensor weights,
+            CheckedTensor... others) {
+        if (operands == null) {
+            return null;
+        }
+        CheckedTensor own = check.productsLike("operands", operands, weights);
+        check.apart("operands", own, weights);
+        for (CheckedTensor other : others) {
+            check.apart("operands", own, other);
+        }
+        return own;
     }
 }

@@ -179,6 +179,11 @@ final class Operands {
         return exactly(name, tensor, other.dataType(), other.shape());
     }
 
+    /** A product tensor of the shape of another tensor. */
+    CheckedTensor productsLike(String name, Tensor tensor, CheckedTensor other) {
+        return exactly(name, tensor, engine.computeType(), other.shape());
+    }
+
     CheckedTensor exactly(String name, Tensor tensor, DataType dataType, Shape shape) {
         CheckedTensor own = any(name, tensor);
         if (own.dataType() != dataType || !own.shape().equals(shape)) {

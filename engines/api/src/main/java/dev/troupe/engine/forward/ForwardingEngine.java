@@ -304,6 +304,14 @@ public abstract class ForwardingEngine extends ForwardingMemory {
     }
 
     @Override
+    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update,
+            Tensor operands) {
+        long begun = begins(Kernel.ADAM_W);
+        engine.adamW(weights, gradients, firstMoment, secondMoment, update, operands);
+        ends(Kernel.ADAM_W, begun);
+    }
+
+    @Override
     public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
         long begun = begins(Kernel.SGD);
         engine.sgd(weights, gradients, learningRate, weightDecay, gradientScale);
@@ -311,9 +319,24 @@ public abstract class ForwardingEngine extends ForwardingMemory {
     }
 
     @Override
+    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale,
+            Tensor operands) {
+        long begun = begins(Kernel.SGD);
+        engine.sgd(weights, gradients, learningRate, weightDecay, gradientScale, operands);
+        ends(Kernel.SGD, begun);
+    }
+
+    @Override
     public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
         long begun = begins(Kernel.SGD_MOMENTUM);
         engine.sgdMomentum(weights, gradients, velocity, update);
+        ends(Kernel.SGD_MOMENTUM, begun);
+    }
+
+    @Override
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update, Tensor operands) {
+        long begun = begins(Kernel.SGD_MOMENTUM);
+        engine.sgdMomentum(weights, gradients, velocity, update, operands);
         ends(Kernel.SGD_MOMENTUM, begun);
     }
 }

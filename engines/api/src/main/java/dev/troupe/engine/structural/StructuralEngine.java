@@ -278,18 +278,19 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
-    public final void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+    public final void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update,
+            Tensor operands) {
         work(Kernel.ADAM_W, Cost.NO_PRODUCT);
     }
 
     @Override
     public final void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay,
-            double gradientScale) {
+            double gradientScale, Tensor operands) {
         work(Kernel.SGD, Cost.NO_PRODUCT);
     }
 
     @Override
-    public final void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+    public final void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update, Tensor operands) {
         work(Kernel.SGD_MOMENTUM, Cost.NO_PRODUCT);
     }
 

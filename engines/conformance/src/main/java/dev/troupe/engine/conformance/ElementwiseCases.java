@@ -47,36 +47,70 @@ final class ElementwiseCases {
             cases.add(KernelCase.of("cast", shape + " to floats").input("source", sizes)
                     .output("target", (truth, i) -> 0, sizes).products("source").ofEitherType()
                     .run((engine, t) -> engine.cast(t[0], t[1])));
-            cases.add(sgd(shape, 0.0, sizes));
-            cases.add(sgd(shape, 0.1, sizes));
-            cases.add(momentum(shape, new Momentum(0.1, 0.9, false, 0.1, 0.5), sizes));
-            cases.add(momentum(shape, new Momentum(0.1, 0.95, true, 0.1, 0.5), sizes));
-            cases.add(momentum(shape, new Momentum(0.1, 0.95, true, 0, 1), sizes));
+            cases.add(sgd(shape, 0.0, false, sizes));
+            cases.add(sgd(shape, 0.1, false, sizes));
+            cases.add(sgd(shape, 0.1, true, sizes));
+            cases.add(momentum(shape, new Momentum(0.1, 0.9, false, 0.1, 0.5), false, sizes));
+            cases.add(momentum(shape, new Momentum(0.1, 0.95, true, 0.1, 0.5), false, sizes));
+            cases.add(momentum(shape, new Momentum(0.1, 0.95, true, 0, 1), true, sizes));
             for (long step : new long[]{1, 2, 1000}) {
-                cases.add(adamW(shape, new AdamW(1e-2, 0.9, 0.999, 1e-8, 0.1, step, 0.5), sizes));
-                cases.add(adamW(shape, new AdamW(1e-2, 0.9, 0.95, 1e-8, 0.0, step, 1.0), sizes));
+                cases.add(adamW(shape, new AdamW(1e-2, 0.9, 0.999, 1e-8, 0.1, step, 0.5), false, sizes));
+                cases.add(adamW(shape, new AdamW(1e-2, 0.9, 0.95, 1e-8, 0.0, step, 1.0), true, sizes));
             }
         }
         return cases;
     }
 
-    private static KernelCase sgd(String shape, double weightDecay, int... sizes) {
+    /** Updates that also write what a cast would. */
+    static List<JoinedConformance.Joined> joined() {
+        List<JoinedConformance.Joined> cases = new ArrayList<>();
+        for (int[] sizes : SHAPES) {
+            String shape = Shape.of(sizes).toString();
+            AdamW update = new AdamW(1e-2, 0.9, 0.95, 1e-8, 0.1, 2, 0.5);
+            Momentum momentum = new Momentum(0.1, 0.95, true, 0.1, 0.5);
+            cases.add(new JoinedConformance.Joined(adamW(shape, update, true, sizes), (engine, t) -> {
+                engine.adamW(t[0], t[1], t[2], t[3], update);
+                engine.cast(t[0], t[4]);
+            }));
+            cases.add(new JoinedConformance.Joined(sgd(shape, 0.1, true, sizes), (engine, t) -> {
+                engine.sgd(t[0], t[1], 0.1, 0.1, 0.5);
+                engine.cast(t[0], t[2]);
+            }));
+            cases.add(new JoinedConformance.Joined(momentum(shape, momentum, true, sizes), (engine, t) -> {
+                engine.sgdMomentum(t[0], t[1], t[2], momentum);
+                engine.cast(t[0], t[3]);
+            }));
+        }
+        return cases;
+    }
+
+    /** Where the update writes operands of products, they are its last operand. */
+    private static KernelCase.Builder operands(KernelCase.Builder builder, boolean writesOperands, Tolerance tolerance,
+            int... sizes) {
+        return writesOperands ? builder.output("operands", tolerance, sizes).products("operands") : builder;
+    }
+
+    private static KernelCase sgd(String shape, double weightDecay, boolean writesOperands, int... sizes) {
         // Every term is at most as large as it is with all signs gone and the two terms added to the weight.
         Tolerance tolerance = (truth, i) -> Tolerance.ofTerms(3)
                 * (Math.abs(truth.before("weights")[i]) + Math.abs(truth.before("gradients")[i]));
-        return KernelCase.of("sgd", "%s weightDecay %s", shape, weightDecay).changed("weights", tolerance, sizes)
-                .changed("gradients", NONE_LEFT, sizes)
-                .run((engine, t) -> engine.sgd(t[0], t[1], 0.1, weightDecay, 0.5));
+        KernelCase.Builder builder = KernelCase
+                .of("sgd", "%s weightDecay %s%s", shape, weightDecay, writesOperands ? " with operands" : "")
+                .changed("weights", tolerance, sizes).changed("gradients", NONE_LEFT, sizes);
+        return operands(builder, writesOperands, tolerance, sizes).run((engine, t) -> engine.sgd(t[0], t[1], 0.1,
+                weightDecay, 0.5, writesOperands ? t[2] : null));
     }
 
-    private static KernelCase momentum(String shape, Momentum update, int... sizes) {
+    private static KernelCase momentum(String shape, Momentum update, boolean writesOperands, int... sizes) {
         // Every factor is at most 1: no term is larger than what it is made of.
         Tolerance velocity = (truth, i) -> Tolerance.ofTerms(3) * terms(truth, i);
         Tolerance weights = (truth, i) -> Tolerance.ofTerms(6) * terms(truth, i);
-        return KernelCase.of("sgdMomentum", "%s momentum %s nesterov %s weightDecay %s", shape, update.momentum(),
-                update.nesterov(), update.weightDecay()).changed("weights", weights, sizes)
-                .changed("gradients", NONE_LEFT, sizes).changed("velocity", velocity, sizes)
-                .run((engine, t) -> engine.sgdMomentum(t[0], t[1], t[2], update));
+        KernelCase.Builder builder = KernelCase.of("sgdMomentum", "%s momentum %s nesterov %s weightDecay %s%s", shape,
+                update.momentum(), update.nesterov(), update.weightDecay(), writesOperands ? " with operands" : "")
+                .changed("weights", weights, sizes).changed("gradients", NONE_LEFT, sizes)
+                .changed("velocity", velocity, sizes);
+        return operands(builder, writesOperands, weights, sizes).run((engine, t) -> engine.sgdMomentum(t[0], t[1], t[2],
+                update, writesOperands ? t[3] : null));
     }
 
     private static double terms(Truth truth, int i) {
@@ -84,9 +118,10 @@ final class ElementwiseCases {
                 + Math.abs(truth.before("velocity")[i]);
     }
 
-    private static KernelCase adamW(String shape, AdamW update, int... sizes) {
-        KernelCase.Builder builder = KernelCase.of("adamW", "%s step %d beta2 %s weightDecay %s", shape, update.step(),
-                update.beta2(), update.weightDecay());
+    private static KernelCase adamW(String shape, AdamW update, boolean writesOperands, int... sizes) {
+        KernelCase.Builder builder = KernelCase.of("adamW", "%s step %d beta2 %s weightDecay %s%s", shape,
+                update.step(),
+                update.beta2(), update.weightDecay(), writesOperands ? " with operands" : "");
         int count = (int) Shape.of(sizes).elementCount();
         double[] squares = builder.gaussian(count);
         for (int i = 0; i < count; i++) {
@@ -97,9 +132,10 @@ final class ElementwiseCases {
         // The update is a quotient; its relative error is that of the first moment, whose terms may cancel.
         Tolerance weights = (truth, i) -> Tolerance.ofTerms(8)
                 * (Math.abs(truth.before("weights")[i]) + largestUpdate(truth, i, update));
-        return builder.changed("weights", weights, sizes).changed("gradients", NONE_LEFT, sizes)
-                .changed("firstMoment", first, sizes).changed("secondMoment", second, squares, sizes)
-                .run((engine, t) -> engine.adamW(t[0], t[1], t[2], t[3], update));
+        builder.changed("weights", weights, sizes).changed("gradients", NONE_LEFT, sizes)
+                .changed("firstMoment", first, sizes).changed("secondMoment", second, squares, sizes);
+        return operands(builder, writesOperands, weights, sizes).run((engine, t) -> engine.adamW(t[0], t[1], t[2], t[3],
+                update, writesOperands ? t[4] : null));
     }
 
     private static double firstTerms(Truth truth, int i) {

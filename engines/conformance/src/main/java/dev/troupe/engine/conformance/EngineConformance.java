@@ -30,11 +30,11 @@ import org.junit.jupiter.api.TestFactory;
  * What every engine must pass, kernel by kernel: the results of {@link dev.troupe.engine.reference.ReferenceEngine} in
  * float64 within the rounding of the engine's own type, and the promises of {@link Engine} on bytes, memory and
  * refusals. The module of an engine extends it and names nothing but how to open one. What is
- * asked of memory, copies, ranges and refusals is in {@link MemoryConformance}, {@link RangeConformance} and
- * {@link RefusalConformance}.
+ * asked of memory, copies, ranges, refusals and joined kernels is in {@link MemoryConformance},
+ * {@link RangeConformance}, {@link RefusalConformance} and {@link JoinedConformance}.
  */
 @Tag("parity")
-public abstract class EngineConformance extends RefusalConformance {
+public abstract class EngineConformance extends JoinedConformance {
     /** Elements before and after a range: odd, so that ranges begin where no tensor does. */
     private static final int MARGIN = 5;
     private static final int MOST_REPEATS = 30;

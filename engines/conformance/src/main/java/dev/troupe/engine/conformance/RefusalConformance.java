@@ -70,6 +70,10 @@ abstract class RefusalConformance extends RangeConformance {
                 () -> engine.sgd(vector, vector, 0.1, 0, 1));
         refused("sgdMomentum: velocity is written and must be a tensor of its own, but is given twice",
                 () -> engine.sgdMomentum(floats(3), vector, vector, new Momentum(0.1, 0.9, true, 0, 1)));
+        if (engine.computeType() == engine.parameterType()) {
+            refused("sgd: operands is written and must be a tensor of its own, but is given twice",
+                    () -> engine.sgd(vector, floats(3), 0.1, 0, 1, vector));
+        }
         Tensor buffer = floats(5);
         refused("sgd: weights is written and must be a tensor of its own, but is given twice",
                 () -> engine.sgd(engine.range(buffer, 0, Shape.of(3)), engine.range(buffer, 2, Shape.of(3)), 0.1, 0,

@@ -84,6 +84,10 @@ final class Trial implements AutoCloseable {
         kernelCase.kernel().call(engine, changed);
     }
 
+    Tensor[] tensors() {
+        return tensors;
+    }
+
     Tensor tensor(int operand) {
         return tensors[operand];
     }

@@ -102,12 +102,8 @@ abstract class FlatKernels implements Engine {
     public void cast(Tensor source, Tensor target) {
         CpuTensor from = CpuTensor.of(source);
         CpuTensor to = CpuTensor.changing(target);
-        if (from.dataType() == to.dataType()) {
-            copy(from, to);
-        } else {
-            pool.share(from.elementCount(), Elementwise.GRAIN,
-                    (first, count, member) -> Elementwise.cast(from, to, first, count));
-        }
+        pool.share(from.elementCount(), Elementwise.GRAIN,
+                (first, count, member) -> Elementwise.cast(from, to, first, count));
     }
 
     @Override
@@ -148,34 +144,53 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
-    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update,
+            Tensor operands) {
         CpuTensor own = CpuTensor.changing(weights);
         long w = own.address();
         long g = CpuTensor.changing(gradients).address();
         long first = CpuTensor.changing(firstMoment).address();
         long second = CpuTensor.changing(secondMoment).address();
         Optimizers.AdamFactors factors = Optimizers.AdamFactors.of(update);
-        pool.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.adamW(w + 4 * from,
-                g + 4 * from, first + 4 * from, second + 4 * from, factors, count));
+        update(own, operands, (from, count) -> Optimizers.adamW(w + 4 * from, g + 4 * from, first + 4 * from,
+                second + 4 * from, factors, count));
     }
 
     @Override
-    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
+    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale,
+            Tensor operands) {
         CpuTensor own = CpuTensor.changing(weights);
         long w = own.address();
         long g = CpuTensor.changing(gradients).address();
-        pool.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.sgd(w + 4 * from,
-                g + 4 * from, (float) learningRate, (float) weightDecay, (float) gradientScale, count));
+        update(own, operands, (from, count) -> Optimizers.sgd(w + 4 * from, g + 4 * from, (float) learningRate,
+                (float) weightDecay, (float) gradientScale, count));
     }
 
     @Override
-    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update, Tensor operands) {
         CpuTensor own = CpuTensor.changing(weights);
         long w = own.address();
         long g = CpuTensor.changing(gradients).address();
         long v = CpuTensor.changing(velocity).address();
-        pool.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers
-                .sgdMomentum(w + 4 * from, g + 4 * from, v + 4 * from, update, count));
+        update(own, operands, (from, count) -> Optimizers.sgdMomentum(w + 4 * from, g + 4 * from, v + 4 * from,
+                update, count));
+    }
+
+    /** Updates some elements, from an index on. */
+    @FunctionalInterface
+    private interface Update {
+        void of(long from, int count);
+    }
+
+    /** Updates weights in pieces, each of which becomes operands of products while it is in the cache. */
+    private void update(CpuTensor weights, Tensor operands, Update update) {
+        CpuTensor rounded = operands == null ? null : CpuTensor.changing(operands);
+        pool.share(weights.elementCount(), Elementwise.GRAIN, (from, count, member) -> {
+            update.of(from, count);
+            if (rounded != null) {
+                Elementwise.cast(weights, rounded, from, count);
+            }
+        });
     }
 
     @Override

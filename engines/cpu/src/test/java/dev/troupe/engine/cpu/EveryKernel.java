@@ -154,7 +154,8 @@ final class EveryKernel implements AutoCloseable {
                 new AdamW(1e-3, 0.9, 0.95, 1e-8, 0.1, 3, 0.5));
         engine.cast(at("inMaster"), at("inWeight"));
         engine.sgd(at("beta"), at("outBias"), 1e-2, 0.1, 0.5);
-        engine.sgdMomentum(at("inMaster"), at("dInWeight"), at("first"), new Momentum(1e-3, 0.9, true, 0.1, 0.5));
+        engine.sgdMomentum(at("inMaster"), at("dInWeight"), at("first"), new Momentum(1e-3, 0.9, true, 0.1, 0.5),
+                at("inWeight"));
         engine.copy(at("dy"), at("copied"));
         engine.dropout(at("dy"), dropout(sizes.c()), at("dropped"));
         engine.causalAttention(at("qkv"), t, sizes.heads(), dropout(sizes.heads()), at("state"), at("attendedInPart"));

@@ -265,27 +265,45 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
-    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update,
+            Tensor operands) {
         double firstCorrection = 1 - StrictMath.pow(update.beta1(), update.step());
         double secondCorrection = 1 - StrictMath.pow(update.beta2(), update.step());
         launch.of("adamw").with(weights).with(gradients).with(firstMoment).with(secondMoment)
-                .real(update.gradientScale()).real(1 - update.beta1()).real(update.beta2()).real(1 - update.beta2())
+                .with(rounded(operands)).real(update.gradientScale()).real(1 - update.beta1()).real(update.beta2())
+                .real(1 - update.beta2())
                 .real(Math.sqrt(secondCorrection)).real(update.epsilon())
                 .real(1 - update.learningRate() * update.weightDecay()).real(update.learningRate() / firstCorrection)
                 .runFlat(weights.shape().elementCount());
+        copyTo(operands, weights);
     }
 
     @Override
-    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
-        launch.of("sgd").with(weights).with(gradients).real(learningRate).real(weightDecay).real(gradientScale)
-                .runFlat(weights.shape().elementCount());
+    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale,
+            Tensor operands) {
+        launch.of("sgd").with(weights).with(gradients).with(rounded(operands)).real(learningRate).real(weightDecay)
+                .real(gradientScale).runFlat(weights.shape().elementCount());
+        copyTo(operands, weights);
     }
 
     @Override
-    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
-        launch.of("sgd_momentum").with(weights).with(gradients).with(velocity).real(update.learningRate())
-                .real(update.momentum()).flag(update.nesterov()).real(update.weightDecay())
-                .real(update.gradientScale()).runFlat(weights.shape().elementCount());
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update, Tensor operands) {
+        launch.of("sgd_momentum").with(weights).with(gradients).with(velocity).with(rounded(operands))
+                .real(update.learningRate()).real(update.momentum()).flag(update.nesterov())
+                .real(update.weightDecay()).real(update.gradientScale()).runFlat(weights.shape().elementCount());
+        copyTo(operands, weights);
+    }
+
+    /** What the kernels of updates write of products: numbers of the narrow type alone. */
+    private static Tensor rounded(Tensor operands) {
+        return operands == null || operands.dataType() == DataType.FLOAT32 ? null : operands;
+    }
+
+    /** The rest of it: where there is one type, products read a copy. */
+    private void copyTo(Tensor operands, Tensor weights) {
+        if (operands != null && operands.dataType() == DataType.FLOAT32) {
+            copy(weights, operands);
+        }
     }
 
     @Override

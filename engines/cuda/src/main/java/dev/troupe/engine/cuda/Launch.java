@@ -16,7 +16,7 @@ import java.util.Map;
 final class Launch implements AutoCloseable {
     /** Threads of a block, and elements of each, of kernels that take elements one by one. */
     private static final int FLAT_THREADS = 256;
-    private static final int FLAT_ELEMENTS = 4;
+    private static final int FLAT_ELEMENTS = 8;
 
     private final DeviceStream stream;
     private final String suffix;

@@ -351,27 +351,30 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
-    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
-        Nd4jTensor w = of(weights);
-        Nd4jTensor g = of(gradients);
-        Nd4jTensor first = of(firstMoment);
-        Nd4jTensor second = of(secondMoment);
-        optimizers.adamW(w, g, first, second, update);
+    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update,
+            Tensor operands) {
+        optimizers.adamW(of(weights), of(gradients), of(firstMoment), of(secondMoment), update);
+        copyTo(operands, weights);
     }
 
     @Override
-    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
-        Nd4jTensor w = of(weights);
-        Nd4jTensor g = of(gradients);
-        optimizers.sgd(w.flat(), g.flat(), learningRate, weightDecay, gradientScale);
+    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale,
+            Tensor operands) {
+        optimizers.sgd(of(weights).flat(), of(gradients).flat(), learningRate, weightDecay, gradientScale);
+        copyTo(operands, weights);
     }
 
     @Override
-    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
-        Nd4jTensor w = of(weights);
-        Nd4jTensor g = of(gradients);
-        Nd4jTensor v = of(velocity);
-        optimizers.sgdMomentum(w, g, v, update);
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update, Tensor operands) {
+        optimizers.sgdMomentum(of(weights), of(gradients), of(velocity), update);
+        copyTo(operands, weights);
+    }
+
+    /** What an update leaves to products, which read the one type that there is. */
+    private void copyTo(Tensor operands, Tensor weights) {
+        if (operands != null) {
+            copy(weights, operands);
+        }
     }
 
     @Override

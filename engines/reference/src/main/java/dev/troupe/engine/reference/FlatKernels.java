@@ -140,7 +140,8 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
-    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update,
+            Tensor operands) {
         ReferenceTensor w = ReferenceTensor.of(weights);
         ReferenceTensor g = ReferenceTensor.of(gradients);
         ReferenceTensor first = ReferenceTensor.of(firstMoment);
@@ -150,19 +151,22 @@ abstract class FlatKernels implements Engine {
         g.settle();
         first.settle();
         second.settle();
+        castTo(operands, weights);
     }
 
     @Override
-    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
+    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale,
+            Tensor operands) {
         ReferenceTensor w = ReferenceTensor.of(weights);
         ReferenceTensor g = ReferenceTensor.of(gradients);
         Optimizers.sgd(w.floats(), g.floats(), learningRate, weightDecay, gradientScale);
         w.settle();
         g.settle();
+        castTo(operands, weights);
     }
 
     @Override
-    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update) {
+    public void sgdMomentum(Tensor weights, Tensor gradients, Tensor velocity, Momentum update, Tensor operands) {
         ReferenceTensor w = ReferenceTensor.of(weights);
         ReferenceTensor g = ReferenceTensor.of(gradients);
         ReferenceTensor v = ReferenceTensor.of(velocity);
@@ -170,6 +174,14 @@ abstract class FlatKernels implements Engine {
         w.settle();
         g.settle();
         v.settle();
+        castTo(operands, weights);
+    }
+
+    /** What an update leaves to products, if anything. */
+    private void castTo(Tensor operands, Tensor weights) {
+        if (operands != null) {
+            cast(weights, operands);
+        }
     }
 
     @Override

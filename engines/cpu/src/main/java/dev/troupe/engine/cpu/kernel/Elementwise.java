@@ -3,6 +3,7 @@ package dev.troupe.engine.cpu.kernel;
 import dev.troupe.engine.cpu.loop.Bfloats;
 import dev.troupe.engine.cpu.loop.Elements;
 import dev.troupe.engine.cpu.memory.CpuTensor;
+import java.lang.foreign.MemorySegment;
 
 /** Sums and casts of tensors, some elements at a time, and how many elements make a piece of work. */
 public final class Elementwise {
@@ -29,7 +30,10 @@ public final class Elementwise {
 
     /** {@code count} elements of a tensor, from index {@code first} on, in the type of another. */
     public static void cast(CpuTensor source, CpuTensor target, long first, int count) {
-        if (source.isNarrow()) {
+        if (source.dataType() == target.dataType()) {
+            long bytes = source.dataType().elementBytes();
+            MemorySegment.copy(source.elements(), first * bytes, target.elements(), first * bytes, count * bytes);
+        } else if (source.isNarrow()) {
             Bfloats.widen(source.addressOf(first), target.addressOf(first), count);
         } else {
             Bfloats.narrow(source.addressOf(first), target.addressOf(first), count);

@@ -1,0 +1,120 @@
+package dev.troupe.engine.check;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Tensor;
+
+/** The checks in front of norms. */
+abstract class CheckedNorms extends CheckedAttention {
+    CheckedNorms(Engine engine) {
+        super(engine);
+    }
+
+    @Override
+    public final void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
+            Tensor mean, Tensor reciprocalDeviation) {
+        Operands check = of(Kernel.LAYER_NORM);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor g = check.vector("gamma", gamma, in.size(1));
+        CheckedTensor b = check.vector("beta", beta, in.size(1));
+        CheckedTensor out = check.like("y", y, in);
+        CheckedTensor centre = check.vector("mean", mean, in.size(0));
+        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
+        check.apart("y", out, in, g, b);
+        check.apart("y", out, centre, r);
+        check.apart("mean", centre, in, g, b);
+        check.apart("mean", centre, r);
+        check.apart("reciprocalDeviation", r, in, g, b);
+        CheckedTensor added = residual == null ? null : check.like("residual", residual, in);
+        if (added != null) {
+            check.apart("x", in, added, g, b);
+            check.apart("y", out, added);
+        }
+        engine.layerNorm(added == null ? null : added.own(), in.own(), g.own(), b.own(), epsilon, out.own(),
+                centre.own(), r.own());
+    }
+
+    @Override
+    public final void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean,
+            Tensor reciprocalDeviation, Tensor dx, boolean accumulate) {
+        Operands check = of(Kernel.LAYER_NORM_BACKWARD_INPUT);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor g = check.vector("gamma", gamma, in.size(1));
+        CheckedTensor centre = check.vector("mean", mean, in.size(0));
+        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
+        CheckedTensor dIn = check.like("dx", dx, in);
+        check.apart("dx", dIn, in, g);
+        check.apart("dx", dIn, centre, r);
+        if (accumulate) {
+            check.apart("dx", dIn, dOut);
+        }
+        engine.layerNormBackwardInput(dOut.own(), in.own(), g.own(), centre.own(), r.own(), dIn.own(), accumulate);
+    }
+
+    @Override
+    public final void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dGamma, Tensor dBeta) {
+        Operands check = of(Kernel.LAYER_NORM_BACKWARD_WEIGHT);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor centre = check.vector("mean", mean, in.size(0));
+        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
+        CheckedTensor dG = check.vector("dGamma", dGamma, in.size(1));
+        CheckedTensor dB = check.vector("dBeta", dBeta, in.size(1));
+        check.apart("dGamma", dG, centre, r, dB);
+        check.apart("dBeta", dB, centre, r);
+        engine.layerNormBackwardWeight(dOut.own(), in.own(), centre.own(), r.own(), dG.own(), dB.own());
+    }
+
+    @Override
+    public final void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y,
+            Tensor reciprocalRoot) {
+        Operands check = of(Kernel.RMS_NORM);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor g = check.gammaOfNeighbours("gamma", gamma, in);
+        CheckedTensor out = check.like("y", y, in);
+        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, g));
+        check.apart("y", out, in, g, r);
+        check.apart("reciprocalRoot", r, in, g);
+        CheckedTensor passing = residual == null ? null : check.like("residual", residual, in);
+        if (passing != null) {
+            check.apart("x", in, passing, g);
+            check.apart("y", out, passing);
+            check.apart("reciprocalRoot", r, passing);
+        }
+        engine.rmsNorm(passing == null ? null : passing.own(), in.own(), g.own(), epsilon, out.own(), r.own());
+    }
+
+    @Override
+    public final void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate) {
+        Operands check = of(Kernel.RMS_NORM_BACKWARD_INPUT);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor g = check.gammaOfNeighbours("gamma", gamma, in);
+        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, g));
+        CheckedTensor dIn = check.like("dx", dx, in);
+        check.apart("dx", dIn, in, g, r);
+        if (accumulate) {
+            check.apart("dx", dIn, dOut);
+        }
+        engine.rmsNormBackwardInput(dOut.own(), in.own(), g.own(), r.own(), dIn.own(), accumulate);
+    }
+
+    @Override
+    public final void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma) {
+        Operands check = of(Kernel.RMS_NORM_BACKWARD_WEIGHT);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor dG = check.gammaOfNeighbours("dGamma", dGamma, in);
+        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, dG));
+        check.apart("dGamma", dG, in, dOut, r);
+        engine.rmsNormBackwardWeight(dOut.own(), in.own(), r.own(), dG.own());
+    }
+
+    /** How many norms a matrix holds, each of as many neighbours as gamma has numbers. */
+    private static int norms(CheckedTensor x, CheckedTensor gamma) {
+        return Math.toIntExact(x.shape().elementCount() / gamma.size(0));
+    }
+}
