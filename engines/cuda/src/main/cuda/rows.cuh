@@ -1,6 +1,6 @@
 // Kernels of rows: norms, sums of columns, turns by angles. Letters: N rows, C size of a row.
 #pragma once
-#include "prelude.cuh"
+#include "spans.cuh"
 
 constexpr int ROW_THREADS = 128;
 constexpr int ROWS_OF_BLOCK = ROW_THREADS / WARP; // a warp a row
@@ -13,108 +13,153 @@ DEVICE i64 row_index() {
     return (i64) block_index() * ROWS_OF_BLOCK + thread_index() / WARP;
 }
 
-// An element of a row, to which the residual's is added first, where there is one.
-template <typename T> DEVICE float joined(const T *residual, T *x, i64 i) {
-    float value = widened(x[i]);
+// Calls the body for the spans of this lane of a row.
+template <typename T, typename Body> DEVICE void of_lane(int c, bool isAligned, Body body) {
+    of_row<WIDTH<T>>(c, isAligned, lane_index(), WARP, body);
+}
+
+// A span of a row, to which the residual's is added first, where there is one.
+template <typename T> DEVICE void joined(Span<WIDTH<T>> at, const T *residual, T *x, float (&values)[WIDTH<T>]) {
+    at.load(x, values);
     if (residual) {
-        value = rounded<T>(widened(residual[i]) + value);
-        x[i] = narrowed<T>(value);
+        float passing[WIDTH<T>];
+        at.load(residual, passing);
+#pragma unroll
+        for (int k = 0; k < WIDTH<T>; k++) {
+            values[k] = rounded<T>(passing[k] + values[k]);
+        }
+        at.store(x, values);
     }
-    return value;
+}
+
+// The sum of the squares of a row's offsets from a number, in all lanes.
+template <typename T> DEVICE float squared_offsets(const T *x, float centre, int c, bool isAligned) {
+    float squares = 0;
+    of_lane<T>(c, isAligned, [&](Span<WIDTH<T>> at) {
+        float values[WIDTH<T>];
+        at.load(x, values);
+#pragma unroll
+        for (int k = 0; k < WIDTH<T>; k++) {
+            float offset = values[k] - centre;
+            squares = at.has(k) ? fused(offset, offset, squares) : squares;
+        }
+    });
+    return warp_sum(squares);
 }
 
 template <typename T> DEVICE void layer_norm(const T *residual, T *x, const float *gamma, const float *beta,
         float epsilon, T *y, float *mean, float *reciprocal, int n, int c) {
+    constexpr int W = WIDTH<T>;
     i64 row = row_index();
     if (row >= n) {
         return;
     }
-    i64 at = row * c;
+    bool isAligned = aligned(residual, x, gamma, beta, y);
+    i64 begin = row * c;
     float sum = 0;
-    for (int j = lane_index(); j < c; j += WARP) {
-        sum += joined(residual, x, at + j);
-    }
+    of_lane<T>(c, isAligned, [&](Span<W> at) {
+        float values[W];
+        joined(at, residual ? residual + begin : residual, x + begin, values);
+#pragma unroll
+        for (int k = 0; k < W; k++) {
+            sum += values[k];
+        }
+    });
     float centre = warp_sum(sum) / c;
-    float squares = 0;
-    for (int j = lane_index(); j < c; j += WARP) {
-        float offset = widened(x[at + j]) - centre;
-        squares += offset * offset;
-    }
-    float r = 1 / root(warp_sum(squares) / c + epsilon);
-    for (int j = lane_index(); j < c; j += WARP) {
-        y[at + j] = narrowed<T>((widened(x[at + j]) - centre) * r * gamma[j] + beta[j]);
-    }
+    float r = 1 / root(squared_offsets(x + begin, centre, c, isAligned) / c + epsilon);
+    of_lane<T>(c, isAligned, [=](Span<W> at) {
+        float values[W], factor[W], added[W];
+        at.load(x + begin, values);
+        at.load(gamma, factor);
+        at.load(beta, added);
+#pragma unroll
+        for (int k = 0; k < W; k++) {
+            values[k] = fused((values[k] - centre) * r, factor[k], added[k]);
+        }
+        at.store(y + begin, values);
+    });
     if (lane_index() == 0) {
         mean[row] = centre;
         reciprocal[row] = r;
     }
 }
 
-// dx (+)= r (g - mean(g) - xhat mean(g xhat)) with g = dy gamma
-template <typename T> DEVICE void layer_norm_backward(const T *dy, const T *x, const float *gamma, const float *mean,
-        const float *reciprocal, T *dx, u32 accumulate, int n, int c) {
-    i64 row = row_index();
-    if (row >= n) {
-        return;
+// What the gradient of a row is made of, in the hands of a lane: g = dy gamma, and xhat = (x - mean) r.
+template <typename T> DEVICE void gradient_terms(Span<WIDTH<T>> at, const T *dy, const T *x, const float *gamma,
+        float centre, float r, float (&g)[WIDTH<T>], float (&normalized)[WIDTH<T>]) {
+    float factor[WIDTH<T>];
+    at.load(dy, g);
+    at.load(x, normalized);
+    at.load(gamma, factor);
+#pragma unroll
+    for (int k = 0; k < WIDTH<T>; k++) {
+        g[k] *= factor[k];
+        normalized[k] = (normalized[k] - centre) * r;
     }
-    i64 at = row * c;
-    float centre = mean[row];
-    float r = reciprocal[row];
+}
+
+// One row: dx (+)= r (g - mean(g) - xhat mean(g xhat)), where mean(g) is left out of a norm that is not centred.
+template <typename T, bool CENTRED> DEVICE void norm_backward(const T *dy, const T *x, const float *gamma,
+        float centre, float r, T *dx, bool accumulate, int c, bool isAligned) {
+    constexpr int W = WIDTH<T>;
     float gradients = 0;
     float products = 0;
-    for (int j = lane_index(); j < c; j += WARP) {
-        float g = widened(dy[at + j]) * gamma[j];
-        gradients += g;
-        products += g * ((widened(x[at + j]) - centre) * r);
-    }
-    gradients = warp_sum(gradients) / c;
+    of_lane<T>(c, isAligned, [&](Span<W> at) {
+        float g[W], normalized[W];
+        gradient_terms(at, dy, x, gamma, centre, r, g, normalized);
+#pragma unroll
+        for (int k = 0; k < W; k++) {
+            if (at.has(k)) {
+                gradients += g[k];
+                products = fused(g[k], normalized[k], products);
+            }
+        }
+    });
+    gradients = CENTRED ? warp_sum(gradients) / c : 0;
     products = warp_sum(products) / c;
-    for (int j = lane_index(); j < c; j += WARP) {
-        float g = widened(dy[at + j]) * gamma[j];
-        float normalized = (widened(x[at + j]) - centre) * r;
-        float gradient = r * (g - gradients - normalized * products);
-        dx[at + j] = narrowed<T>(accumulate ? widened(dx[at + j]) + gradient : gradient);
-    }
+    of_lane<T>(c, isAligned, [=](Span<W> at) {
+        float g[W], normalized[W], before[W];
+        gradient_terms(at, dy, x, gamma, centre, r, g, normalized);
+        if (accumulate) {
+            at.load(dx, before);
+        }
+#pragma unroll
+        for (int k = 0; k < W; k++) {
+            float inner = fused(-normalized[k], products, g[k] - gradients);
+            g[k] = accumulate ? fused(r, inner, before[k]) : r * inner;
+        }
+        at.store(dx, g);
+    });
 }
 
 template <typename T> DEVICE void rms_norm(const T *residual, T *x, const float *gamma, float epsilon, T *y,
         float *reciprocal, int n, int c) {
+    constexpr int W = WIDTH<T>;
     i64 row = row_index();
     if (row >= n) {
         return;
     }
-    i64 at = row * c;
-    float squares = 0;
-    for (int j = lane_index(); j < c; j += WARP) {
-        float value = joined(residual, x, at + j);
-        squares += value * value;
+    bool isAligned = aligned(residual, x, gamma, y);
+    i64 begin = row * c;
+    if (residual) {
+        of_lane<T>(c, isAligned, [=](Span<W> at) {
+            float values[W];
+            joined(at, residual + begin, x + begin, values);
+        });
     }
-    float r = 1 / root(warp_sum(squares) / c + epsilon);
-    for (int j = lane_index(); j < c; j += WARP) {
-        y[at + j] = narrowed<T>(gamma[j] * widened(x[at + j]) * r);
-    }
+    float r = 1 / root(squared_offsets(x + begin, 0, c, isAligned) / c + epsilon);
+    of_lane<T>(c, isAligned, [=](Span<W> at) {
+        float values[W], factor[W];
+        at.load(x + begin, values);
+        at.load(gamma, factor);
+#pragma unroll
+        for (int k = 0; k < W; k++) {
+            values[k] = factor[k] * values[k] * r;
+        }
+        at.store(y + begin, values);
+    });
     if (lane_index() == 0) {
         reciprocal[row] = r;
-    }
-}
-
-// dx (+)= r (g - x r mean(g x r)) with g = dy gamma
-template <typename T> DEVICE void rms_norm_backward(const T *dy, const T *x, const float *gamma, const float *reciprocal,
-        T *dx, u32 accumulate, int n, int c) {
-    i64 row = row_index();
-    if (row >= n) {
-        return;
-    }
-    i64 at = row * c;
-    float r = reciprocal[row];
-    float products = 0;
-    for (int j = lane_index(); j < c; j += WARP) {
-        products += widened(dy[at + j]) * gamma[j] * (widened(x[at + j]) * r);
-    }
-    products = warp_sum(products) / c;
-    for (int j = lane_index(); j < c; j += WARP) {
-        float gradient = r * (widened(dy[at + j]) * gamma[j] - widened(x[at + j]) * r * products);
-        dx[at + j] = narrowed<T>(accumulate ? widened(dx[at + j]) + gradient : gradient);
     }
 }
 
@@ -137,80 +182,185 @@ template <typename T> DEVICE void rotary(const T *x, const int *starts, int sequ
 }
 
 constexpr int COLUMN_THREADS = 256;
-constexpr int ROWS_OF_CHUNK = 256;
+constexpr int COLUMN_WARPS = COLUMN_THREADS / WARP;
 
-// The sums of 32 columns over one chunk of rows, to partial [chunks x C]. Each warp takes every eighth row.
-template <typename Term> DEVICE void column_sums(int n, int c, float *partial, Term term) {
-    constexpr int WARPS = COLUMN_THREADS / WARP;
-    __shared__ float sums[WARPS][WARP];
+// The sums of the columns of one tile over a chunk of rows, of SUMS terms each, to partial [SUMS x C]: each warp takes every
+// eighth row, and the sums of the warps are added in their order. What is read has been read behind it, by all threads.
+template <typename T, int SUMS, typename Terms> DEVICE void column_sums(int tile, int firstRow, int endRow, int c,
+        bool isAligned, float *partial, Terms terms) {
+    constexpr int W = WIDTH<T>;
+    __shared__ float found[COLUMN_WARPS][SUMS][WARP * W];
     int lane = lane_index();
     int warp = thread_index() / WARP;
-    int column = block_index() * WARP + lane;
-    int first = block_row() * ROWS_OF_CHUNK;
-    int end = lesser(n, first + ROWS_OF_CHUNK);
-    float sum = 0;
-    if (column < c) {
-        for (int row = first + warp; row < end; row += WARPS) {
-            sum += term(row, (i64) row * c + column);
+    bool takesNeighbours = isAligned && c % W == 0;
+    int first = lane * (takesNeighbours ? W : 1);
+    int stride = takesNeighbours ? 1 : WARP;
+    Span<W> at{tile + first, c, stride, takesNeighbours};
+    float sums[SUMS][W] = {};
+    if (at.first < c) {
+        for (int row = firstRow + warp; row < endRow; row += COLUMN_WARPS) {
+            terms(row, at, sums);
         }
     }
-    sums[warp][lane] = sum;
-    barrier();
-    if (warp == 0 && column < c) {
+    barrier(); // what was found of the tile before has been read
 #pragma unroll
-        for (int other = 1; other < WARPS; other++) {
-            sum += sums[other][lane];
+    for (int s = 0; s < SUMS; s++) {
+#pragma unroll
+        for (int k = 0; k < W; k++) {
+            found[warp][s][first + k * stride] = sums[s][k];
         }
-        partial[(i64) block_row() * c + column] = sum;
+    }
+    barrier();
+    for (int i = thread_index(); i < SUMS * WARP * W; i += COLUMN_THREADS) {
+        int s = i / (WARP * W);
+        int column = i % (WARP * W);
+        if (tile + column < c) {
+            float sum = found[0][s][column];
+#pragma unroll
+            for (int other = 1; other < COLUMN_WARPS; other++) {
+                sum += found[other][s][column];
+            }
+            partial[s * (i64) c + tile + column] = sum;
+        }
     }
 }
-// Adds the chunks' sums to the gradient, in their order.
-KERNEL(FLAT_THREADS) add_chunks(const float *partial, int chunks, float *gradient, int c) {
-    int column = block_index() * FLAT_THREADS + thread_index();
-    if (column < c) {
-        float sum = 0;
-        for (int chunk = 0; chunk < chunks; chunk++) {
-            sum += partial[(i64) chunk * c + column];
-        }
-        gradient[column] += sum;
+
+template <typename T> DEVICE void bias_chunk(int tile, int firstRow, int endRow, const T *dy, float *partial, int c) {
+    constexpr int W = WIDTH<T>;
+    column_sums<T, 1>(tile, firstRow, endRow, c, aligned(dy), partial,
+            [=](int row, Span<W> at, float (&sums)[1][W]) {
+                float gradient[W];
+                at.load(dy + (i64) row * c, gradient);
+#pragma unroll
+                for (int k = 0; k < W; k++) {
+                    sums[0][k] += gradient[k];
+                }
+            });
+}
+// The sums for gamma and, of a norm that is centred, for beta.
+template <typename T, bool CENTRED> DEVICE void norm_chunk(int tile, int firstRow, int endRow, const T *dy, const T *x,
+        const float *mean, const float *reciprocal, float *partial, int c) {
+    constexpr int W = WIDTH<T>;
+    constexpr int SUMS = CENTRED ? 2 : 1;
+    column_sums<T, SUMS>(tile, firstRow, endRow, c, aligned(dy, x), partial,
+            [=](int row, Span<W> at, float (&sums)[SUMS][W]) {
+                float centre = CENTRED ? mean[row] : 0;
+                float r = reciprocal[row];
+                float gradient[W], values[W];
+                at.load(dy + (i64) row * c, gradient);
+                at.load(x + (i64) row * c, values);
+#pragma unroll
+                for (int k = 0; k < W; k++) {
+                    sums[0][k] = fused(gradient[k], (values[k] - centre) * r, sums[0][k]);
+                    if (CENTRED) {
+                        sums[SUMS - 1][k] += gradient[k];
+                    }
+                }
+            });
+}
+
+template <typename T, bool CENTRED> DEVICE void norm_backward_rows(int firstRow, int endRow, const T *dy, const T *x,
+        const float *gamma, const float *mean, const float *reciprocal, T *dx, u32 accumulate, int c) {
+    bool isAligned = aligned(dy, x, gamma, dx);
+#pragma unroll 1
+    for (int row = firstRow + thread_index() / WARP; row < endRow; row += COLUMN_WARPS) {
+        i64 begin = (i64) row * c;
+        norm_backward<T, CENTRED>(dy + begin, x + begin, gamma, CENTRED ? mean[row] : 0, reciprocal[row], dx + begin,
+                accumulate, c, isAligned);
     }
 }
+// A block a chunk of rows: the sums for the weights, and then the gradient for the input, while dy and x are at hand.
+template <typename T, bool CENTRED> DEVICE void norm_backward_both(const T *dy, const T *x, const float *gamma,
+        const float *mean, const float *reciprocal, T *dx, u32 accumulate, float *partial, int chunkRows, int n, int c) {
+    constexpr int SUMS = CENTRED ? 2 : 1;
+    int firstRow = block_index() * chunkRows;
+    int endRow = lesser(n, firstRow + chunkRows);
+#pragma unroll 1
+    for (int tile = 0; tile < c; tile += WARP * WIDTH<T>) {
+        norm_chunk<T, CENTRED>(tile, firstRow, endRow, dy, x, mean, reciprocal,
+                partial + (i64) block_index() * SUMS * c, c);
+    }
+    norm_backward_rows<T, CENTRED>(firstRow, endRow, dy, x, gamma, mean, reciprocal, dx, accumulate, c);
+}
+
+// Adds the chunks' sums to one gradient or to two: each warp takes every so many chunks, and the sums of the warps are
+// added in their order.
+KERNEL(1024) add_chunks(const float *partial, int chunks, int warps, float *gradient, float *second, int c) {
+    __shared__ float found[WARP][WARP];
+    int lane = lane_index();
+    int warp = thread_index() / WARP;
+    int width = second ? 2 * c : c;
+    int column = block_index() * WARP + lane;
+    float sum = 0;
+    if (column < width) {
+        for (int chunk = warp; chunk < chunks; chunk += warps) {
+            sum += partial[(i64) chunk * width + column];
+        }
+    }
+    found[warp][lane] = sum;
+    barrier();
+    if (warp == 0 && column < width) {
+        for (int other = 1; other < warps; other++) {
+            sum += found[other][lane];
+        }
+        float *to = column < c ? gradient + column : second + (column - c);
+        *to += sum;
+    }
+}
+
+// The chunk of a block that sums up columns, and its tile.
+#define CHUNK_OF_BLOCK(T) \
+    int firstRow = block_row() * chunkRows; \
+    int endRow = lesser(n, firstRow + chunkRows); \
+    int tile = block_index() * WARP * WIDTH<T>;
 
 #define ROWS(name, T) \
     KERNEL(ROW_THREADS) layer_norm_##name(const T *residual, T *x, const float *gamma, const float *beta, \
             float epsilon, T *y, float *mean, float *reciprocal, int n, int c) { \
         layer_norm<T>(residual, x, gamma, beta, epsilon, y, mean, reciprocal, n, c); \
     } \
-    KERNEL(ROW_THREADS) layer_norm_backward_##name(const T *dy, const T *x, const float *gamma, const float *mean, \
-            const float *reciprocal, T *dx, u32 accumulate, int n, int c) { \
-        layer_norm_backward<T>(dy, x, gamma, mean, reciprocal, dx, accumulate, n, c); \
-    } \
     KERNEL(ROW_THREADS) rms_norm_##name(const T *residual, T *x, const float *gamma, float epsilon, T *y, \
             float *reciprocal, int n, int c) { \
         rms_norm<T>(residual, x, gamma, epsilon, y, reciprocal, n, c); \
     } \
-    KERNEL(ROW_THREADS) rms_norm_backward_##name(const T *dy, const T *x, const float *gamma, const float *reciprocal, \
-            T *dx, u32 accumulate, int n, int c) { \
-        rms_norm_backward<T>(dy, x, gamma, reciprocal, dx, accumulate, n, c); \
+    KERNEL(COLUMN_THREADS) layer_norm_backward_##name(const T *dy, const T *x, const float *gamma, const float *mean, \
+            const float *reciprocal, T *dx, u32 accumulate, int n, int c) { \
+        int firstRow = block_index() * COLUMN_WARPS; \
+        norm_backward_rows<T, true>(firstRow, lesser(n, firstRow + COLUMN_WARPS), dy, x, gamma, mean, reciprocal, dx, \
+                accumulate, c); \
+    } \
+    KERNEL(COLUMN_THREADS) rms_norm_backward_##name(const T *dy, const T *x, const float *gamma, \
+            const float *reciprocal, T *dx, u32 accumulate, int n, int c) { \
+        int firstRow = block_index() * COLUMN_WARPS; \
+        norm_backward_rows<T, false>(firstRow, lesser(n, firstRow + COLUMN_WARPS), dy, x, gamma, nullptr, reciprocal, \
+                dx, accumulate, c); \
+    } \
+    KERNEL(COLUMN_THREADS) layer_norm_backward_both_##name(const T *dy, const T *x, const float *gamma, \
+            const float *mean, const float *reciprocal, T *dx, u32 accumulate, float *partial, int chunkRows, int n, \
+            int c) { \
+        norm_backward_both<T, true>(dy, x, gamma, mean, reciprocal, dx, accumulate, partial, chunkRows, n, c); \
+    } \
+    KERNEL(COLUMN_THREADS) rms_norm_backward_both_##name(const T *dy, const T *x, const float *gamma, \
+            const float *reciprocal, T *dx, u32 accumulate, float *partial, int chunkRows, int n, int c) { \
+        norm_backward_both<T, false>(dy, x, gamma, nullptr, reciprocal, dx, accumulate, partial, chunkRows, n, c); \
     } \
     KERNEL(ROW_THREADS) rotary_##name(const T *x, const int *starts, int sequenceLength, const float *cosines, \
             const float *sines, int half, u32 back, T *y, int columns) { \
         rotary<T>(x, starts, sequenceLength, cosines, sines, half, back, y, columns); \
     } \
-    KERNEL(COLUMN_THREADS) bias_chunks_##name(const T *dy, float *partial, int n, int c) { \
-        column_sums(n, c, partial, [=](int, i64 i) { return widened(dy[i]); }); \
+    KERNEL(COLUMN_THREADS) bias_chunks_##name(const T *dy, float *partial, int chunkRows, int n, int c) { \
+        CHUNK_OF_BLOCK(T) \
+        bias_chunk<T>(tile, firstRow, endRow, dy, partial + (i64) block_row() * c, c); \
     } \
     KERNEL(COLUMN_THREADS) layer_norm_chunks_##name(const T *dy, const T *x, const float *mean, \
-            const float *reciprocal, float *partial, int n, int c) { \
-        column_sums(n, c, partial, [=](int row, i64 i) { \
-            return widened(dy[i]) * ((widened(x[i]) - mean[row]) * reciprocal[row]); \
-        }); \
+            const float *reciprocal, float *partial, int chunkRows, int n, int c) { \
+        CHUNK_OF_BLOCK(T) \
+        norm_chunk<T, true>(tile, firstRow, endRow, dy, x, mean, reciprocal, partial + (i64) block_row() * 2 * c, c); \
     } \
     KERNEL(COLUMN_THREADS) rms_norm_chunks_##name(const T *dy, const T *x, const float *reciprocal, float *partial, \
-            int n, int c) { \
-        column_sums(n, c, partial, [=](int row, i64 i) { \
-            return widened(dy[i]) * widened(x[i]) * reciprocal[row]; \
-        }); \
+            int chunkRows, int n, int c) { \
+        CHUNK_OF_BLOCK(T) \
+        norm_chunk<T, false>(tile, firstRow, endRow, dy, x, nullptr, reciprocal, partial + (i64) block_row() * c, c); \
     }
 ROWS(f32, float)
 ROWS(bf16, bf16)

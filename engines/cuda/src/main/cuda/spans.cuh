@@ -61,6 +61,12 @@ DEVICE void store_wide(bf16 *to, const float (&values)[8]) {
     *(Bytes16 *) to = {packed(values), packed(values + 2), packed(values + 4), packed(values + 6)};
 }
 
+// The same number, of which the compiler knows nothing: what follows from it is not reckoned ahead and kept in registers.
+DEVICE int opaque(int number) {
+    asm volatile("" : "+r"(number));
+    return number;
+}
+
 // W numbers of one thread, as floats in its hands.
 template <int W> struct Span {
     i64 first;   // the index of the first
@@ -80,9 +86,11 @@ template <int W> struct Span {
             load_wide(from + first, values);
             return;
         }
+        i64 i = first;
+        int step = opaque(stride);
 #pragma unroll
-        for (int k = 0; k < W; k++) {
-            values[k] = index(k) < end ? widened(from[index(k)]) : 0.0f;
+        for (int k = 0; k < W; k++, i += step) {
+            values[k] = i < end ? widened(from[i]) : 0.0f;
         }
     }
     template <typename T> DEVICE void store(T *to, const float (&values)[W]) const {
@@ -90,10 +98,12 @@ template <int W> struct Span {
             store_wide(to + first, values);
             return;
         }
+        i64 i = first;
+        int step = opaque(stride);
 #pragma unroll
-        for (int k = 0; k < W; k++) {
-            if (index(k) < end) {
-                to[index(k)] = narrowed<T>(values[k]);
+        for (int k = 0; k < W; k++, i += step) {
+            if (i < end) {
+                to[i] = narrowed<T>(values[k]);
             }
         }
     }
@@ -103,6 +113,7 @@ template <int W> struct Span {
 // is of neighbours, wherever it begins, so that sums have one order; of other rows neighbours in a warp have neighbours.
 template <int W, typename Body> DEVICE void of_row(int c, bool isAligned, int thread, int threads, Body body) {
     bool takesNeighbours = c % W == 0;
+#pragma unroll 1 // other warps hide the wait for memory, and need the registers
     for (int tile = 0; tile < c; tile += threads * W) {
         int first = tile + thread * (takesNeighbours ? W : 1);
         if (first < c) {

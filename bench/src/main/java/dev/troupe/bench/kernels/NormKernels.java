@@ -15,7 +15,9 @@ public class NormKernels extends Workbench {
             KernelWork.memory(NormKernels.class, "addThenLayerNorm", SIZES + ", two kernels", 4 * ELEMENTS),
             KernelWork.memory(NormKernels.class, "layerNormOfSum", SIZES + ", in one", 4 * ELEMENTS),
             KernelWork.memory(NormKernels.class, "layerNormBackwardInput", SIZES + ", added", 4 * ELEMENTS),
-            KernelWork.memory(NormKernels.class, "layerNormBackwardWeight", SIZES, 2 * ELEMENTS));
+            KernelWork.memory(NormKernels.class, "layerNormBackwardWeight", SIZES, 2 * ELEMENTS),
+            KernelWork.memory(NormKernels.class, "layerNormBackwardApart", SIZES + ", two kernels", 4 * ELEMENTS),
+            KernelWork.memory(NormKernels.class, "layerNormBackward", SIZES + ", in one", 4 * ELEMENTS));
 
     private Tensor x;
     private Tensor gamma;
@@ -73,5 +75,18 @@ public class NormKernels extends Workbench {
     @Benchmark
     public void layerNormBackwardWeight() {
         engine().layerNormBackwardWeight(dy, x, mean, reciprocalDeviation, dGamma, dBeta);
+    }
+
+    /** The gradients for the weights and for the input, one after the other. */
+    @Benchmark
+    public void layerNormBackwardApart() {
+        layerNormBackwardWeight();
+        layerNormBackwardInput();
+    }
+
+    /** The same in one call. */
+    @Benchmark
+    public void layerNormBackward() {
+        engine().layerNormBackward(dy, x, gamma, mean, reciprocalDeviation, dx, true, dGamma, dBeta);
     }
 }

@@ -29,6 +29,7 @@ public class RotaryKernels extends Workbench {
             KernelWork.memory(RotaryKernels.class, "rmsNorm", SIZES, 2 * ELEMENTS),
             KernelWork.memory(RotaryKernels.class, "rmsNormBackwardInput", SIZES + ", added", 4 * ELEMENTS),
             KernelWork.memory(RotaryKernels.class, "rmsNormBackwardWeight", SIZES, 2 * ELEMENTS),
+            KernelWork.memory(RotaryKernels.class, "rmsNormBackward", SIZES + ", both in one", 4 * ELEMENTS),
             KernelWork.memory(RotaryKernels.class, "rotary", SIZES + ", in place", 2 * ELEMENTS),
             KernelWork.products(RotaryKernels.class, "groupedAttention", HEADS, 2 * OPERATIONS),
             KernelWork.products(RotaryKernels.class, "groupedAttentionBackward", HEADS, 5 * OPERATIONS),
@@ -103,6 +104,12 @@ public class RotaryKernels extends Workbench {
     @Benchmark
     public void rmsNormBackwardWeight() {
         engine().rmsNormBackwardWeight(dy, x, root, dGamma);
+    }
+
+    /** Both in one call. */
+    @Benchmark
+    public void rmsNormBackward() {
+        engine().rmsNormBackward(dy, x, gamma, root, dx, true, dGamma);
     }
 
     /** The turn of queries; back it is the same. */

@@ -25,6 +25,16 @@ public interface NormKernels {
             Tensor dBeta);
 
     /**
+     * Both backwards of {@link #layerNorm} at once, which read dy and x together: to the bit what
+     * {@link #layerNormBackwardWeight} and {@link #layerNormBackwardInput} leave. Operands as of these.
+     */
+    default void layerNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate, Tensor dGamma, Tensor dBeta) {
+        layerNormBackwardWeight(dy, x, mean, reciprocalDeviation, dGamma, dBeta); // first, as dx may be dy
+        layerNormBackwardInput(dy, x, gamma, mean, reciprocalDeviation, dx, accumulate);
+    }
+
+    /**
      * {@code y = gamma x / sqrt(mean(x x) + epsilon)} of every C neighbours (Zhang and Sennrich 2019): x and y [N x G C],
      * gamma [C]; writes what each was multiplied by, [N G], for the backward.
      *
@@ -38,4 +48,14 @@ public interface NormKernels {
 
     /** Adds the gradient for gamma of {@link #rmsNorm}. */
     void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma);
+
+    /**
+     * Both backwards of {@link #rmsNorm} at once, as {@link #layerNormBackward}: to the bit what
+     * {@link #rmsNormBackwardWeight} and {@link #rmsNormBackwardInput} leave. Operands as of these.
+     */
+    default void rmsNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate, Tensor dGamma) {
+        rmsNormBackwardWeight(dy, x, reciprocalRoot, dGamma); // first, as dx may be dy
+        rmsNormBackwardInput(dy, x, gamma, reciprocalRoot, dx, accumulate);
+    }
 }

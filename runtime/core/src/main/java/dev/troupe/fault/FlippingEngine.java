@@ -65,6 +65,13 @@ public final class FlippingEngine extends ForwardingEngine {
     }
 
     @Override
+    public void layerNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate, Tensor dGamma, Tensor dBeta) {
+        super.layerNormBackward(dy, x, gamma, mean, reciprocalDeviation, dx, accumulate, dGamma, dBeta);
+        flips.made(FaultKind.FLIP_NORM_BIT, this, dx);
+    }
+
+    @Override
     public void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y, Tensor reciprocalRoot) {
         super.rmsNorm(residual, x, gamma, epsilon, y, reciprocalRoot);
         flips.made(FaultKind.FLIP_NORM_BIT, this, y);
@@ -74,6 +81,13 @@ public final class FlippingEngine extends ForwardingEngine {
     public void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
             boolean accumulate) {
         super.rmsNormBackwardInput(dy, x, gamma, reciprocalRoot, dx, accumulate);
+        flips.made(FaultKind.FLIP_NORM_BIT, this, dx);
+    }
+
+    @Override
+    public void rmsNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate, Tensor dGamma) {
+        super.rmsNormBackward(dy, x, gamma, reciprocalRoot, dx, accumulate, dGamma);
         flips.made(FaultKind.FLIP_NORM_BIT, this, dx);
     }
 }

@@ -162,7 +162,7 @@ final class StageTape {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
             beginBackward(layer);
-            dy = backwardInput(layer, dy);
+            dy = backwardInput(layer, dy, false);
             shares.endBackward(layer);
         }
         inputGradientDone = true;
@@ -174,7 +174,7 @@ final class StageTape {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
             beginBackward(layer);
-            dy = backwardInput(layer, dy);
+            dy = backwardInput(layer, dy, true);
             backwardWeight(layer);
             shares.endBackward(layer);
             shares.addUp(layer);
@@ -182,8 +182,8 @@ final class StageTape {
         return dy;
     }
 
-    private Tensor backwardInput(int layer, Tensor dy) {
-        Tensor dx = tapes.get(layer).backwardInput(dy);
+    private Tensor backwardInput(int layer, Tensor dy, boolean weightsFollow) {
+        Tensor dx = tapes.get(layer).backwardInput(dy, weightsFollow);
         if (dx != null) {
             watch.inputGradient(layers.range(layer).first(), number, dx);
         }

@@ -107,7 +107,7 @@ public final class EmbeddingLayer implements Layer {
 
         /** There is no gradient for token ids, so this returns null. */
         @Override
-        public Tensor backwardInput(Tensor dy) {
+        public Tensor backwardInput(Tensor dy, boolean weightsFollow) {
             outputGradient = dropout.backward(dy, microbatch);
             if (outputGradient != dy) {
                 pool.give(dy);

@@ -46,6 +46,8 @@ public abstract class Half {
     public abstract class Pass {
         /** The context of the microbatch that is under way. */
         protected MicrobatchContext microbatch;
+        /** Whether the backward for the weights comes right behind that for the input, as {@link Tape} has it. */
+        protected boolean weightsFollow;
         /** All rows of the normed input, [N x C]; null while it is given back. */
         protected Tensor normed;
         /** All rows of the gradient for f, [N x C], between the two backwards. */
@@ -125,11 +127,12 @@ public abstract class Half {
         }
 
         /** Takes over the gradient for y, and returns that for x. */
-        final Tensor backwardInput(Tensor dy) {
+        final Tensor backwardInput(Tensor dy, boolean weightsToo) {
+            weightsFollow = weightsToo;
             outputGradient = dropout.backward(dy, microbatch);
             Tensor dNormed = stream.intoSum(backwardInner(), microbatch.length());
             Tensor dx = stream.pastHalf(dy, outputGradient, microbatch.length());
-            normPass.backwardInput(dNormed, dx, true);
+            normPass.backwardInput(dNormed, dx, true, weightsFollow);
             return dx;
         }
 

@@ -164,7 +164,7 @@ public final class HeadLayer implements Layer {
 
         /** The gradient begins here, so there is none to take over and {@code dy} is null. */
         @Override
-        public Tensor backwardInput(Tensor dy) {
+        public Tensor backwardInput(Tensor dy, boolean weightsFollow) {
             // From here on the tensor of the logits holds their gradient.
             double scale = 1.0 / (targetsPerMicrobatch * microbatchesPerStep) * lossScale;
             engine.crossEntropyBackward(logits, targets, logSumExp, scale, logits);
@@ -172,7 +172,7 @@ public final class HeadLayer implements Layer {
             engine.matmul(logits, false, table.computeWeights(), false, dNormed, false);
             dNormed = stream.intoSum(dNormed, length);
             Tensor dx = pool.take(stream.extent(), length);
-            normPass.backwardInput(dNormed, dx, false);
+            normPass.backwardInput(dNormed, dx, false, weightsFollow);
             return dx;
         }
 

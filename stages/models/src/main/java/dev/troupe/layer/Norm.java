@@ -124,8 +124,16 @@ public final class Norm {
             return y;
         }
 
-        /** Takes over {@code dy}; writes the gradient for the input to dx, or adds it. */
-        void backwardInput(Tensor dy, Tensor dx, boolean accumulate) {
+        /**
+         * Takes over {@code dy}; writes the gradient for the input to dx, or adds it. Where the backward for the weights
+         * follows at once, their gradients are added to with the same kernel, and dy is given back.
+         */
+        void backwardInput(Tensor dy, Tensor dx, boolean accumulate, boolean weightsFollow) {
+            if (weightsFollow && gamma.spec().isTrained()) {
+                backward(dy, dx, accumulate);
+                pool.give(dy);
+                return;
+            }
             outputGradient = dy;
             if (beta == null) {
                 engine.rmsNormBackwardInput(dy, input, gamma.weights(), reciprocal, dx, accumulate);
@@ -134,8 +142,18 @@ public final class Norm {
             }
         }
 
+        private void backward(Tensor dy, Tensor dx, boolean accumulate) {
+            if (beta == null) {
+                engine.rmsNormBackward(dy, input, gamma.weights(), reciprocal, dx, accumulate, gamma.gradient());
+            } else {
+                engine.layerNormBackward(dy, input, gamma.weights(), mean, reciprocal, dx, accumulate,
+                        gamma.gradient(), beta.gradient());
+            }
+        }
+
+        /** What {@link #backwardInput} has left of it. */
         void backwardWeight() {
-            if (!gamma.spec().isTrained()) {
+            if (outputGradient == null || !gamma.spec().isTrained()) {
                 return;
             }
             if (beta == null) {

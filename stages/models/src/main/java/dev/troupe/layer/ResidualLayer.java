@@ -98,10 +98,10 @@ public final class ResidualLayer implements Layer {
         }
 
         @Override
-        public Tensor backwardInput(Tensor dy) {
+        public Tensor backwardInput(Tensor dy, boolean weightsFollow) {
             Tensor gradient = dy;
             for (int half = passes.size() - 1; half >= 0; half--) {
-                gradient = passes.get(half).backwardInput(gradient);
+                gradient = passes.get(half).backwardInput(gradient, weightsFollow);
             }
             return gradient;
         }

@@ -20,8 +20,14 @@ public interface Tape {
     /** Makes again what {@link #dropAllButInput} gave back, to the bit. */
     void recompute();
 
-    /** Takes over the gradient for the output and returns the gradient for the input, which its caller takes over. */
-    Tensor backwardInput(Tensor dy);
+    /**
+     * Takes over the gradient for the output and returns the gradient for the input, which its caller takes over.
+     *
+     * @param weightsFollow
+     *            whether {@link #backwardWeight} is the next call of the stage, so that gradients of weights which a kernel
+     *            makes together with those of inputs may be added to here
+     */
+    Tensor backwardInput(Tensor dy, boolean weightsFollow);
 
     /** Adds to the gradients of the parameters, and keeps nothing any more. */
     void backwardWeight();

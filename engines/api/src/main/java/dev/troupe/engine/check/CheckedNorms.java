@@ -35,6 +35,32 @@ abstract class CheckedNorms extends CheckedAttention {
     }
 
     @Override
+    public final void layerNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate, Tensor dGamma, Tensor dBeta) {
+        Operands check = of(Kernel.LAYER_NORM_BACKWARD);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor g = check.vector("gamma", gamma, in.size(1));
+        CheckedTensor centre = check.vector("mean", mean, in.size(0));
+        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
+        CheckedTensor dIn = check.like("dx", dx, in);
+        CheckedTensor dG = check.vector("dGamma", dGamma, in.size(1));
+        CheckedTensor dB = check.vector("dBeta", dBeta, in.size(1));
+        check.apart("dx", dIn, in, g);
+        check.apart("dx", dIn, centre, r);
+        if (accumulate) {
+            check.apart("dx", dIn, dOut);
+        }
+        check.apart("dGamma", dG, in, dOut, dIn);
+        check.apart("dGamma", dG, centre, r, dB);
+        check.apart("dGamma", dG, g);
+        check.apart("dBeta", dB, in, dOut, dIn);
+        check.apart("dBeta", dB, centre, r, g);
+        engine.layerNormBackward(dOut.own(), in.own(), g.own(), centre.own(), r.own(), dIn.own(), accumulate, dG.own(),
+                dB.own());
+    }
+
+    @Override
     public final void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean,
             Tensor reciprocalDeviation, Tensor dx, boolean accumulate) {
         Operands check = of(Kernel.LAYER_NORM_BACKWARD_INPUT);
@@ -111,6 +137,25 @@ abstract class CheckedNorms extends CheckedAttention {
         CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, dG));
         check.apart("dGamma", dG, in, dOut, r);
         engine.rmsNormBackwardWeight(dOut.own(), in.own(), r.own(), dG.own());
+    }
+
+    @Override
+    public final void rmsNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate, Tensor dGamma) {
+        Operands check = of(Kernel.RMS_NORM_BACKWARD);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor g = check.gammaOfNeighbours("gamma", gamma, in);
+        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, g));
+        CheckedTensor dIn = check.like("dx", dx, in);
+        CheckedTensor dG = check.like("dGamma", dGamma, g);
+        check.apart("dx", dIn, in, g, r);
+        if (accumulate) {
+            check.apart("dx", dIn, dOut);
+        }
+        check.apart("dGamma", dG, in, dOut, dIn);
+        check.apart("dGamma", dG, g, r);
+        engine.rmsNormBackward(dOut.own(), in.own(), g.own(), r.own(), dIn.own(), accumulate, dG.own());
     }
 
     /** How many norms a matrix holds, each of as many neighbours as gamma has numbers. */

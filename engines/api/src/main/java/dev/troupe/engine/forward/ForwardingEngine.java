@@ -156,6 +156,14 @@ public abstract class ForwardingEngine extends ForwardingMemory {
     }
 
     @Override
+    public void layerNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate, Tensor dGamma, Tensor dBeta) {
+        long begun = begins(Kernel.LAYER_NORM_BACKWARD);
+        engine.layerNormBackward(dy, x, gamma, mean, reciprocalDeviation, dx, accumulate, dGamma, dBeta);
+        ends(Kernel.LAYER_NORM_BACKWARD, begun);
+    }
+
+    @Override
     public void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y, Tensor reciprocalRoot) {
         long begun = begins(Kernel.RMS_NORM);
         engine.rmsNorm(residual, x, gamma, epsilon, y, reciprocalRoot);
@@ -175,6 +183,14 @@ public abstract class ForwardingEngine extends ForwardingMemory {
         long begun = begins(Kernel.RMS_NORM_BACKWARD_WEIGHT);
         engine.rmsNormBackwardWeight(dy, x, reciprocalRoot, dGamma);
         ends(Kernel.RMS_NORM_BACKWARD_WEIGHT, begun);
+    }
+
+    @Override
+    public void rmsNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate, Tensor dGamma) {
+        long begun = begins(Kernel.RMS_NORM_BACKWARD);
+        engine.rmsNormBackward(dy, x, gamma, reciprocalRoot, dx, accumulate, dGamma);
+        ends(Kernel.RMS_NORM_BACKWARD, begun);
     }
 
     @Override

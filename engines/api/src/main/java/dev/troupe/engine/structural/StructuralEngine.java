@@ -186,6 +186,12 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
+    public final void layerNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate, Tensor dGamma, Tensor dBeta) {
+        work(Kernel.LAYER_NORM_BACKWARD, Cost.NO_PRODUCT);
+    }
+
+    @Override
     public final void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y,
             Tensor reciprocalRoot) {
         work(Kernel.RMS_NORM, Cost.NO_PRODUCT);
@@ -200,6 +206,12 @@ public abstract class StructuralEngine implements Engine {
     @Override
     public final void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma) {
         work(Kernel.RMS_NORM_BACKWARD_WEIGHT, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void rmsNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate, Tensor dGamma) {
+        work(Kernel.RMS_NORM_BACKWARD, Cost.NO_PRODUCT);
     }
 
     @Override

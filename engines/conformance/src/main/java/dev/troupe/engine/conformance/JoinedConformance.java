@@ -9,7 +9,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** The promise of kernels that join several: they leave the bytes that those leave, one after another. */
+/**
+ * The promise of kernels that join several: they leave the bytes that those leave, one after another, wherever in memory
+ * their operands begin.
+ */
 abstract class JoinedConformance extends RefusalConformance {
     /** Elements before a range: such that some ranges begin at 16 bytes, as tensors do, and some do not. */
     private static final int[] MARGINS = {0, 5};
@@ -27,29 +30,36 @@ abstract class JoinedConformance extends RefusalConformance {
 
     @TestFactory
     final Stream<DynamicTest> shouldLeaveTheBytesOfTheKernelsThatAreJoined() {
-        return Stream.of(ElementwiseCases.joined()).flatMap(List::stream)
-                .map(joined -> dynamicTest(joined.kernelCase.toString(), () -> {
+        return Stream
+                .of(ElementwiseCases.joined(), NormCases.joined(), RmsNormCases.joined())
+                .flatMap(List::stream).map(joined -> dynamicTest(joined.kernelCase.toString(), () -> {
+                    byte[][] expected = null;
                     for (int threads : new int[]{1, 2}) {
                         try (Engine engine = open(threads)) {
                             for (int margin : MARGINS) {
-                                leavesTheSame(engine, joined, margin);
+                                String where = " of ranges from element %d on, %d threads".formatted(margin, threads);
+                                byte[][] apart = bytes(engine, joined.kernelCase, joined.apart, margin);
+                                byte[][] together = bytes(engine, joined.kernelCase, joined.kernelCase.kernel(),
+                                        margin);
+                                expected = expected == null ? apart : expected;
+                                assertSame(joined.kernelCase, expected, apart, where);
+                                assertSame(joined.kernelCase, expected, together, " in one call" + where);
                             }
                         }
                     }
                 }));
     }
 
-    private static void leavesTheSame(Engine engine, Joined joined, int margin) {
-        try (Trial trial = new Trial(engine, joined.kernelCase, engine.computeType(), margin)) {
-            joined.apart.call(engine, trial.tensors());
-            byte[][] apart = trial.bytes();
-            trial.reset(numbers -> numbers);
-            trial.run();
-            byte[][] together = trial.bytes();
-            for (int i = 0; i < apart.length; i++) {
-                assertArrayEquals(apart[i], together[i], joined.kernelCase + ": "
-                        + joined.kernelCase.operands().get(i).name() + " of ranges from element " + margin + " on");
-            }
+    private static byte[][] bytes(Engine engine, KernelCase kernelCase, KernelCase.Call call, int margin) {
+        try (Trial trial = new Trial(engine, kernelCase, engine.computeType(), margin)) {
+            call.call(engine, trial.tensors());
+            return trial.bytes();
+        }
+    }
+
+    private static void assertSame(KernelCase kernelCase, byte[][] expected, byte[][] found, String where) {
+        for (int i = 0; i < expected.length; i++) {
+            assertArrayEquals(expected[i], found[i], kernelCase + ": " + kernelCase.operands().get(i).name() + where);
         }
     }
 }

@@ -21,18 +21,14 @@ final class NormCases {
             for (int c : new int[]{1, 2, 17, 48, 96}) {
                 cases.add(forward(n, c, false));
                 cases.add(forward(n, c, true));
-                cases.add(backwardInput(n, c, Into.DX));
-                cases.add(backwardInput(n, c, Into.DY));
-                cases.add(backwardInput(n, c, Into.DX_ADDED));
+                for (Into into : Into.values()) {
+                    cases.add(backwardInput(n, c, into));
+                    cases.add(backward(n, c, into));
+                }
                 cases.add(backwardWeight(n, c));
             }
         }
         return cases;
-    }
-
-    /** Where the gradient for x goes. */
-    private enum Into {
-        DX, DY, DX_ADDED
     }
 
     static KernelCase forward(int n, int c, boolean isOfSum) {
@@ -75,12 +71,20 @@ final class NormCases {
     }
 
     private static KernelCase backwardInput(int n, int c, Into into) {
-        KernelCase.Builder builder = KernelCase.of("layerNormBackwardInput", "N %d C %d%s", n, c, switch (into) {
-            case DX -> "";
-            case DY -> " into dy";
-            case DX_ADDED -> " accumulate";
-        });
-        Tolerance tolerance = (truth, i) -> {
+        KernelCase.Builder builder = KernelCase.of("layerNormBackwardInput", "N %d C %d%s", n, c, into.words);
+        statistics(builder.gaussian(n * c), builder, n, c);
+        return into.operands(builder, inputGradient(c, into), n, c).run((engine, t) -> engine.layerNormBackwardInput(
+                t[4], t[0], t[1], t[2], t[3], t[into.dx(4)], into == Into.DX_ADDED));
+    }
+
+    /** Appends what all backwards for the input read but dy. */
+    private static void statistics(double[] x, KernelCase.Builder builder, int n, int c) {
+        builder.input("x", x, n, c).input("gamma", c).input("mean", means(x, n, c), n).input("reciprocalDeviation",
+                reciprocals(x, n, c), n);
+    }
+
+    private static Tolerance inputGradient(int c, Into into) {
+        return (truth, i) -> {
             double gradients = 0;
             double products = 0;
             int row = i / c;
@@ -94,35 +98,47 @@ final class NormCases {
             double added = into == Into.DX_ADDED ? Math.abs(truth.before("dx")[i]) : 0;
             return Tolerance.ofTerms(c) * (r * (g + gradients + normalizedTerms(truth, i, c) * products) + added);
         };
-        double[] x = builder.gaussian(n * c);
-        builder.input("x", x, n, c).input("gamma", c).input("mean", means(x, n, c), n).input("reciprocalDeviation",
-                reciprocals(x, n, c), n);
-        return switch (into) {
-            case DX -> builder.input("dy", n, c).output("dx", tolerance, n, c).products("x", "dy", "dx").run(
-                    (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[5], false));
-            case DY -> builder.changed("dy", tolerance, n, c).products("x", "dy").run(
-                    (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[4], false));
-            case DX_ADDED -> builder.input("dy", n, c).changed("dx", tolerance, n, c).products("x", "dy", "dx")
-                    .run(
-                            (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[5], true));
-        };
     }
 
     private static KernelCase backwardWeight(int n, int c) {
         KernelCase.Builder builder = KernelCase.of("layerNormBackwardWeight", "N %d C %d", n, c);
-        Tolerance dGamma = (truth, j) -> {
+        double[] x = builder.gaussian(n * c);
+        return builder.input("dy", n, c).input("x", x, n, c).input("mean", means(x, n, c), n)
+                .input("reciprocalDeviation", reciprocals(x, n, c), n).changed("dGamma", gammaGradient(n, c), c)
+                .changed("dBeta", Tolerance.ofSum("dBeta", n + 1), c).products("dy", "x")
+                .run((engine, t) -> engine.layerNormBackwardWeight(t[0], t[1], t[2], t[3], t[4], t[5]));
+    }
+
+    private static Tolerance gammaGradient(int n, int c) {
+        return (truth, j) -> {
             double terms = Math.abs(truth.before("dGamma")[j]);
             for (int row = 0; row < n; row++) {
                 terms += Math.abs(truth.before("dy")[row * c + j]) * normalizedTerms(truth, row * c + j, c);
             }
             return Tolerance.ofTerms(n + 1) * terms;
         };
-        Tolerance dBeta = Tolerance.ofSum("dBeta", n + 1);
-        double[] x = builder.gaussian(n * c);
-        return builder.input("dy", n, c).input("x", x, n, c).input("mean", means(x, n, c), n)
-                .input("reciprocalDeviation", reciprocals(x, n, c), n).changed("dGamma", dGamma, c)
-                .changed("dBeta", dBeta, c).products("dy", "x")
-                .run((engine, t) -> engine.layerNormBackwardWeight(t[0], t[1], t[2], t[3], t[4], t[5]));
+    }
+
+    private static KernelCase backward(int n, int c, Into into) {
+        KernelCase.Builder builder = KernelCase.of("layerNormBackward", "N %d C %d%s", n, c, into.words);
+        statistics(builder.gaussian(n * c), builder, n, c);
+        builder.changed("dGamma", gammaGradient(n, c), c).changed("dBeta", Tolerance.ofSum("dBeta", n + 1), c);
+        return into.operands(builder, inputGradient(c, into), n, c).run((engine, t) -> engine.layerNormBackward(t[6],
+                t[0], t[1], t[2], t[3], t[into.dx(6)], into == Into.DX_ADDED, t[4], t[5]));
+    }
+
+    /** Both backwards at once. */
+    static List<JoinedConformance.Joined> joined() {
+        List<JoinedConformance.Joined> cases = new ArrayList<>();
+        for (int[] sizes : new int[][]{{1, 1}, {17, 33}, {97, 96}, {40, 776}}) {
+            for (Into into : Into.values()) {
+                cases.add(new JoinedConformance.Joined(backward(sizes[0], sizes[1], into), (engine, t) -> {
+                    engine.layerNormBackwardWeight(t[6], t[0], t[2], t[3], t[4], t[5]);
+                    engine.layerNormBackwardInput(t[6], t[0], t[1], t[2], t[3], t[into.dx(6)], into == Into.DX_ADDED);
+                }));
+            }
+        }
+        return cases;
     }
 
     /** The magnitudes of the two terms of xhat = x r - mean r; an engine may multiply before it subtracts. */

@@ -22,16 +22,12 @@ final class RmsNormCases {
                 cases.add(forward(n, g, c, true));
                 for (Into into : Into.values()) {
                     cases.add(backwardInput(n, g, c, into));
+                    cases.add(backward(n, g, c, into));
                 }
                 cases.add(backwardWeight(n, g, c));
             }
         }
         return cases;
-    }
-
-    /** Where the gradient for x goes. */
-    private enum Into {
-        DX, DY, DX_ADDED
     }
 
     private static KernelCase forward(int n, int g, int c, boolean isOfSum) {
@@ -54,12 +50,15 @@ final class RmsNormCases {
     }
 
     private static KernelCase backwardInput(int n, int g, int c, Into into) {
-        KernelCase.Builder builder = KernelCase.of("rmsNormBackwardInput", "N %d G %d C %d%s", n, g, c, switch (into) {
-            case DX -> "";
-            case DY -> " into dy";
-            case DX_ADDED -> " accumulate";
-        });
-        Tolerance tolerance = (truth, i) -> {
+        KernelCase.Builder builder = KernelCase.of("rmsNormBackwardInput", "N %d G %d C %d%s", n, g, c, into.words);
+        double[] x = builder.gaussian(n * g * c);
+        builder.input("x", x, n, g * c).input("gamma", c).input("reciprocalRoot", reciprocals(x, c), n * g);
+        return into.operands(builder, inputGradient(c, into), n, g * c).run((engine, t) -> engine.rmsNormBackwardInput(
+                t[3], t[0], t[1], t[2], t[into.dx(3)], into == Into.DX_ADDED));
+    }
+
+    private static Tolerance inputGradient(int c, Into into) {
+        return (truth, i) -> {
             double r = truth.before("reciprocalRoot")[i / c];
             double products = 0;
             for (int j = i / c * c; j < (i / c + 1) * c; j++) {
@@ -68,32 +67,47 @@ final class RmsNormCases {
             double added = into == Into.DX_ADDED ? Math.abs(truth.before("dx")[i]) : 0;
             return Tolerance.ofTerms(c) * (r * (gradient(truth, i, c) + normalized(truth, i, c) * products) + added);
         };
-        double[] x = builder.gaussian(n * g * c);
-        builder.input("x", x, n, g * c).input("gamma", c).input("reciprocalRoot", reciprocals(x, c), n * g);
-        return switch (into) {
-            case DX -> builder.input("dy", n, g * c).output("dx", tolerance, n, g * c).products("x", "dy", "dx")
-                    .run((engine, t) -> engine.rmsNormBackwardInput(t[3], t[0], t[1], t[2], t[4], false));
-            case DY -> builder.changed("dy", tolerance, n, g * c).products("x", "dy")
-                    .run((engine, t) -> engine.rmsNormBackwardInput(t[3], t[0], t[1], t[2], t[3], false));
-            case DX_ADDED -> builder.input("dy", n, g * c).changed("dx", tolerance, n, g * c)
-                    .products("x", "dy", "dx")
-                    .run((engine, t) -> engine.rmsNormBackwardInput(t[3], t[0], t[1], t[2], t[4], true));
-        };
     }
 
     private static KernelCase backwardWeight(int n, int g, int c) {
         KernelCase.Builder builder = KernelCase.of("rmsNormBackwardWeight", "N %d G %d C %d", n, g, c);
-        Tolerance tolerance = (truth, j) -> {
-            double terms = Math.abs(truth.before("dGamma")[j]);
-            for (int i = j; i < n * g * c; i += c) {
-                terms += Math.abs(truth.before("dy")[i]) * normalized(truth, i, c);
-            }
-            return Tolerance.ofTerms(n * g + 1) * terms;
-        };
         double[] x = builder.gaussian(n * g * c);
         return builder.input("dy", n, g * c).input("x", x, n, g * c)
-                .input("reciprocalRoot", reciprocals(x, c), n * g).changed("dGamma", tolerance, c)
+                .input("reciprocalRoot", reciprocals(x, c), n * g).changed("dGamma", gammaGradient(n * g, c), c)
                 .products("dy", "x").run((engine, t) -> engine.rmsNormBackwardWeight(t[0], t[1], t[2], t[3]));
+    }
+
+    private static Tolerance gammaGradient(int norms, int c) {
+        return (truth, j) -> {
+            double terms = Math.abs(truth.before("dGamma")[j]);
+            for (int i = j; i < norms * c; i += c) {
+                terms += Math.abs(truth.before("dy")[i]) * normalized(truth, i, c);
+            }
+            return Tolerance.ofTerms(norms + 1) * terms;
+        };
+    }
+
+    private static KernelCase backward(int n, int g, int c, Into into) {
+        KernelCase.Builder builder = KernelCase.of("rmsNormBackward", "N %d G %d C %d%s", n, g, c, into.words);
+        double[] x = builder.gaussian(n * g * c);
+        builder.input("x", x, n, g * c).input("gamma", c).input("reciprocalRoot", reciprocals(x, c), n * g)
+                .changed("dGamma", gammaGradient(n * g, c), c);
+        return into.operands(builder, inputGradient(c, into), n, g * c).run((engine, t) -> engine.rmsNormBackward(t[4],
+                t[0], t[1], t[2], t[into.dx(4)], into == Into.DX_ADDED, t[3]));
+    }
+
+    /** Both backwards at once. */
+    static List<JoinedConformance.Joined> joined() {
+        List<JoinedConformance.Joined> cases = new ArrayList<>();
+        for (int[] sizes : new int[][]{{1, 3, 2}, {17, 5, 16}, {97, 2, 96}, {40, 1, 776}}) {
+            for (Into into : Into.values()) {
+                cases.add(new JoinedConformance.Joined(backward(sizes[0], sizes[1], sizes[2], into), (engine, t) -> {
+                    engine.rmsNormBackwardWeight(t[4], t[0], t[2], t[3]);
+                    engine.rmsNormBackwardInput(t[4], t[0], t[1], t[2], t[into.dx(4)], into == Into.DX_ADDED);
+                }));
+            }
+        }
+        return cases;
     }
 
     private static double gradient(Truth truth, int i, int c) {

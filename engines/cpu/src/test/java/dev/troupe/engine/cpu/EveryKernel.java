@@ -63,7 +63,7 @@ final class EveryKernel implements AutoCloseable {
         products("qkv", n, 3 * c);
         products("dy", n, c);
         for (String name : new String[]{"x", "normed", "projected", "attended", "residual", "normedSum", "dNormed",
-                "dProjected"}) {
+                "dProjected", "dFused"}) {
             products(name, n, c);
         }
         for (String name : new String[]{"mean", "deviation", "meanOfSum", "deviationOfSum"}) {
@@ -97,7 +97,7 @@ final class EveryKernel implements AutoCloseable {
         products("copied", n, c);
         int d = c / sizes.heads();
         for (String name : new String[]{"keys", "values", "keyGradient", "dKeys", "dValues", "normedKeys", "dRoot",
-                "turnedKeys"}) {
+                "dRootFused", "turnedKeys"}) {
             products(name, n, d);
         }
         for (String name : new String[]{"attendedTogether", "dQueries", "gated", "dGate", "dUp"}) {
@@ -149,6 +149,8 @@ final class EveryKernel implements AutoCloseable {
                 at("dBeta"));
         engine.layerNormBackwardInput(at("dNormed"), at("x"), at("gamma"), at("mean"), at("deviation"),
                 at("dProjected"), true);
+        engine.layerNormBackward(at("dNormed"), at("x"), at("gamma"), at("mean"), at("deviation"), at("dFused"), true,
+                at("dGamma"), at("dBeta"));
         engine.embeddingBackward(at("tokens"), at("dy"), t, at("dTokenTable"), at("dPositionTable"));
         engine.adamW(at("inMaster"), at("dInWeight"), at("first"), at("second"),
                 new AdamW(1e-3, 0.9, 0.95, 1e-8, 0.1, 3, 0.5));
@@ -164,6 +166,8 @@ final class EveryKernel implements AutoCloseable {
         engine.rmsNorm(null, at("keys"), at("headGamma"), 1e-5, at("normedKeys"), at("root"));
         engine.rmsNormBackwardInput(at("keyGradient"), at("keys"), at("headGamma"), at("root"), at("dRoot"), false);
         engine.rmsNormBackwardWeight(at("keyGradient"), at("keys"), at("root"), at("dHeadGamma"));
+        engine.rmsNormBackward(at("keyGradient"), at("keys"), at("headGamma"), at("root"), at("dRootFused"), false,
+                at("dHeadGamma"));
         engine.rotary(at("keys"), null, t, at("cosines"), at("sines"), false, at("turnedKeys"));
         engine.groupedAttention(at("dy"), at("keys"), at("values"), null, t, sizes.heads(), 1, Dropout.NONE,
                 at("state"), at("attendedTogether"));
@@ -192,6 +196,7 @@ final class EveryKernel implements AutoCloseable {
     /** Makes gradients small again, so that many runs in turn stay among finite numbers. */
     void settle() {
         engine.copy(at("dy"), at("dProjected"));
+        engine.copy(at("dy"), at("dFused"));
         for (String name : new String[]{"dInWeight", "dInBias", "dGamma", "dBeta", "dTokenTable",
                 "dPositionTable"}) {
             engine.fill(at(name), 0);

@@ -13,8 +13,13 @@ abstract class RowKernels extends FlatKernels {
     private static final int ROWS_OF_BLOCK = 4;
     private static final int TOKEN_THREADS = 128;
     private static final int COLUMN_THREADS = 256;
-    private static final int COLUMNS_OF_BLOCK = 32;
-    private static final int ROWS_OF_CHUNK = 256;
+    private static final int LANES = 32;
+    private static final int ROWS_OF_BACKWARD_BLOCK = COLUMN_THREADS / LANES;
+    /** The fewest rows of a chunk: those of norms are read again by the same block, and should still be at hand. */
+    private static final int ROWS_OF_CHUNK = 64;
+    private static final int ROWS_OF_NORM_CHUNK = 32;
+    private static final int MOST_CHUNKS = 1024;
+    private static final int BYTES_AT_ONCE = 16;
 
     RowKernels(Device device, DataType computeType) {
         super(device, computeType);
@@ -41,18 +46,24 @@ abstract class RowKernels extends FlatKernels {
             Tensor dx, boolean accumulate) {
         launch.ofType("layer_norm_backward").with(dy).with(x).with(gamma).with(mean).with(reciprocalDeviation).with(dx)
                 .flag(accumulate);
-        runRows(rows(x), columns(x));
+        runBackwardRows(rows(x), columns(x));
     }
 
     @Override
     public void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
             Tensor dBeta) {
-        int n = rows(x);
-        int c = columns(x);
-        long partial = chunks(n, c);
-        launch.ofType("layer_norm_chunks").with(dy).with(x).with(mean).with(reciprocalDeviation).wide(partial);
-        runColumns(n, c, partial, dGamma);
-        biasBackward(dy, dBeta);
+        Chunks chunks = new Chunks(rows(x), columns(x), ROWS_OF_NORM_CHUNK);
+        launch.ofType("layer_norm_chunks").with(dy).with(x).with(mean).with(reciprocalDeviation);
+        chunks.runColumns(dGamma, dBeta);
+    }
+
+    @Override
+    public void layerNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate, Tensor dGamma, Tensor dBeta) {
+        Chunks chunks = new Chunks(rows(x), columns(x), ROWS_OF_NORM_CHUNK);
+        launch.ofType("layer_norm_backward_both").with(dy).with(x).with(gamma).with(mean).with(reciprocalDeviation)
+                .with(dx).flag(accumulate);
+        chunks.runRows(dGamma, dBeta);
     }
 
     @Override
@@ -65,25 +76,30 @@ abstract class RowKernels extends FlatKernels {
     public void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
             boolean accumulate) {
         launch.ofType("rms_norm_backward").with(dy).with(x).with(gamma).with(reciprocalRoot).with(dx).flag(accumulate);
-        runRows(rows(reciprocalRoot), rows(gamma));
+        runBackwardRows(rows(reciprocalRoot), rows(gamma));
     }
 
     @Override
     public void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma) {
-        int n = rows(reciprocalRoot);
-        int c = rows(dGamma);
-        long partial = chunks(n, c);
-        launch.ofType("rms_norm_chunks").with(dy).with(x).with(reciprocalRoot).wide(partial);
-        runColumns(n, c, partial, dGamma);
+        Chunks chunks = new Chunks(rows(reciprocalRoot), rows(dGamma), ROWS_OF_NORM_CHUNK);
+        launch.ofType("rms_norm_chunks").with(dy).with(x).with(reciprocalRoot);
+        chunks.runColumns(dGamma, null);
+    }
+
+    @Override
+    public void rmsNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate, Tensor dGamma) {
+        Chunks chunks = new Chunks(rows(reciprocalRoot), rows(gamma), ROWS_OF_NORM_CHUNK);
+        launch.ofType("rms_norm_backward_both").with(dy).with(x).with(gamma).with(reciprocalRoot).with(dx)
+                .flag(accumulate);
+        chunks.runRows(dGamma, null);
     }
 
     @Override
     public void biasBackward(Tensor dy, Tensor dBias) {
-        int n = rows(dy);
-        int c = columns(dy);
-        long partial = chunks(n, c);
-        launch.ofType("bias_chunks").with(dy).wide(partial);
-        runColumns(n, c, partial, dBias);
+        Chunks chunks = new Chunks(rows(dy), columns(dy), ROWS_OF_CHUNK);
+        launch.ofType("bias_chunks").with(dy);
+        chunks.runColumns(dBias, null);
     }
 
     /** A warp a row. */
@@ -91,17 +107,52 @@ abstract class RowKernels extends FlatKernels {
         launch.integer(n).integer(c).run(Math.ceilDiv(n, ROWS_OF_BLOCK), ROW_THREADS);
     }
 
-    /** Scratch memory for the sums of all chunks. */
-    private long chunks(int n, int c) {
-        return launch.scratch((long) Math.ceilDiv(n, ROWS_OF_CHUNK) * c * Float.BYTES);
+    /** A warp a row, as the kernels have it that also sum up columns. */
+    private void runBackwardRows(int n, int c) {
+        launch.integer(n).integer(c).run(Math.ceilDiv(n, ROWS_OF_BACKWARD_BLOCK), COLUMN_THREADS);
     }
 
-    /** Runs the kernel that sums chunks, and adds them to the gradient. */
-    private void runColumns(int n, int c, long partial, Tensor gradient) {
-        int chunks = Math.ceilDiv(n, ROWS_OF_CHUNK);
-        launch.integer(n).integer(c).run(Math.ceilDiv(c, COLUMNS_OF_BLOCK), chunks, COLUMN_THREADS);
-        launch.of("add_chunks").wide(partial).integer(chunks).with(gradient).integer(c)
-                .run(Math.ceilDiv(c, COLUMN_THREADS), COLUMN_THREADS);
+    /** How the sums of columns over n rows are made: chunk by chunk, by the sizes alone. */
+    private final class Chunks {
+        private final int n;
+        private final int c;
+        private final int rows;
+        private final int count;
+
+        Chunks(int n, int c, int least) {
+            this.n = n;
+            this.c = c;
+            rows = least * Math.ceilDiv(n, least * MOST_CHUNKS);
+            count = Math.ceilDiv(n, rows);
+        }
+
+        /** Runs the kernel that is prepared on a block for each chunk and each tile of columns. */
+        void runColumns(Tensor gradient, Tensor second) {
+            int columnsOfTile = LANES * BYTES_AT_ONCE / computeType().elementBytes();
+            long partial = prepare(second);
+            launch.run(Math.ceilDiv(c, columnsOfTile), count, COLUMN_THREADS);
+            addTo(partial, gradient, second);
+        }
+
+        /** Runs the kernel that is prepared on a block for each chunk. */
+        void runRows(Tensor gradient, Tensor second) {
+            long partial = prepare(second);
+            launch.run(count, COLUMN_THREADS);
+            addTo(partial, gradient, second);
+        }
+
+        private long prepare(Tensor second) {
+            long partial = launch.scratch((long) count * c * (second == null ? 1 : 2) * Float.BYTES);
+            launch.wide(partial).integer(rows).integer(n).integer(c);
+            return partial;
+        }
+
+        /** Adds the sums of the chunks to one gradient, or to two. */
+        private void addTo(long partial, Tensor gradient, Tensor second) {
+            int warps = Math.min(LANES, count);
+            launch.of("add_chunks").wide(partial).integer(count).integer(warps).with(gradient).with(second).integer(c)
+                    .run(Math.ceilDiv(second == null ? c : 2 * c, LANES), warps * LANES);
+        }
     }
 
     @Override

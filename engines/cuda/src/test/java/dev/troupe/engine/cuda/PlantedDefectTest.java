@@ -40,8 +40,9 @@ class PlantedDefectTest {
             arguments.addWide(address);
             arguments.addWide(partial);
             arguments.addInteger(rows);
+            arguments.addInteger(rows);
             arguments.addInteger(COLUMNS);
-            stream.launch("bias_chunks_f32", 2, 1, THREADS, arguments);
+            stream.launch("bias_chunks_f32", 1, 1, THREADS, arguments);
             float[] sums = new float[COLUMNS];
             stream.toHost(partial, MemorySegment.ofArray(sums));
             return sums;
@@ -102,7 +103,7 @@ class PlantedDefectTest {
     void shouldFindAnArgumentThatIsMissing() {
         try (Sums sums = new Sums(Interpreted.MODULE)) {
             sums.arguments.clear();
-            fails("bias_chunks_f32 has 4 parameters, but found 0 arguments",
+            fails("bias_chunks_f32 has 5 parameters, but found 0 arguments",
                     () -> sums.stream.launch("bias_chunks_f32", 1, 1, THREADS, sums.arguments));
         }
     }

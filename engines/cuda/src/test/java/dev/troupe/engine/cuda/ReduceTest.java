@@ -31,7 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("parity")
 class ReduceTest {
     private static final int COUNT = 701;
-    private static final int FIRST = 3;
+    /** Where a range begins: at 16 bytes, and not. */
+    private static final int[] FIRST = {3, 8};
     private static final double[] SPECIAL = {0.0, -0.0, Double.NEGATIVE_INFINITY, 1e-40, -1e30};
 
     private final InterpretedDevice device = Interpreted.lateDevice();
@@ -50,6 +51,12 @@ class ReduceTest {
     }
 
     private void assertReduces(DataType type, int members, Reduction reduction) {
+        for (int first : FIRST) {
+            assertReduces(type, members, reduction, first);
+        }
+    }
+
+    private void assertReduces(DataType type, int members, Reduction reduction, int first) {
         List<Engine> engines = new ArrayList<>();
         List<Tensor> tensors = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {
@@ -63,18 +70,18 @@ class ReduceTest {
                 } else {
                     block.add(own, 0);
                 }
-                tensors.add(engines.get(member).allocate(type, Shape.of(COUNT + FIRST)));
-                engines.get(member).copyFromHost(own, tensors.get(member), (long) FIRST * type.elementBytes());
+                tensors.add(engines.get(member).allocate(type, Shape.of(COUNT + first)));
+                engines.get(member).copyFromHost(own, tensors.get(member), (long) first * type.elementBytes());
             }
             block.write(expected, 0);
             Engine last = engines.getLast();
             assertTrue(last.reaches(tensors));
             engines.forEach(engine -> last.waitFor(engine.fence()));
-            last.reduce(tensors, FIRST, tensors, FIRST, COUNT, reduction == Reduction.MAXIMUM);
+            last.reduce(tensors, first, tensors, first, COUNT, reduction == Reduction.MAXIMUM);
             for (int member = 0; member < members; member++) {
                 engines.get(member).waitFor(last.fence());
                 MemorySegment found = arena.allocate(expected.byteSize(), 8);
-                engines.get(member).copyToHost(tensors.get(member), (long) FIRST * type.elementBytes(), found);
+                engines.get(member).copyToHost(tensors.get(member), (long) first * type.elementBytes(), found);
                 assertArrayEquals(expected.toArray(ValueLayout.JAVA_BYTE), found.toArray(ValueLayout.JAVA_BYTE),
                         type + " of " + members);
             }

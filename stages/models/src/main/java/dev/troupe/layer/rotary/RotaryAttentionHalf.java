@@ -168,8 +168,8 @@ public final class RotaryAttentionHalf extends Half {
             value = pool.drop(value);
             state = pool.drop(state);
             Tensor dNormed = take(activation);
-            query.backwardInput(dNormed, false);
-            key.backwardInput(dNormed, true);
+            query.backwardInput(dNormed, false, weightsFollow);
+            key.backwardInput(dNormed, true, weightsFollow);
             values.addBackwardInput(valueGradient, dNormed, microbatch);
             return dNormed;
         }

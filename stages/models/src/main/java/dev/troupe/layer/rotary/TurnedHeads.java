@@ -55,7 +55,7 @@ final class TurnedHeads {
         private Tensor projected;
         private Tensor reciprocalRoot;
         private Tensor turned;
-        /** For the output of the norm; null without one. */
+        /** For the output of the norm, until its weights have had it; null without one. */
         private Tensor normGradient;
         private Tensor gradient;
 
@@ -89,14 +89,17 @@ final class TurnedHeads {
             return gradient;
         }
 
-        /** After the gradient was written: adds that for the normed stream to dx, or writes it. */
-        void backwardInput(Tensor dx, boolean adds) {
+        /**
+         * After the gradient was written: adds that for the normed stream to dx, or writes it.
+         *
+         * @param weightsFollow
+         *            whether {@link #backwardWeight} comes before any other backward
+         */
+        void backwardInput(Tensor dx, boolean adds, boolean weightsFollow) {
             turned = pool.drop(turned);
             turn(gradient, true);
             if (gamma != null) {
-                normGradient = gradient;
-                gradient = pool.take(shape, microbatch.length());
-                engine.rmsNormBackwardInput(normGradient, projected, gamma.weights(), reciprocalRoot, gradient, false);
+                backwardNorm(weightsFollow && gamma.spec().isTrained());
             }
             if (adds) {
                 projection.addBackwardInput(gradient, dx, microbatch);
@@ -105,9 +108,23 @@ final class TurnedHeads {
             }
         }
 
+        /** The gradient becomes that before the norm; that behind it is kept where the weights come later. */
+        private void backwardNorm(boolean both) {
+            Tensor before = pool.take(shape, microbatch.length());
+            if (both) {
+                engine.rmsNormBackward(gradient, projected, gamma.weights(), reciprocalRoot, before, false,
+                        gamma.gradient());
+                pool.give(gradient);
+            } else {
+                engine.rmsNormBackwardInput(gradient, projected, gamma.weights(), reciprocalRoot, before, false);
+                normGradient = gradient;
+            }
+            gradient = before;
+        }
+
         void backwardWeight(Tensor normed) {
             projection.backwardWeight(normed, gradient, microbatch);
-            if (gamma != null && gamma.spec().isTrained()) {
+            if (normGradient != null && gamma.spec().isTrained()) {
                 engine.rmsNormBackwardWeight(normGradient, projected, reciprocalRoot, gamma.gradient());
             }
         }
