@@ -1,6 +1,6 @@
 // Kernels that read token ids. Letters: N rows, T sequence length, C hidden size, V vocabulary size.
 #pragma once
-#include "prelude.cuh"
+#include "spans.cuh"
 
 constexpr int NOT_IN_SHARD = -1;
 constexpr int NOT_COUNTED = -2;
@@ -73,37 +73,66 @@ template <bool SUM> DEVICE float of_block(float value) {
     return value;
 }
 
-template <typename T> DEVICE void cross_entropy(const T *logits, const int *targets, float *rowLoss,
-        float *rowLogSumExp, int v) {
-    i64 row = block_index();
-    const T *own = logits + row * v;
-    float highest = -INFINITE;
-    for (int j = thread_index(); j < v; j += TOKEN_THREADS) {
-        highest = larger(highest, widened(own[j]));
-    }
-    highest = of_block<false>(highest);
-    float sum = 0;
-    for (int j = thread_index(); j < v; j += TOKEN_THREADS) {
-        sum += exponential(widened(own[j]) - highest);
-    }
-    sum = of_block<true>(sum);
-    if (thread_index() == 0) {
-        float logSum = highest + logarithm(sum);
-        int target = targets[row];
-        rowLogSumExp[row] = logSum;
-        rowLoss[row] = target < 0 ? 0.0f : logSum - widened(own[target]);
-    }
+// The gradient of a row of logits.
+template <typename T> DEVICE void logits_gradient(const T *own, int target, float logSum, float scale, T *gradient,
+        int v, bool isAligned) {
+    constexpr int W = WIDTH<T>;
+    of_row<W>(v, isAligned, thread_index(), TOKEN_THREADS, [=](Span<W> at) {
+        float values[W];
+        at.load(own, values);
+#pragma unroll
+        for (int k = 0; k < W; k++) {
+            float probability = exponential(values[k] - logSum);
+            float error = at.index(k) == target ? probability - 1 : probability;
+            values[k] = target == NOT_COUNTED ? 0.0f : scale * error;
+        }
+        at.store(gradient, values);
+    });
 }
 
-template <typename T> DEVICE void cross_entropy_backward(const T *logits, const int *targets,
-        const float *rowLogSumExp, float scale, T *dLogits, int v) {
+DEVICE float log_of_sum(float highest, float sum) {
+    return highest + logarithm(sum);
+}
+
+// The logarithm of the sum of a row's exponentials, in all threads. Exponentials are below the highest logit so far, so that a
+// row is read once; what was added before a higher one is made smaller.
+template <typename T> DEVICE float log_sum_exp(const T *own, int v, bool isAligned) {
+    constexpr int W = WIDTH<T>;
+    float highest = -INFINITE;
+    float sum = 0;
+    of_row<W>(v, isAligned, thread_index(), TOKEN_THREADS, [&](Span<W> at) {
+        float logits[W];
+        at.load(own, logits);
+        float before = highest;
+#pragma unroll
+        for (int k = 0; k < W; k++) {
+            highest = at.has(k) ? larger(highest, logits[k]) : highest;
+        }
+        sum = highest > before ? sum * exponential(before - highest) : sum;
+#pragma unroll
+        for (int k = 0; k < W; k++) {
+            sum += at.has(k) ? exponential(logits[k] - highest) : 0.0f;
+        }
+    });
+    float ofAll = of_block<false>(highest);
+    sum = of_block<true>(ofAll > highest ? sum * exponential(highest - ofAll) : sum);
+    return log_of_sum(ofAll, sum);
+}
+
+// The loss of a row and its logarithm, and with GRADIENT its logits become their gradient.
+template <typename T, bool GRADIENT> DEVICE void cross_entropy(T *logits, const int *targets, float *rowLoss,
+        float *rowLogSumExp, float scale, int v) {
     i64 row = block_index();
+    T *own = logits + row * v;
     int target = targets[row];
-    float logSum = rowLogSumExp[row];
-    for (int j = thread_index(); j < v; j += TOKEN_THREADS) {
-        float probability = exponential(widened(logits[row * v + j]) - logSum);
-        float error = j == target ? probability - 1 : probability;
-        dLogits[row * v + j] = narrowed<T>(target == NOT_COUNTED ? 0.0f : scale * error);
+    float ofTarget = target < 0 ? 0.0f : widened(own[target]); // before any thread writes a gradient
+    float logSum = log_sum_exp(own, v, aligned(logits));
+    if (thread_index() == 0) {
+        rowLogSumExp[row] = logSum;
+        rowLoss[row] = target < 0 ? 0.0f : logSum - ofTarget;
+    }
+    if (GRADIENT) {
+        logits_gradient(own, target, logSum, scale, own, v, aligned(logits));
     }
 }
 
@@ -119,13 +148,19 @@ template <typename T> DEVICE void cross_entropy_backward(const T *logits, const 
             int c) { \
         position_backward<T>(dy, sequenceLength, dPositionTable, n, c); \
     } \
-    KERNEL(TOKEN_THREADS) cross_entropy_##name(const T *logits, const int *targets, float *rowLoss, \
-            float *rowLogSumExp, int v) { \
-        cross_entropy<T>(logits, targets, rowLoss, rowLogSumExp, v); \
+    KERNEL(TOKEN_THREADS) cross_entropy_##name(T *logits, const int *targets, float *rowLoss, float *rowLogSumExp, \
+            int v) { \
+        cross_entropy<T, false>(logits, targets, rowLoss, rowLogSumExp, 0, v); \
+    } \
+    KERNEL(TOKEN_THREADS) cross_entropy_both_##name(T *logits, const int *targets, float *rowLoss, \
+            float *rowLogSumExp, float scale, int v) { \
+        cross_entropy<T, true>(logits, targets, rowLoss, rowLogSumExp, scale, v); \
     } \
     KERNEL(TOKEN_THREADS) cross_entropy_backward_##name(const T *logits, const int *targets, \
             const float *rowLogSumExp, float scale, T *dLogits, int v) { \
-        cross_entropy_backward<T>(logits, targets, rowLogSumExp, scale, dLogits, v); \
+        i64 row = block_index(); \
+        logits_gradient(logits + row * v, targets[row], rowLogSumExp[row], scale, dLogits + row * v, v, \
+                aligned(logits, dLogits)); \
     }
 TOKENS(f32, float)
 TOKENS(bf16, bf16)

@@ -15,6 +15,9 @@ public class VocabularyKernels extends Workbench {
             KernelWork.memory(VocabularyKernels.class, "embeddingBackward", ROWS, 3 * ELEMENTS),
             KernelWork.memory(VocabularyKernels.class, "crossEntropy", LOGITS, (double) N * V),
             KernelWork.memory(VocabularyKernels.class, "crossEntropyBackward", LOGITS, 2.0 * N * V),
+            KernelWork.memory(VocabularyKernels.class, "crossEntropyThenBackward", LOGITS + ", two kernels",
+                    2.0 * N * V),
+            KernelWork.memory(VocabularyKernels.class, "crossEntropyBoth", LOGITS + ", in one", 2.0 * N * V),
             KernelWork.memory(VocabularyKernels.class, "shardSum", "[%d]".formatted(N), 3.0 * N),
             KernelWork.memory(VocabularyKernels.class, "joinShards", "[%d]".formatted(N), 7.0 * N));
 
@@ -70,6 +73,19 @@ public class VocabularyKernels extends Workbench {
     @Benchmark
     public void crossEntropyBackward() {
         engine().crossEntropyBackward(logits, tokens, rowLogSumExp, 1.0 / N, dLogits);
+    }
+
+    /** Losses, and the gradient in the place of the logits. Logits that are gradients stay finite. */
+    @Benchmark
+    public void crossEntropyThenBackward() {
+        engine().crossEntropy(dLogits, tokens, rowLoss, rowLogSumExp);
+        engine().crossEntropyBackward(dLogits, tokens, rowLogSumExp, 1.0 / N, dLogits);
+    }
+
+    /** The same in one call. */
+    @Benchmark
+    public void crossEntropyBoth() {
+        engine().crossEntropyBoth(dLogits, tokens, 1.0 / N, rowLoss, rowLogSumExp);
     }
 
     /** What each row's shard has of the sum of exponentials. */

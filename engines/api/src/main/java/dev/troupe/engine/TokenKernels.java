@@ -37,6 +37,16 @@ public interface TokenKernels {
     void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits);
 
     /**
+     * {@link #crossEntropy} and {@link #crossEntropyBackward} at once, of a whole vocabulary whose logits nothing else
+     * reads: rowLoss and rowLogSumExp, [N] each, and in the place of the logits [N x V] their gradient, to the bit what
+     * those two leave.
+     */
+    default void crossEntropyBoth(Tensor logits, Tensor targets, double scale, Tensor rowLoss, Tensor rowLogSumExp) {
+        crossEntropy(logits, targets, rowLoss, rowLogSumExp);
+        crossEntropyBackward(logits, targets, rowLogSumExp, scale, logits);
+    }
+
+    /**
      * What a shard of the vocabulary has of the sum of exponentials of the whole, which is scaled so that no exponential
      * overflows: {@code sums[n] = exp(rowLogSumExp[n] - highest[n])}, all float tensors [N], where highest is the largest
      * rowLogSumExp of any shard (Shoeybi et al. 2019, section 3).

@@ -55,6 +55,11 @@ public enum Recompute {
         return this == SELECTIVE;
     }
 
+    /** Whether the backward reads what the forward made of each product with weights. */
+    boolean keepsProducts() {
+        return this != FULL;
+    }
+
     abstract void afterForward(Tape tape);
 
     abstract void beforeBackward(Tape tape);

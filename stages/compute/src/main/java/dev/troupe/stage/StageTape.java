@@ -69,6 +69,7 @@ final class StageTape {
 
     Tensor forward(Tensor input, MicrobatchContext microbatch) {
         context = microbatch;
+        startGradient(recompute.keepsProducts());
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);
@@ -86,9 +87,17 @@ final class StageTape {
         return x;
     }
 
+    /** Says whether the forward that follows leaves the head's backward its gradient. */
+    private void startGradient(boolean inForward) {
+        if (head != null) {
+            head.startsGradient(inForward);
+        }
+    }
+
     /** Lets go of each layer's activations before the next layer runs, and tells nothing to the watch. */
     Tensor forwardOnly(Tensor input, MicrobatchContext microbatch) {
         context = microbatch;
+        startGradient(false);
         watch = StageWatch.NONE;
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {

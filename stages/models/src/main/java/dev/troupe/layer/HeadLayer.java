@@ -88,8 +88,13 @@ public final class HeadLayer implements Layer {
         private final Norm.Pass normPass = norm.new Pass();
         private Tensor targets;
         private Tensor normed;
+        /** From where {@link #hasGradient} on their gradient. */
         private Tensor logits;
         private Tensor logSumExp;
+        private boolean startsGradient;
+        private boolean hasGradient;
+        /** What the gradient of each row's loss is multiplied by. */
+        private double scale;
         private double targetsPerMicrobatch;
         private Tensor losses;
         private int lossIndex;
@@ -116,7 +121,18 @@ public final class HeadLayer implements Layer {
             lossIndex = index;
         }
 
-        /** The logits of the last forward, a product tensor [N x V] that the pass keeps; null once they are gone. */
+        /**
+         * Says whether the backward is to find what the next forward makes of the logits. Their gradient may take their
+         * place in that forward then, since nothing else reads them.
+         */
+        public void startsGradient(boolean inForward) {
+            startsGradient = inForward;
+        }
+
+        /**
+         * The logits of the last forward that did not {@linkplain #startsGradient start their gradient}, a product tensor
+         * [N x V] that the pass keeps; null once they are gone.
+         */
         public Tensor logits() {
             return logits;
         }
@@ -126,20 +142,31 @@ public final class HeadLayer implements Layer {
         public Tensor forward(Tensor x, MicrobatchContext microbatch) {
             length = microbatch.length();
             normed = stream.intoWhole(normPass.forward(x, length), length);
-            Tensor rowLoss = measure();
+            scale = 1.0 / (targetsPerMicrobatch * microbatchesPerStep) * lossScale;
+            Tensor rowLoss = measure(startsGradient);
             engine.sum(rowLoss, losses, lossIndex);
             pool.give(rowLoss);
             return null;
         }
 
-        /** Returns the loss of each row; the caller gives it back. */
-        private Tensor measure() {
+        /**
+         * Returns the loss of each row; the caller gives it back.
+         *
+         * @param starts
+         *            whether the logits become their gradient, where that is known without other ranks
+         */
+        private Tensor measure(boolean starts) {
             logits = pool.take(logitsShape, length);
             engine.matmul(normed, false, table.computeWeights(), true, logits, false);
             Tensor rowLoss = pool.takeFloats(rowShape, length);
             logSumExp = pool.takeFloats(rowShape, length);
-            engine.crossEntropy(logits, targets, rowLoss, logSumExp);
-            vocabularyLoss.join(targets, rowLoss, logSumExp);
+            hasGradient = starts && vocabularyLoss.isWhole();
+            if (hasGradient) {
+                engine.crossEntropyBoth(logits, targets, scale, rowLoss, logSumExp);
+            } else {
+                engine.crossEntropy(logits, targets, rowLoss, logSumExp);
+                vocabularyLoss.join(targets, rowLoss, logSumExp);
+            }
             return rowLoss;
         }
 
@@ -159,15 +186,16 @@ public final class HeadLayer implements Layer {
         @Override
         public void recompute() {
             normed = stream.intoWhole(normPass.recompute(), length);
-            pool.give(measure());
+            pool.give(measure(true));
         }
 
         /** The gradient begins here, so there is none to take over and {@code dy} is null. */
         @Override
         public Tensor backwardInput(Tensor dy, boolean weightsFollow) {
-            // From here on the tensor of the logits holds their gradient.
-            double scale = 1.0 / (targetsPerMicrobatch * microbatchesPerStep) * lossScale;
-            engine.crossEntropyBackward(logits, targets, logSumExp, scale, logits);
+            if (!hasGradient) {
+                engine.crossEntropyBackward(logits, targets, logSumExp, scale, logits);
+                hasGradient = true;
+            }
             Tensor dNormed = pool.take(activation, length);
             engine.matmul(logits, false, table.computeWeights(), false, dNormed, false);
             dNormed = stream.intoSum(dNormed, length);

@@ -21,6 +21,11 @@ final class VocabularyLoss {
         group = context.share().group();
     }
 
+    /** Whether this rank's logits are of all tokens. */
+    boolean isWhole() {
+        return group.size() == 1;
+    }
+
     /**
      * From what {@link Engine#crossEntropy} made of this rank's shard to the same of all.
      *
@@ -32,7 +37,7 @@ final class VocabularyLoss {
      *            [N], changed
      */
     void join(Tensor targets, Tensor rowLoss, Tensor logSumExp) {
-        if (group.size() == 1) {
+        if (isWhole()) {
             return;
         }
         Tensor highest = pool.takeLike(rowLoss);

@@ -229,6 +229,20 @@ public class CheckedEngine extends CheckedNorms {
     }
 
     @Override
+    public final void crossEntropyBoth(Tensor logits, Tensor targets, double scale, Tensor rowLoss,
+            Tensor rowLogSumExp) {
+        Operands check = of(Kernel.CROSS_ENTROPY_BOTH);
+        CheckedTensor in = check.matrix("logits", logits);
+        CheckedTensor rows = check.ids("targets", targets, in.size(0));
+        CheckedTensor loss = check.vector("rowLoss", rowLoss, in.size(0));
+        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp, in.size(0));
+        check.apart("rowLoss", loss, in, logSum);
+        check.apart("rowLogSumExp", logSum, in);
+        ids.requireTargets(in.size(1), Kernel.CROSS_ENTROPY_BOTH, "targets", rows);
+        engine.crossEntropyBoth(in.own(), rows.own(), scale, loss.own(), logSum.own());
+    }
+
+    @Override
     public final void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
         Operands check = of(Kernel.SHARD_SUM);
         CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp);

@@ -299,6 +299,13 @@ public abstract class ForwardingEngine extends ForwardingMemory {
     }
 
     @Override
+    public void crossEntropyBoth(Tensor logits, Tensor targets, double scale, Tensor rowLoss, Tensor rowLogSumExp) {
+        long begun = begins(Kernel.CROSS_ENTROPY_BOTH);
+        engine.crossEntropyBoth(logits, targets, scale, rowLoss, rowLogSumExp);
+        ends(Kernel.CROSS_ENTROPY_BOTH, begun);
+    }
+
+    @Override
     public void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
         long begun = begins(Kernel.SHARD_SUM);
         engine.shardSum(rowLogSumExp, highest, sums);

@@ -280,6 +280,12 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
+    public final void crossEntropyBoth(Tensor logits, Tensor targets, double scale, Tensor rowLoss,
+            Tensor rowLogSumExp) {
+        work(Kernel.CROSS_ENTROPY_BOTH, Cost.NO_PRODUCT);
+    }
+
+    @Override
     public final void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
         work(Kernel.SHARD_SUM, Cost.NO_PRODUCT);
     }

@@ -31,7 +31,7 @@ abstract class JoinedConformance extends RefusalConformance {
     @TestFactory
     final Stream<DynamicTest> shouldLeaveTheBytesOfTheKernelsThatAreJoined() {
         return Stream
-                .of(ElementwiseCases.joined(), NormCases.joined(), RmsNormCases.joined())
+                .of(ElementwiseCases.joined(), NormCases.joined(), RmsNormCases.joined(), VocabularyCases.joined())
                 .flatMap(List::stream).map(joined -> dynamicTest(joined.kernelCase.toString(), () -> {
                     byte[][] expected = null;
                     for (int threads : new int[]{1, 2}) {

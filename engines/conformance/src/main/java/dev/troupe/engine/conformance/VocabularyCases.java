@@ -26,6 +26,7 @@ final class VocabularyCases {
                     cases.add(crossEntropy(t, v, shard));
                     cases.add(crossEntropyBackward(t, v, shard, false));
                     cases.add(crossEntropyBackward(t, v, shard, true));
+                    cases.add(crossEntropyBoth(t, v, shard));
                 }
             }
         }
@@ -84,13 +85,56 @@ final class VocabularyCases {
     private static KernelCase crossEntropy(int n, int v, boolean shard) {
         KernelCase.Builder builder = KernelCase.of("crossEntropy", "%sN %d V %d", shard ? "of a shard " : "", n, v);
         double[] logits = wideLogits(builder, n, v);
-        // The highest logit goes in and out of the logarithm; its sum of exponentials is between 1 and V.
-        Tolerance tolerance = (truth, row) -> Tolerance.FUNCTION_ROOM + Tolerance.ofTerms(v)
-                + Tolerance.ROOM * 3 * Truth.largest(logits, row * v, v);
+        Tolerance tolerance = ofLogSum(logits, v);
         builder.input("logits", logits, n, v).mayGrow(1);
         return targets(builder, n, v, shard).output("rowLoss", tolerance, n)
                 .output("rowLogSumExp", tolerance, n).products("logits")
                 .run((engine, t) -> engine.crossEntropy(t[0], t[1], t[2], t[3]));
+    }
+
+    /** The highest logit goes in and out of the logarithm; its sum of exponentials is between 1 and V. */
+    private static Tolerance ofLogSum(double[] logits, int v) {
+        return (truth, row) -> Tolerance.FUNCTION_ROOM + Tolerance.ofTerms(v)
+                + Tolerance.ROOM * 3 * Truth.largest(logits, row * v, v);
+    }
+
+    /** A probability is off by as much of itself as its exponent is off; at the target 1 is taken away. */
+    private static Tolerance ofGradient(double[] logits, double[] logSums, double scale, int v) {
+        return (truth, i) -> {
+            double exponent = Math.abs(logits[i]) + Math.abs(logSums[i / v]);
+            double probability = Math.exp(logits[i] - logSums[i / v]);
+            double taken = truth.before("targets")[i / v] == i % v ? 1 : 0;
+            return Math.abs(scale) * (probability
+                    * (Tolerance.FUNCTION_ROOM + Tolerance.ofTerms(v) + Tolerance.ROOM * 3 * exponent)
+                    + Tolerance.ROOM * taken);
+        };
+    }
+
+    private static KernelCase crossEntropyBoth(int n, int v, boolean shard) {
+        KernelCase.Builder builder = KernelCase.of("crossEntropyBoth", "%sN %d V %d", shard ? "of a shard " : "", n, v);
+        double scale = -1.0 / 3;
+        double[] logits = wideLogits(builder, n, v);
+        double[] logSums = logSums(logits, n, v);
+        Tolerance ofLogSum = ofLogSum(logits, v);
+        Tolerance ofGradient = ofGradient(logits, logSums, scale, v);
+        // The gradient is that of this very logarithm.
+        Tolerance both = (truth, i) -> ofGradient.unitsAt(truth, i)
+                + Math.abs(scale) * Math.exp(logits[i] - logSums[i / v]) * ofLogSum.unitsAt(truth, i / v);
+        return targets(builder, n, v, shard).output("rowLoss", ofLogSum, n).output("rowLogSumExp", ofLogSum, n)
+                .changed("logits", both, logits, n, v).mayGrow(1).products("logits")
+                .run((engine, t) -> engine.crossEntropyBoth(t[3], t[0], scale, t[1], t[2]));
+    }
+
+    /** Losses and the gradient at once. */
+    static List<JoinedConformance.Joined> joined() {
+        List<JoinedConformance.Joined> cases = new ArrayList<>();
+        for (int[] sizes : new int[][]{{1, 1}, {17, 97}, {33, 264}, {3, 2056}}) {
+            cases.add(new JoinedConformance.Joined(crossEntropyBoth(sizes[0], sizes[1], true), (engine, t) -> {
+                engine.crossEntropy(t[3], t[0], t[1], t[2]);
+                engine.crossEntropyBackward(t[3], t[0], t[2], -1.0 / 3, t[3]);
+            }));
+        }
+        return cases;
     }
 
     private static KernelCase.Builder targets(KernelCase.Builder builder, int n, int v, boolean shard) {
@@ -104,15 +148,7 @@ final class VocabularyCases {
         double scale = -1.0 / 3;
         double[] logits = wideLogits(builder, n, v);
         double[] logSums = logSums(logits, n, v);
-        // A probability is off by as much of itself as its exponent is off; at the target 1 is taken away.
-        Tolerance tolerance = (truth, i) -> {
-            double exponent = Math.abs(logits[i]) + Math.abs(logSums[i / v]);
-            double probability = Math.exp(logits[i] - logSums[i / v]);
-            double taken = truth.before("targets")[i / v] == i % v ? 1 : 0;
-            return Math.abs(scale) * (probability
-                    * (Tolerance.FUNCTION_ROOM + Tolerance.ofTerms(v) + Tolerance.ROOM * 3 * exponent)
-                    + Tolerance.ROOM * taken);
-        };
+        Tolerance tolerance = ofGradient(logits, logSums, scale, v);
         targets(builder, n, v, shard).input("rowLogSumExp", logSums, n);
         if (inPlace) {
             return builder.changed("logits", tolerance, logits, n, v).mayGrow(1).products("logits")

@@ -81,6 +81,9 @@ final class EveryKernel implements AutoCloseable {
         floats("rowLoss", n);
         floats("logSums", n);
         floats("shardSums", n);
+        products("logitsToGradient", n, v);
+        floats("bothLosses", n);
+        floats("bothLogSums", n);
         floats("wholeLogSums", n);
         floats("dInWeight", c, m);
         floats("dInBias", m);
@@ -136,6 +139,8 @@ final class EveryKernel implements AutoCloseable {
         engine.matmul(at("residual"), false, at("tableOperand"), true, at("logits"), false);
         engine.crossEntropy(at("logits"), at("tokens"), at("rowLoss"), at("logSums"));
         engine.crossEntropyBackward(at("logits"), at("tokens"), at("logSums"), 0.5, at("dLogits"));
+        engine.copy(at("dLogits"), at("logitsToGradient"));
+        engine.crossEntropyBoth(at("logitsToGradient"), at("tokens"), 0.5, at("bothLosses"), at("bothLogSums"));
         engine.shardSum(at("logSums"), at("rowLoss"), at("shardSums"));
         engine.copy(at("logSums"), at("wholeLogSums"));
         engine.joinShards(at("tokens"), at("logSums"), at("shardSums"), at("rowLoss"), at("wholeLogSums"));

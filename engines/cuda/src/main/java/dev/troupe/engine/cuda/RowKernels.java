@@ -188,6 +188,12 @@ abstract class RowKernels extends FlatKernels {
     }
 
     @Override
+    public void crossEntropyBoth(Tensor logits, Tensor targets, double scale, Tensor rowLoss, Tensor rowLogSumExp) {
+        launch.ofType("cross_entropy_both").with(logits).with(targets).with(rowLoss).with(rowLogSumExp).real(scale)
+                .integer(columns(logits)).run(rows(logits), TOKEN_THREADS);
+    }
+
+    @Override
     public void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
         launch.of("shard_sum").with(rowLogSumExp).with(highest).with(sums).runFlat(rows(sums));
     }
