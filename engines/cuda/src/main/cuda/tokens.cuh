@@ -6,19 +6,37 @@ constexpr int NOT_IN_SHARD = -1;
 constexpr int NOT_COUNTED = -2;
 constexpr int TOKEN_THREADS = 128;
 
+// A row of y is what comes out of one of the token table and, where there is a table of positions, one of that.
 template <typename T> DEVICE void embedding(const int *tokens, const float *tokenTable, const float *positionTable,
         int sequenceLength, T *y, int c) {
+    constexpr int W = WIDTH<T>;
     i64 row = block_index();
     i64 token = tokens[row];
     i64 place = row % sequenceLength;
-    for (int j = thread_index(); j < c; j += TOKEN_THREADS) {
-        float value = token == NOT_IN_SHARD ? 0.0f : tokenTable[token * c + j];
-        y[row * c + j] = narrowed<T>(positionTable ? value + positionTable[place * c + j] : value);
-    }
+    of_row<W>(c, aligned(tokenTable, positionTable, y), thread_index(), TOKEN_THREADS, [=](Span<W> at) {
+        float values[W] = {};
+        if (token != NOT_IN_SHARD) {
+            at.load(tokenTable + token * c, values);
+        }
+        if (positionTable) {
+            float added[W];
+            at.load(positionTable + place * c, added);
+#pragma unroll
+            for (int k = 0; k < W; k++) {
+                values[k] += added[k];
+            }
+        }
+        at.store(y + row * c, values);
+    });
 }
+
+// Of at most this many rows a block looks at all.
+constexpr int MOST_EMBEDDED = 2048;
 
 // The block of the first row with a token adds all rows of that token, in their order; the other blocks have nothing to do.
 template <typename T> DEVICE void embedding_backward(const int *tokens, const T *dy, float *dTokenTable, int n, int c) {
+    constexpr int W = WIDTH<float>;
+    __shared__ int rows[MOST_EMBEDDED + 1]; // those of the token, and last how many they are
     int row = block_index();
     int lane = lane_index();
     i64 token = tokens[row];
@@ -31,29 +49,60 @@ template <typename T> DEVICE void embedding_backward(const int *tokens, const T 
             return;
         }
     }
-    for (int first = row / WARP * WARP; first < n; first += WARP) {
-        int other = first + lane;
-        u32 same = votes(other >= row && other < n && tokens[lesser(other, n - 1)] == token);
-        for (int k = 0; k < WARP; k++) {
-            if (same >> k & 1) {
-                for (int j = thread_index(); j < c; j += TOKEN_THREADS) {
-                    dTokenTable[token * c + j] += widened(dy[(i64) (first + k) * c + j]);
+    if (thread_index() < WARP) {
+        int count = 0;
+        for (int first = row / WARP * WARP; first < n; first += WARP) {
+            int other = first + lane;
+            u32 same = votes(other >= row && other < n && tokens[lesser(other, n - 1)] == token);
+            for (int k = 0; same >> k; k++) {
+                if (same >> k & 1) {
+                    if (lane == 0) {
+                        rows[count] = first + k;
+                    }
+                    count++;
                 }
             }
         }
+        if (lane == 0) {
+            rows[MOST_EMBEDDED] = count;
+        }
     }
+    barrier();
+    int count = rows[MOST_EMBEDDED];
+    float *sums = dTokenTable + token * c;
+    of_row<W>(c, aligned(dTokenTable, dy), thread_index(), TOKEN_THREADS, [=](Span<W> at) {
+        float values[W];
+        at.load(sums, values);
+        for (int i = 0; i < count; i++) {
+            float added[W];
+            at.load(dy + (i64) rows[i] * c, added);
+#pragma unroll
+            for (int k = 0; k < W; k++) {
+                values[k] += added[k];
+            }
+        }
+        at.store(sums, values);
+    });
 }
 
 // A block a place: the rows of that place in all sequences, in their order.
 template <typename T> DEVICE void position_backward(const T *dy, int sequenceLength, float *dPositionTable, int n, int c) {
+    constexpr int W = WIDTH<float>;
     int place = block_index();
-    for (int j = thread_index(); j < c; j += TOKEN_THREADS) {
-        float sum = dPositionTable[(i64) place * c + j];
+    float *sums = dPositionTable + (i64) place * c;
+    of_row<W>(c, aligned(dPositionTable, dy), thread_index(), TOKEN_THREADS, [=](Span<W> at) {
+        float values[W];
+        at.load(sums, values);
         for (i64 row = place; row < n; row += sequenceLength) {
-            sum += widened(dy[row * c + j]);
+            float added[W];
+            at.load(dy + row * c, added);
+#pragma unroll
+            for (int k = 0; k < W; k++) {
+                values[k] += added[k];
+            }
         }
-        dPositionTable[(i64) place * c + j] = sum;
-    }
+        at.store(sums, values);
+    });
 }
 
 // Combines what the warps of a block found; the same in all threads.

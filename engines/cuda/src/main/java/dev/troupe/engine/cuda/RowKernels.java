@@ -12,6 +12,7 @@ abstract class RowKernels extends FlatKernels {
     private static final int ROW_THREADS = 128;
     private static final int ROWS_OF_BLOCK = 4;
     private static final int TOKEN_THREADS = 128;
+    private static final int MOST_EMBEDDED = 2048;
     private static final int COLUMN_THREADS = 256;
     private static final int LANES = 32;
     private static final int ROWS_OF_BACKWARD_BLOCK = COLUMN_THREADS / LANES;
@@ -166,8 +167,12 @@ abstract class RowKernels extends FlatKernels {
             Tensor dPositionTable) {
         int n = rows(dy);
         int c = columns(dy);
-        launch.ofType("embedding_backward").with(tokens).with(dy).with(dTokenTable).integer(n).integer(c)
-                .run(n, TOKEN_THREADS);
+        // The block of a row looks at all rows before it, so these are few; what was added before comes first in the sum.
+        for (long first = 0; first < n; first += MOST_EMBEDDED) {
+            int count = (int) Math.min(MOST_EMBEDDED, n - first);
+            launch.ofType("embedding_backward").with(tokens, first).with(dy, first * c).with(dTokenTable).integer(count)
+                    .integer(c).run(count, TOKEN_THREADS);
+        }
         if (dPositionTable != null) {
             launch.ofType("position_backward").with(dy).integer(sequenceLength).with(dPositionTable).integer(n)
                     .integer(c).run(sequenceLength, TOKEN_THREADS);
