@@ -9,6 +9,8 @@ struct alignas(16) __attribute__((may_alias)) Bytes16 {
 struct alignas(8) __attribute__((may_alias)) Bytes8 {
     u32 x, y;
 };
+// Of a structure of floats the compiler moves half at a time.
+typedef float Float4Vector __attribute__((vector_size(16), may_alias));
 
 // Numbers of a type in 16 bytes.
 template <typename T> constexpr int WIDTH = 16 / sizeof(T);
@@ -28,18 +30,19 @@ DEVICE u32 packed(const float *two) {
 template <int W> DEVICE void load_wide(const float *from, float (&values)[W]) {
 #pragma unroll
     for (int k = 0; k < W; k += 4) {
-        Bytes16 four = *(const Bytes16 *) (from + k);
-        values[k] = __builtin_bit_cast(float, four.x);
-        values[k + 1] = __builtin_bit_cast(float, four.y);
-        values[k + 2] = __builtin_bit_cast(float, four.z);
-        values[k + 3] = __builtin_bit_cast(float, four.w);
+        Float4Vector four = *(const Float4Vector *) (from + k);
+        values[k] = four[0];
+        values[k + 1] = four[1];
+        values[k + 2] = four[2];
+        values[k + 3] = four[3];
+        // All of them are used here, so that they are loaded together and not with the numbers of the other way.
+        asm volatile("" : "+f"(values[k]), "+f"(values[k + 1]), "+f"(values[k + 2]), "+f"(values[k + 3]));
     }
 }
 template <int W> DEVICE void store_wide(float *to, const float (&values)[W]) {
 #pragma unroll
     for (int k = 0; k < W; k += 4) {
-        *(Bytes16 *) (to + k) = {__builtin_bit_cast(u32, values[k]), __builtin_bit_cast(u32, values[k + 1]),
-                __builtin_bit_cast(u32, values[k + 2]), __builtin_bit_cast(u32, values[k + 3])};
+        *(Float4Vector *) (to + k) = Float4Vector{values[k], values[k + 1], values[k + 2], values[k + 3]};
     }
 }
 DEVICE void load_wide(const bf16 *from, float (&values)[4]) {
