@@ -159,7 +159,7 @@ public interface Memory {
 
     /**
      * Copies bytes of a tensor of any engine to the same place in a tensor of this one without the host, where both are in
-     * the memory of one device, and may return before it is done. It begins at once, whatever the two engines still have
+     * the memory of one device or of devices that reach each other's, and may return before it is done. It begins at once, whatever the two engines still have
      * to do: the source has been written, and nothing uses the target, until the fence that is returned is reached.
      *
      * @param source
@@ -176,15 +176,15 @@ public interface Memory {
 
     /**
      * What is asked of this engine from here on begins once a fence of an engine of this process is reached. Where both
-     * compute on one device the caller does not wait. Any thread.
+     * compute on devices of one kind the caller does not wait. Any thread.
      */
     default void waitFor(Fence other) {
         other.await();
     }
 
     /**
-     * Whether {@link #reduce} takes these tensors, each of an engine of this process: all are in the memory of this engine's
-     * device, and {@code FLOAT32} or {@code BFLOAT16}.
+     * Whether {@link #reduce} takes these tensors, each of an engine of this process: all are in memory that this engine's
+     * device reads and writes, its own or that of a peer, and {@code FLOAT32} or {@code BFLOAT16}.
      */
     default boolean reaches(List<Tensor> tensors) {
         return false;

@@ -8,12 +8,13 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Tensor;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
 /**
- * A group whose members are threads of this process and compute late on one device: it adds up there, and no byte comes to
- * the host. The members' threads meet, but wait for none of the device's work: what one member asks after the meeting
+ * A group whose members are threads of this process and compute late on one device, or on devices that reach each other's
+ * memory: it adds up there, and no byte comes to the host. The members' threads meet, but wait for none of the device's work: what one member asks after the meeting
  * begins behind the fences of the others. Sums have the order and the bits of the other groups.
  *
  * <p>A member reads the others' tensors behind fences that they took when they came, and its own work goes on behind fences
@@ -26,8 +27,8 @@ final class DeviceGroup {
     private final Engine engine;
     private final Object[] left;
     private final List<Tensor> tensors;
-    /** Whether the members' tensors are on one device; null until the first of them was seen. */
-    private Boolean isOnOneDevice;
+    /** Whether each member's device reaches the tensors of all; null until the first of them was seen. */
+    private Boolean isReached;
 
     /** What a member leaves: a tensor, and the point from which on it may be read. */
     private record Offer(Tensor tensor, Fence fence) {
@@ -46,11 +47,12 @@ final class DeviceGroup {
                 || tensor.dataType() != DataType.FLOAT32 && tensor.dataType() != DataType.BFLOAT16) {
             return false;
         }
-        if (isOnOneDevice == null) {
+        if (isReached == null) {
             meet(tensor, 0, 0);
-            isOnOneDevice = engine.reaches(tensors);
+            group.exchange(engine.reaches(tensors), left, 0, 0); // a device may reach some of the others, and not all
+            isReached = Arrays.stream(left).allMatch(Boolean.TRUE::equals);
         }
-        return isOnOneDevice;
+        return isReached;
     }
 
     /** As {@link CollectiveGroup#allReduce}. */

@@ -118,7 +118,7 @@ abstract class FlatKernels implements Engine {
     @Override
     public Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
         CudaTensor own = CudaTensor.of(target);
-        if (!(source instanceof CudaTensor other) || other.device() != own.device()) {
+        if (!(source instanceof CudaTensor other) || !own.device().reaches(other.device())) {
             return Optional.empty();
         }
         copies.copy(other.address() + byteOffset, own.address() + byteOffset, byteCount);
@@ -133,7 +133,7 @@ abstract class FlatKernels implements Engine {
     @Override
     public boolean reaches(List<Tensor> tensors) {
         return tensors.size() <= MOST_MEMBERS && tensors.stream()
-                .allMatch(tensor -> tensor instanceof CudaTensor other && other.device() == memory.device()
+                .allMatch(tensor -> tensor instanceof CudaTensor other && memory.device().reaches(other.device())
                         && (tensor.dataType() == DataType.FLOAT32 || tensor.dataType() == DataType.BFLOAT16));
     }
 

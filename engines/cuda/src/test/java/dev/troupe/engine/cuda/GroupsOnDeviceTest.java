@@ -33,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -41,6 +42,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -86,7 +88,8 @@ class GroupsOnDeviceTest {
         private final Zero zero;
         private final boolean sequence;
         private final boolean onDevice;
-        private final InterpretedDevice device = Interpreted.lateDevice();
+        /** One for all ranks, or one for each. */
+        private final List<InterpretedDevice> devices;
         private final DataType computeType;
         private final CyclicBarrier barrier;
         private final List<SharedGroup> tensorGroups;
@@ -97,6 +100,12 @@ class GroupsOnDeviceTest {
         private int copies;
 
         Grid(int tensor, int data, Zero zero, boolean sequence, DataType computeType, boolean onDevice) {
+            this(tensor, data, zero, sequence, computeType, onDevice, List.of(Interpreted.lateDevice()));
+        }
+
+        Grid(int tensor, int data, Zero zero, boolean sequence, DataType computeType, boolean onDevice,
+                List<InterpretedDevice> devices) {
+            this.devices = devices;
             this.tensor = tensor;
             this.data = data;
             this.zero = zero;
@@ -138,7 +147,7 @@ class GroupsOnDeviceTest {
         }
 
         private void play(int rank, HuggingFaceModel model) throws Exception {
-            Engine own = Interpreted.on(device, computeType);
+            Engine own = Interpreted.on(devices.get(rank % devices.size()), computeType);
             // Where one rank fails it leaves its groups, so that no other waits for it.
             try (CollectiveGroup shards = tensorGroups.get(rank / tensor).join(rank % tensor, 0);
                     CollectiveGroup replicas = dataGroups.get(rank % tensor).join(rank / tensor, 0);
@@ -206,15 +215,15 @@ class GroupsOnDeviceTest {
         private void unhindered(int rank, Runnable work) throws Exception {
             barrier.await(DEADLINE.toSeconds(), TimeUnit.SECONDS);
             if (rank == 0) {
-                waits -= device.waits();
-                copies -= device.copiesToHost();
+                waits -= devices.stream().mapToInt(InterpretedDevice::waits).sum();
+                copies -= devices.stream().mapToInt(InterpretedDevice::copiesToHost).sum();
             }
             barrier.await(DEADLINE.toSeconds(), TimeUnit.SECONDS);
             work.run();
             barrier.await(DEADLINE.toSeconds(), TimeUnit.SECONDS);
             if (rank == 0) {
-                waits += device.waits();
-                copies += device.copiesToHost();
+                waits += devices.stream().mapToInt(InterpretedDevice::waits).sum();
+                copies += devices.stream().mapToInt(InterpretedDevice::copiesToHost).sum();
             }
             barrier.await(DEADLINE.toSeconds(), TimeUnit.SECONDS);
         }
@@ -266,8 +275,18 @@ class GroupsOnDeviceTest {
 
     private static void assertSameBits(int tensor, int data, Zero zero, boolean sequence, DataType computeType)
             throws Exception {
-        Grid expected = new Grid(tensor, data, zero, sequence, computeType, false).train();
-        Grid found = new Grid(tensor, data, zero, sequence, computeType, true).train();
+        assertSameBits(new Grid(tensor, data, zero, sequence, computeType, false).train(),
+                new Grid(tensor, data, zero, sequence, computeType, true).train());
+    }
+
+    @Test
+    void shouldGiveThemOnDevicesThatReachEachOther() throws Exception {
+        List<InterpretedDevice> devices = Interpreted.machine(2, List.of(Set.of(0, 1)));
+        assertSameBits(new Grid(2, 1, Zero.NONE, true, DataType.FLOAT32, false).train(),
+                new Grid(2, 1, Zero.NONE, true, DataType.FLOAT32, true, devices).train());
+    }
+
+    private static void assertSameBits(Grid expected, Grid found) {
         assertEquals(expected.losses, found.losses);
         assertEquals(expected.weights.keySet(), found.weights.keySet());
         expected.weights.forEach((name, bytes) -> assertArrayEquals(bytes, found.weights.get(name), name));

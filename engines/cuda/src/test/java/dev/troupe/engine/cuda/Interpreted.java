@@ -8,8 +8,10 @@ import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.cuda.blas.StandInCublasLt;
 import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.cuda.ptx.PtxModule;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /** Engines on the interpreter, each with orders of its own. */
@@ -58,6 +60,16 @@ final class Interpreted {
     /** A device that does nothing before somebody waits. */
     static InterpretedDevice lateDevice() {
         return InterpretedDevice.late(MODULE, ORDERS);
+    }
+
+    /**
+     * Late devices of a machine, two or more.
+     *
+     * @param bridges
+     *            the ordinals of devices that reach each other's memory
+     */
+    static List<InterpretedDevice> machine(int count, List<Set<Integer>> bridges) {
+        return InterpretedDevice.machine(MODULE, ORDERS, count, bridges);
     }
 
     static Engine engine(DataType computeType) {

@@ -11,4 +11,10 @@ public interface Device {
 
     /** A queue of work on this device, with nothing in it. The caller closes it. */
     DeviceStream openStream();
+
+    /**
+     * Whether the streams of this device, copies and kernels, read and write memory of a device of this process: the device
+     * itself, or a peer. Where it is one, they may from now on.
+     */
+    boolean reaches(Device other);
 }

@@ -56,8 +56,8 @@ public interface DeviceStream extends AutoCloseable {
     Fence fence();
 
     /**
-     * What is asked of this stream from here on begins once a fence of a stream of the same device is reached; the caller
-     * does not wait. For any other fence it does.
+     * What is asked of this stream from here on begins once a fence of a stream of a device of this process is reached; the
+     * caller does not wait. For any other fence it does.
      */
     void waitFor(Fence fence);
 

@@ -26,6 +26,8 @@ public final class DriverDevice implements Device {
     private final Driver driver;
     private final Gpus.Gpu gpu;
     private final long context;
+    private final long pool;
+    private final DriverPeers peers;
     private final long module;
     private final MethodHandle setCurrent;
     private final MethodHandle getFunction;
@@ -41,7 +43,7 @@ public final class DriverDevice implements Device {
         getFunction = driver.function("cuModuleGetFunction", ADDRESS, JAVA_LONG, ADDRESS);
         MethodHandle retain = driver.function("cuDevicePrimaryCtxRetain", ADDRESS, JAVA_INT);
         MethodHandle load = driver.function("cuModuleLoadData", ADDRESS, ADDRESS);
-        MethodHandle pool = driver.function("cuDeviceGetDefaultMemPool", ADDRESS, JAVA_INT);
+        MethodHandle defaultPool = driver.function("cuDeviceGetDefaultMemPool", ADDRESS, JAVA_INT);
         MethodHandle setAttribute = driver.function("cuMemPoolSetAttribute", JAVA_LONG, JAVA_INT, ADDRESS);
         context = driver.ask("open " + gpu, result -> (int) retain.invokeExact(result, gpu.ordinal()));
         makeCurrent();
@@ -50,11 +52,12 @@ public final class DriverDevice implements Device {
             module = driver.ask("compile the kernels for " + gpu, result -> (int) load.invokeExact(result, text));
             // What is freed stays with the process, since a step takes what the one before has freed.
             MemorySegment all = local.allocateFrom(JAVA_LONG, -1L);
-            long ofGpu = driver.ask("find the memory pool of " + gpu,
-                    result -> (int) pool.invokeExact(result, gpu.ordinal()));
+            pool = driver.ask("find the memory pool of " + gpu,
+                    result -> (int) defaultPool.invokeExact(result, gpu.ordinal()));
             driver.call("set the memory pool of " + gpu,
-                    () -> (int) setAttribute.invokeExact(ofGpu, RELEASE_THRESHOLD, all));
+                    () -> (int) setAttribute.invokeExact(pool, RELEASE_THRESHOLD, all));
         }
+        peers = new DriverPeers(driver, this);
     }
 
     @Override
@@ -66,6 +69,26 @@ public final class DriverDevice implements Device {
     public DeviceStream openStream() {
         makeCurrent();
         return new DriverStream(driver, this);
+    }
+
+    @Override
+    public boolean reaches(Device other) {
+        return other == this || other instanceof DriverDevice peer && peers.reaches(peer);
+    }
+
+    /** Its number in the driver's order. */
+    int ordinal() {
+        return gpu.ordinal();
+    }
+
+    /** The driver's handle of the primary context. */
+    long context() {
+        return context;
+    }
+
+    /** The driver's handle of the pool that its streams allocate from. */
+    long pool() {
+        return pool;
     }
 
     /** Its events that measure time. */

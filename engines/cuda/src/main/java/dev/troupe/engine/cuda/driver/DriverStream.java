@@ -235,16 +235,16 @@ final class DriverStream implements DeviceStream {
 
     @Override
     public void waitFor(Fence fence) {
-        if (fence instanceof StreamFence other && other.device() == device) {
+        if (fence instanceof StreamFence other) {
             other.holdUp(this);
         } else {
             fence.await();
         }
     }
 
-    /** Holds up another stream of the device until this one has reached a number. */
+    /** Holds up another stream, of this device or another, until this one has reached a number. */
     private void holdUp(DriverStream other, long number) {
-        device.makeCurrent();
+        other.device.makeCurrent();
         synchronized (recorded) { // an event that is reached is recorded anew
             for (Recorded behind : recorded) {
                 if (behind.number == number) {
@@ -261,10 +261,6 @@ final class DriverStream implements DeviceStream {
 
         StreamFence(long number) {
             this.number = number;
-        }
-
-        DriverDevice device() {
-            return device;
         }
 
         void holdUp(DriverStream other) {

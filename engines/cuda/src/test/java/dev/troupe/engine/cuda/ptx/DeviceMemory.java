@@ -1,8 +1,10 @@
 package dev.troupe.engine.cuda.ptx;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The memory of an interpreted GPU. Each allocation has an end beyond which there is nothing, and holds no numbers until it
@@ -12,11 +14,14 @@ import java.util.TreeMap;
  */
 final class DeviceMemory {
     private static final long FIRST = 0x7f_0000_0000L;
+    private static final long BETWEEN_DEVICES = 1L << 40;
     private static final long ALIGNMENT = 256;
     private static final byte UNWRITTEN = -1;
 
     private final TreeMap<Long, Allocation> allocations = new TreeMap<>();
-    private long next = FIRST;
+    /** Of other devices, which this one reads and writes. */
+    private final List<DeviceMemory> reached = new CopyOnWriteArrayList<>();
+    private long next;
     private Allocation last = new Allocation(0, new byte[0]);
 
     /** Neighbouring bytes of the device. */
@@ -24,6 +29,16 @@ final class DeviceMemory {
         boolean holds(long from, long size) {
             return from >= address && from + size <= address + bytes.length;
         }
+    }
+
+    /** Of a device of a machine: all addresses of a machine are apart. */
+    DeviceMemory(int ordinal) {
+        next = FIRST + ordinal * BETWEEN_DEVICES;
+    }
+
+    /** What lies in another memory is found here too, from now on. */
+    void reach(DeviceMemory other) {
+        reached.add(other);
     }
 
     synchronized long allocate(long size) {
@@ -46,8 +61,16 @@ final class DeviceMemory {
         return allocations.size();
     }
 
-    /** The allocation that holds these bytes, or null. */
-    synchronized Allocation find(long address, long size) {
+    /** The allocation that holds these bytes, here or where this device reaches; or null. */
+    Allocation find(long address, long size) {
+        Allocation found = own(address, size);
+        for (int i = 0; found == null && i < reached.size(); i++) {
+            found = reached.get(i).own(address, size);
+        }
+        return found;
+    }
+
+    private synchronized Allocation own(long address, long size) {
         Allocation found = last;
         if (!found.holds(address, size)) {
             Map.Entry<Long, Allocation> entry = allocations.floorEntry(address);

@@ -13,11 +13,14 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 /**
  * A GPU that interprets the PTX of a module: the very text that a driver would be given. Its streams do all they are asked
@@ -36,9 +39,14 @@ public final class InterpretedDevice implements Device {
     private final PtxModule module;
     private final Random random;
     private final boolean isLate;
-    private final DeviceMemory memory = new DeviceMemory();
-    /** Held by all that the device does, since its streams wait for each other. */
-    private final Object lock = new Object();
+    private final int ordinal;
+    private final DeviceMemory memory;
+    /** The ordinals of devices that share a bridge, and so may reach each other. */
+    private final List<Set<Integer>> bridges;
+    /** The devices whose memory is reached, since somebody has asked whether it is. */
+    private final Set<InterpretedDevice> reached = new HashSet<>();
+    /** Held by all that the devices of a machine do, since their streams wait for each other. */
+    private final Object lock;
     private final Map<Long, Stream> streams = new ConcurrentHashMap<>();
     private int waits;
     private int copiesToHost;
@@ -48,18 +56,51 @@ public final class InterpretedDevice implements Device {
 
     /** A GPU with nothing in its memory, whose orders are drawn from numbers. */
     public InterpretedDevice(PtxModule module, Random random) {
-        this(module, random, false);
+        this(module, random, false, 0, List.of(), new Object());
     }
 
-    private InterpretedDevice(PtxModule module, Random random, boolean isLate) {
+    private InterpretedDevice(PtxModule module, Random random, boolean isLate, int ordinal,
+            List<Set<Integer>> bridges, Object lock) {
         this.module = module;
         this.random = random;
         this.isLate = isLate;
+        this.ordinal = ordinal;
+        this.bridges = bridges;
+        this.lock = lock;
+        this.memory = new DeviceMemory(ordinal);
     }
 
     /** The same, but its streams do nothing before somebody waits. */
     public static InterpretedDevice late(PtxModule module, Random random) {
-        return new InterpretedDevice(module, random, true);
+        return new InterpretedDevice(module, random, true, 0, List.of(), new Object());
+    }
+
+    /**
+     * Late devices of a machine.
+     *
+     * @param bridges
+     *            the ordinals of devices that reach each other's memory, once they are asked whether they do
+     */
+    public static List<InterpretedDevice> machine(PtxModule module, Random random, int count,
+            List<Set<Integer>> bridges) {
+        Object lock = new Object();
+        return IntStream.range(0, count)
+                .mapToObj(ordinal -> new InterpretedDevice(module, random, true, ordinal, bridges, lock)).toList();
+    }
+
+    @Override
+    public boolean reaches(Device other) {
+        if (other == this) {
+            return true;
+        }
+        boolean isPeer = other instanceof InterpretedDevice peer && peer.lock == lock
+                && bridges.stream().anyMatch(bridge -> bridge.containsAll(List.of(ordinal, peer.ordinal)));
+        synchronized (lock) {
+            if (isPeer && reached.add((InterpretedDevice) other)) {
+                memory.reach(((InterpretedDevice) other).memory);
+            }
+        }
+        return isPeer;
     }
 
     @Override
@@ -300,7 +341,7 @@ public final class InterpretedDevice implements Device {
 
         @Override
         public void waitFor(Fence fence) {
-            if (fence instanceof StreamFence other && other.device() == InterpretedDevice.this) {
+            if (fence instanceof StreamFence other && other.machine() == lock) {
                 ask(other::reach);
             } else {
                 fence.await();
@@ -360,8 +401,8 @@ public final class InterpretedDevice implements Device {
                 this.number = number;
             }
 
-            InterpretedDevice device() {
-                return InterpretedDevice.this;
+            Object machine() {
+                return lock;
             }
 
             /** The device comes to it. */

@@ -1,0 +1,69 @@
+package dev.troupe.engine.cuda.driver;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.troupe.engine.cuda.device.DeviceException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The GPUs of this process whose memory a GPU reads and writes itself, by NVLink or PCIe (CUDA Driver API, Peer Context
+ * Memory Access). Access is allowed for memory of a context and for that of a pool apart: tensors are of the latter.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class DriverPeers {
+    /** {@code CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED} */
+    private static final int ALREADY_ENABLED = 704;
+    /** {@code CU_MEM_LOCATION_TYPE_DEVICE} */
+    private static final int ON_DEVICE = 1;
+    /** {@code CU_MEM_ACCESS_FLAGS_PROT_READWRITE} */
+    private static final int READ_AND_WRITE = 3;
+
+    private final Driver driver;
+    private final DriverDevice device;
+    private final MethodHandle canAccess;
+    private final MethodHandle enable;
+    private final MethodHandle setAccess;
+    /** Of each GPU that was asked for. */
+    private final Map<DriverDevice, Boolean> reached = new ConcurrentHashMap<>();
+
+    DriverPeers(Driver driver, DriverDevice device) {
+        this.driver = driver;
+        this.device = device;
+        canAccess = driver.function("cuDeviceCanAccessPeer", ADDRESS, JAVA_INT, JAVA_INT);
+        enable = driver.function("cuCtxEnablePeerAccess", JAVA_LONG, JAVA_INT);
+        setAccess = driver.function("cuMemPoolSetAccess", JAVA_LONG, ADDRESS, JAVA_LONG);
+    }
+
+    /** Whether the device reaches the memory of another one; where it may, access is allowed at the first question. */
+    boolean reaches(DriverDevice peer) {
+        Boolean known = reached.get(peer);
+        return known != null ? known : reached.computeIfAbsent(peer, this::allow);
+    }
+
+    private boolean allow(DriverDevice peer) {
+        try {
+            if (driver.ask("say whether " + device + " reaches " + peer,
+                    result -> (int) canAccess.invokeExact(result, device.ordinal(), peer.ordinal())) == 0) {
+                return false;
+            }
+            device.makeCurrent();
+            driver.isDone("let " + device + " reach " + peer, () -> (int) enable.invokeExact(peer.context(), 0),
+                    ALREADY_ENABLED);
+            try (Arena local = Arena.ofConfined()) {
+                MemorySegment access = local.allocateFrom(JAVA_INT, ON_DEVICE, device.ordinal(), READ_AND_WRITE);
+                driver.call("let " + device + " reach the memory pool of " + peer,
+                        () -> (int) setAccess.invokeExact(peer.pool(), access, 1L));
+            }
+            return true;
+        } catch (DeviceException refused) { // tensors go by way of the host, as between GPUs that are no peers
+            return false;
+        }
+    }
+}
