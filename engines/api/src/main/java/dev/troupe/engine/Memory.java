@@ -9,13 +9,35 @@ import java.util.Optional;
  *
  * <p>Order: an engine does what it is asked in the order of the calls. It may do so late: a call that returns nothing may
  * have its effect after it has returned ({@link #computesLate}), and a {@link #fence} says when. {@link #toHost} and
- * {@link #fromHost}, which begin at a fence, and {@link #takeFrom} alone are outside that order.
+ * {@link #fromHost}, which begin at a fence, {@link #takeFrom}, {@link #toShared} and {@link #fromShared} alone are outside
+ * that order.
  *
  * <p>Thread rule: {@link #allocate} is called by one thread at a time, which calls the kernels too. Copies may run on
  * another thread meanwhile, on tensors no kernel is using; {@link #fence}, {@link #instants}, {@link #toHost},
- * {@link #fromHost} and {@link #takeFrom} are for any thread.
+ * {@link #fromHost}, {@link #takeFrom} and the methods of shared memory are for any thread.
  */
 public interface Memory {
+    /**
+     * Memory of a device that engines of several processes of one machine copy to and from. It is the device's, and of no
+     * engine: all engines of the device in this process use it, and it stays when they are closed.
+     */
+    interface Shared extends AutoCloseable {
+        /** The longest {@link #handle}, in bytes. */
+        int MOST_HANDLE_BYTES = 1024;
+
+        long byteCount();
+
+        /** What another process {@linkplain Memory#openShared opens} it by. */
+        byte[] handle();
+
+        /**
+         * Ends its use in this process: no copy to it or from it is under way. The process that has shared it closes it when
+         * all others have closed it or ended. Closing twice has no effect.
+         */
+        @Override
+        void close();
+    }
+
     /**
      * Whether tensors hold values, which kernels compute. Where they do not, nothing need be loaded, and what is read means
      * nothing.
@@ -171,6 +193,53 @@ public interface Memory {
      *             where the bytes are not whole elements of both tensors
      */
     default Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
+        return Optional.empty();
+    }
+
+    /**
+     * Memory of this engine's device, of which nothing is known, that other processes of the machine can open. The caller
+     * closes it. It is not in {@link #allocatedBytes}.
+     *
+     * @return empty where engines of this kind share none
+     * @throws IllegalStateException
+     *             where the device refuses; the message says why, and the engine serves as before
+     */
+    default Optional<Shared> share(long byteCount) {
+        return Optional.empty();
+    }
+
+    /**
+     * Memory that an engine of another process of the machine has shared. The caller closes it.
+     *
+     * @return empty where this engine's device does not reach it
+     * @throws IllegalStateException
+     *             where the device refuses; the message says why, and the engine serves as before
+     */
+    default Optional<Shared> openShared(byte[] handle) {
+        return Optional.empty();
+    }
+
+    /**
+     * Copies bytes of a tensor to shared memory, and may return before it is done. It begins at once, whatever this engine
+     * still has to do: the tensor has been written. Copies to and from shared memory are done in the order of the calls.
+     *
+     * @param target
+     *            that an engine of the same device in this process has shared or opened
+     * @return reached once the bytes are there for every process; empty, and nothing is copied, where the way is by the host
+     * @throws IllegalArgumentException
+     *             where the bytes are not whole elements of the tensor, or not in the memory
+     */
+    default Optional<Fence> toShared(Tensor source, long byteOffset, long byteCount, Shared target,
+            long targetOffset) {
+        return Optional.empty();
+    }
+
+    /**
+     * Copies bytes of shared memory to a tensor, which nothing uses until the fence that is returned is reached; all else as
+     * of {@link #toShared}.
+     */
+    default Optional<Fence> fromShared(Shared source, long sourceOffset, Tensor target, long byteOffset,
+            long byteCount) {
         return Optional.empty();
     }
 

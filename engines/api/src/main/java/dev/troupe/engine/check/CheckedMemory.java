@@ -22,6 +22,8 @@ abstract class CheckedMemory implements Engine {
     private final Operands ofToHost = new Operands(this, "toHost");
     private final Operands ofFromHost = new Operands(this, "fromHost");
     private final Operands ofTakeFrom = new Operands(this, "takeFrom");
+    private final Operands ofToShared = new Operands(this, "toShared");
+    private final Operands ofFromShared = new Operands(this, "fromShared");
     private final Operands ofReduce = new Operands(this, "reduce");
     private final Operands ofHostMemory = new Operands(this, "hostMemory");
     private volatile boolean isClosed;
@@ -157,6 +159,48 @@ abstract class CheckedMemory implements Engine {
         return own.dataType() == DataType.INT32
                 ? Optional.empty()
                 : engine.takeFrom(other.own(), own.own(), byteOffset, byteCount);
+    }
+
+    @Override
+    public final Optional<Shared> share(long byteCount) {
+        if (byteCount <= 0) {
+            throw new IllegalArgumentException("share: at least one byte was expected, but found " + byteCount);
+        }
+        return engine.share(byteCount);
+    }
+
+    @Override
+    public final Optional<Shared> openShared(byte[] handle) {
+        return engine.openShared(handle);
+    }
+
+    /** Empty of ids, as {@link #hostMemory} is. */
+    @Override
+    public final Optional<Fence> toShared(Tensor source, long byteOffset, long byteCount, Shared target,
+            long targetOffset) {
+        CheckedTensor own = ofToShared.bytes("source", source, byteOffset, byteCount);
+        requireInside("toShared", target, targetOffset, byteCount);
+        return own.dataType() == DataType.INT32
+                ? Optional.empty()
+                : engine.toShared(own.own(), byteOffset, byteCount, target, targetOffset);
+    }
+
+    /** Empty of ids, as {@link #hostMemory} is. */
+    @Override
+    public final Optional<Fence> fromShared(Shared source, long sourceOffset, Tensor target, long byteOffset,
+            long byteCount) {
+        CheckedTensor own = ofFromShared.bytes("target", target, byteOffset, byteCount);
+        requireInside("fromShared", source, sourceOffset, byteCount);
+        return own.dataType() == DataType.INT32
+                ? Optional.empty()
+                : engine.fromShared(source, sourceOffset, own.own(), byteOffset, byteCount);
+    }
+
+    private static void requireInside(String method, Shared memory, long offset, long byteCount) {
+        if (offset < 0 || byteCount > memory.byteCount() - offset) {
+            throw new IllegalArgumentException("%s: %d bytes from %d must be within the %d bytes of shared memory"
+                    .formatted(method, byteCount, offset, memory.byteCount()));
+        }
     }
 
     @Override

@@ -133,6 +133,28 @@ abstract class ForwardingMemory implements Engine {
     }
 
     @Override
+    public Optional<Shared> share(long byteCount) {
+        return engine.share(byteCount);
+    }
+
+    @Override
+    public Optional<Shared> openShared(byte[] handle) {
+        return engine.openShared(handle);
+    }
+
+    @Override
+    public Optional<Fence> toShared(Tensor source, long byteOffset, long byteCount, Shared target,
+            long targetOffset) {
+        return engine.toShared(source, byteOffset, byteCount, target, targetOffset);
+    }
+
+    @Override
+    public Optional<Fence> fromShared(Shared source, long sourceOffset, Tensor target, long byteOffset,
+            long byteCount) {
+        return engine.fromShared(source, sourceOffset, target, byteOffset, byteCount);
+    }
+
+    @Override
     public void waitFor(Fence other) {
         engine.waitFor(other);
     }

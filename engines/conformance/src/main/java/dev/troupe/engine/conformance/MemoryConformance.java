@@ -11,6 +11,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Fence.Instants;
+import dev.troupe.engine.Memory;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.digest.BitHash;
@@ -21,6 +22,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -157,6 +159,39 @@ abstract class MemoryConformance {
             assertThrows(IllegalArgumentException.class,
                     () -> engine.takeFrom(source, target, 0, (ELEMENTS + 1L) * width));
             assertThrows(IllegalArgumentException.class, () -> engine.takeFrom(source, target, 1, width));
+        }
+    }
+
+    /** Another process opens it, which a test of one process cannot; copies to it and from it are the same. */
+    @Test
+    final void shouldCopyToAndFromSharedMemoryWhereItHasSuch() {
+        int width = engine.parameterType().elementBytes();
+        Optional<Memory.Shared> made = engine.share(100L * width);
+        if (made.isEmpty()) {
+            return;
+        }
+        try (Memory.Shared shared = made.get();
+                Tensor source = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS));
+                Tensor target = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS));
+                Tensor ids = engine.allocate(DataType.INT32, Shape.of(ELEMENTS))) {
+            assertEquals(100L * width, shared.byteCount());
+            assertTrue(shared.handle().length <= Memory.Shared.MOST_HANDLE_BYTES);
+            HostMemory.write(engine, source, ones(ELEMENTS));
+            engine.fence().await();
+            engine.toShared(source, 0, 40L * width, shared, 60L * width).orElseThrow();
+            engine.fromShared(shared, 60L * width, target, 3L * width, 40L * width).orElseThrow().await();
+            double[] expected = new double[ELEMENTS];
+            Arrays.fill(expected, 3, 43, 1);
+            assertArrayEquals(expected, HostMemory.read(engine, target), "in the order of the calls");
+            assertTrue(engine.toShared(ids, 0, 4, shared, 0).isEmpty(), "ids come by copies of the host");
+            assertTrue(engine.fromShared(shared, 0, ids, 0, 4).isEmpty(), "ids come by copies of the host");
+            for (long[] range : new long[][]{{1, width, 0}, {0, 98L * width, 0}, {0, 2L * width, 99L * width},
+                    {0, width, -width}, {0, width, Long.MAX_VALUE}}) {
+                assertThrows(IllegalArgumentException.class,
+                        () -> engine.toShared(source, range[0], range[1], shared, range[2]));
+                assertThrows(IllegalArgumentException.class,
+                        () -> engine.fromShared(shared, range[2], target, range[0], range[1]));
+            }
         }
     }
 

@@ -26,7 +26,8 @@ import java.util.Random;
  * refused by name.
  *
  * <p>Of some seeds it shows {@link Engine#hostMemory} where the other engine does, as a device does that shares the host's
- * memory; of the others it shows none, and takes from tensors of late engines, as if all were on one device.
+ * memory; of the others it shows none, takes from tensors of late engines, and shares memory with late engines of other
+ * processes, as if all were on one device.
  *
  * <p>Thread rule: that of {@link Engine}.
  */
@@ -36,6 +37,8 @@ public final class LateEngine implements InvocationHandler {
     private final Engine engine;
     private final LateWork work;
     private final boolean sharesMemory;
+    /** The end of the last copy of shared memory, after which the next begins. */
+    private Fence lastOfShared = Fence.REACHED;
 
     private LateEngine(Engine engine, Random random) {
         this.engine = engine;
@@ -79,6 +82,11 @@ public final class LateEngine implements InvocationHandler {
             case "fromHost" -> fromHost((MemorySegment) args[0], (LateTensor) args[1], (long) args[2],
                     (Fence) args[3]);
             case "takeFrom" -> takeFrom((Tensor) args[0], (LateTensor) args[1], (long) args[2], (long) args[3]);
+            case "share" -> sharesMemory ? Optional.empty() : Optional.of(LateShared.make((long) args[0]));
+            case "openShared" -> sharesMemory ? Optional.empty() : LateShared.open((byte[]) args[0]);
+            case "toShared" -> toShared((LateTensor) args[0], (long) args[1], (long) args[2], args[3], (long) args[4]);
+            case "fromShared" -> fromShared(args[0], (long) args[1], (LateTensor) args[2], (long) args[3],
+                    (long) args[4]);
             case "allocatedBytes" -> {
                 work.finish();
                 yield call(method, args);
@@ -190,6 +198,28 @@ public final class LateEngine implements InvocationHandler {
         MemorySegment bytes = MemorySegment.ofArray(new byte[Math.toIntExact(byteCount)]);
         other.owner().toHost(other, byteOffset, bytes, Fence.REACHED).await();
         return Optional.of(fromHost(bytes, target, byteOffset, Fence.REACHED));
+    }
+
+    private Optional<Fence> toShared(LateTensor source, long byteOffset, long byteCount, Object target,
+            long targetOffset) {
+        if (sharesMemory || !(target instanceof LateShared shared)) {
+            return Optional.empty();
+        }
+        synchronized (work) {
+            lastOfShared = toHost(source, byteOffset, shared.slice(targetOffset, byteCount), lastOfShared);
+            return Optional.of(lastOfShared);
+        }
+    }
+
+    private Optional<Fence> fromShared(Object source, long sourceOffset, LateTensor target, long byteOffset,
+            long byteCount) {
+        if (sharesMemory || !(source instanceof LateShared shared)) {
+            return Optional.empty();
+        }
+        synchronized (work) {
+            lastOfShared = fromHost(shared.slice(sourceOffset, byteCount), target, byteOffset, lastOfShared);
+            return Optional.of(lastOfShared);
+        }
     }
 
     /** Called by a tensor: it ends in the order of the calls. */

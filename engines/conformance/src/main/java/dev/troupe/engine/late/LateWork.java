@@ -31,7 +31,7 @@ final class LateWork {
         final String name;
         private final List<LateTensor> uses;
         private final Runnable work;
-        private boolean isDone;
+        boolean isDone;
 
         Job(String name, List<LateTensor> uses, Runnable work) {
             this.name = name;
@@ -54,14 +54,15 @@ final class LateWork {
 
     /** A copy at a fence. */
     static final class Copy extends Job {
-        private final Job after;
+        /** Null once it is done. */
+        private Job after;
         private final boolean writesTensor;
         private final Runnable begin;
         private boolean hasBegun;
 
         /**
          * @param after
-         *            the work that it comes after; null where that is done
+         *            the work that it comes after, in order or another copy; null where that is done
          * @param begin
          *            is run as soon as that is done
          */
@@ -108,7 +109,7 @@ final class LateWork {
     /** Takes in a copy; returns the fence at its end. */
     synchronized Fence ask(Copy copy) {
         requireWhole();
-        boolean isBefore = copy.after != null && !copy.after.isDone;
+        boolean isBefore = copy.after != null && !copy.after.isDone && !(copy.after instanceof Copy);
         for (Job job : ordered) {
             LateTensor shared = isBefore ? null : job.shared(copy);
             if (shared != null) {
@@ -187,8 +188,22 @@ final class LateWork {
     private void run(Job job) {
         guarded(job.work);
         job.isDone = true;
-        if (job instanceof Copy) {
+        if (job instanceof Copy copy) {
+            copy.after = null;
             copies.remove(job);
+            beginCopies();
+        }
+    }
+
+    private void finish(Copy copy) {
+        if (copy.after instanceof Copy before && !before.isDone) {
+            finish(before);
+        }
+        while (!copy.hasBegun && !ordered.isEmpty()) {
+            runNext();
+        }
+        if (!copy.isDone) {
+            run(copy);
         }
     }
 
@@ -262,12 +277,7 @@ final class LateWork {
         public void await() {
             synchronized (LateWork.this) {
                 if (job instanceof Copy copy) {
-                    while (!copy.hasBegun && !ordered.isEmpty()) {
-                        runNext();
-                    }
-                    if (!job.isDone) {
-                        run(copy);
-                    }
+                    finish(copy);
                 } else {
                     while (!job.isDone && !ordered.isEmpty()) {
                         runNext();

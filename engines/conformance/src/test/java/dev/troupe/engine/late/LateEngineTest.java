@@ -9,11 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Memory;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngineProvider;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -83,6 +85,38 @@ class LateEngineTest {
             drawn.copyToHost(first, 0, MemorySegment.ofArray(found));
             assertArrayEquals(new float[]{2, 5, 2}, found);
         }
+    }
+
+    @Test
+    void shouldCopySharedMemoryInTheOrderOfTheCalls() {
+        int shares = 0;
+        for (long seed = 0; seed < 20; seed++) {
+            try (Engine drawn = late(seed)) {
+                Optional<Memory.Shared> shared = drawn.share(12);
+                if (shared.isEmpty()) {
+                    continue;
+                }
+                shares++;
+                Tensor one = drawn.allocate(DataType.FLOAT32, Shape.of(3));
+                Tensor other = drawn.allocate(DataType.FLOAT32, Shape.of(3));
+                Tensor target = drawn.allocate(DataType.FLOAT32, Shape.of(3));
+                drawn.fill(one, 2);
+                drawn.fill(other, 3);
+                drawn.fence().await();
+                drawn.toShared(one, 0, 12, shared.get(), 0).orElseThrow();
+                drawn.fromShared(shared.get(), 0, target, 0, 12).orElseThrow();
+                drawn.toShared(other, 0, 12, shared.get(), 0).orElseThrow();
+                Fence last = drawn.fromShared(shared.get(), 4, target, 4, 8).orElseThrow();
+                for (int look = 0; !last.isReached(); look++) {
+                    assertTrue(look < 1000, "the fence is not reached");
+                }
+                float[] found = new float[3];
+                drawn.copyToHost(target, 0, MemorySegment.ofArray(found));
+                assertArrayEquals(new float[]{2, 3, 3}, found, "seed " + seed);
+                shared.get().close();
+            }
+        }
+        assertTrue(shares > 5, shares + " of 20 seeds share memory");
     }
 
     @Test

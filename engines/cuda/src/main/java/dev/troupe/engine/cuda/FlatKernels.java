@@ -10,6 +10,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.cuda.device.SharedAllocation;
 import dev.troupe.engine.digest.BitHash;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -122,6 +123,35 @@ abstract class FlatKernels implements Engine {
             return Optional.empty();
         }
         copies.copy(other.address() + byteOffset, own.address() + byteOffset, byteCount);
+        return Optional.of(copies.fence());
+    }
+
+    @Override
+    public Optional<Shared> share(long byteCount) {
+        return Optional.of(memory.device().share(byteCount));
+    }
+
+    @Override
+    public Optional<Shared> openShared(byte[] handle) {
+        return memory.device().openShared(handle).map(Shared.class::cast);
+    }
+
+    @Override
+    public Optional<Fence> toShared(Tensor source, long byteOffset, long byteCount, Shared target, long targetOffset) {
+        if (!(target instanceof SharedAllocation shared) || shared.device() != memory.device()) {
+            return Optional.empty();
+        }
+        copies.copy(CudaTensor.of(source).address() + byteOffset, shared.address() + targetOffset, byteCount);
+        return Optional.of(copies.fence());
+    }
+
+    @Override
+    public Optional<Fence> fromShared(Shared source, long sourceOffset, Tensor target, long byteOffset,
+            long byteCount) {
+        if (!(source instanceof SharedAllocation shared) || shared.device() != memory.device()) {
+            return Optional.empty();
+        }
+        copies.copy(shared.address() + sourceOffset, CudaTensor.of(target).address() + byteOffset, byteCount);
         return Optional.of(copies.fence());
     }
 

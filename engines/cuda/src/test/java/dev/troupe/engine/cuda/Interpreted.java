@@ -72,6 +72,11 @@ final class Interpreted {
         return InterpretedDevice.machine(MODULE, ORDERS, count, bridges);
     }
 
+    /** One late GPU, as each of several processes has it. */
+    static List<InterpretedDevice> processes(int count) {
+        return InterpretedDevice.processes(MODULE, ORDERS, count);
+    }
+
     static Engine engine(DataType computeType) {
         return on(device(), computeType);
     }

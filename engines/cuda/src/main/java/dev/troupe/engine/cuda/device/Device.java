@@ -1,5 +1,7 @@
 package dev.troupe.engine.cuda.device;
 
+import java.util.Optional;
+
 /**
  * What can run the engine's kernels: a GPU behind its driver, or an interpreter of the same PTX.
  *
@@ -17,4 +19,20 @@ public interface Device {
      * itself, or a peer. Where it is one, they may from now on.
      */
     boolean reaches(Device other);
+
+    /**
+     * Memory of this device that other processes can open, beside that of its streams.
+     *
+     * @throws DeviceException
+     *             where the driver refuses
+     */
+    SharedAllocation share(long bytes);
+
+    /**
+     * Memory that another process has shared; empty where it is of a device that this one does not reach.
+     *
+     * @throws DeviceException
+     *             where the driver refuses
+     */
+    Optional<SharedAllocation> openShared(byte[] handle);
 }

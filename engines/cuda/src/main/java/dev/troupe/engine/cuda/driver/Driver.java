@@ -43,7 +43,7 @@ final class Driver {
     private final MethodHandle errorString;
     private volatile boolean isLost;
 
-    private Driver(SymbolLookup library) {
+    Driver(SymbolLookup library) {
         this.library = library;
         this.procAddress = library.find("cuGetProcAddress_v2")
                 .map(symbol -> handle(symbol, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG, ADDRESS));

@@ -7,10 +7,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import dev.troupe.engine.cuda.device.Gpus;
+import dev.troupe.engine.cuda.device.SharedAllocation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -28,6 +30,8 @@ public final class DriverDevice implements Device {
     private final long context;
     private final long pool;
     private final DriverPeers peers;
+    /** Null until somebody shares memory, since a driver of before 2021 has no functions for it. */
+    private DriverSharing sharing;
     private final long module;
     private final MethodHandle setCurrent;
     private final MethodHandle getFunction;
@@ -74,6 +78,23 @@ public final class DriverDevice implements Device {
     @Override
     public boolean reaches(Device other) {
         return other == this || other instanceof DriverDevice peer && peers.reaches(peer);
+    }
+
+    @Override
+    public SharedAllocation share(long bytes) {
+        return sharing().share(bytes);
+    }
+
+    @Override
+    public Optional<SharedAllocation> openShared(byte[] handle) {
+        return sharing().open(handle);
+    }
+
+    private synchronized DriverSharing sharing() {
+        if (sharing == null) {
+            sharing = new DriverSharing(driver, this, peers);
+        }
+        return sharing;
     }
 
     /** Its number in the driver's order. */

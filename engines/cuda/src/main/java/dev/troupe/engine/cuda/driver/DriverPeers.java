@@ -47,10 +47,15 @@ final class DriverPeers {
         return known != null ? known : reached.computeIfAbsent(peer, this::allow);
     }
 
+    /** Whether the device may reach the memory of the GPU of an ordinal. */
+    boolean mayReach(int ordinal) {
+        return driver.ask("say whether " + device + " reaches GPU " + ordinal,
+                result -> (int) canAccess.invokeExact(result, device.ordinal(), ordinal)) != 0;
+    }
+
     private boolean allow(DriverDevice peer) {
         try {
-            if (driver.ask("say whether " + device + " reaches " + peer,
-                    result -> (int) canAccess.invokeExact(result, device.ordinal(), peer.ordinal())) == 0) {
+            if (!mayReach(peer.ordinal())) {
                 return false;
             }
             device.makeCurrent();

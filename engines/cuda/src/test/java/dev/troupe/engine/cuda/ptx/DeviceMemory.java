@@ -44,9 +44,14 @@ final class DeviceMemory {
     synchronized long allocate(long size) {
         byte[] bytes = new byte[Math.toIntExact(size)];
         Arrays.fill(bytes, UNWRITTEN);
+        return place(bytes);
+    }
+
+    /** Gives bytes an address here, which may be those of another device too. */
+    synchronized long place(byte[] bytes) {
         long address = next;
         allocations.put(address, new Allocation(address, bytes));
-        next = (address + size + 2 * ALIGNMENT) / ALIGNMENT * ALIGNMENT; // with nothing between
+        next = (address + bytes.length + 2 * ALIGNMENT) / ALIGNMENT * ALIGNMENT; // with nothing between
         return address;
     }
 

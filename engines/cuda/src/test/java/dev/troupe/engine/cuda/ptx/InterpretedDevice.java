@@ -5,17 +5,17 @@ import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.cuda.device.Arguments;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.cuda.device.SharedAllocation;
 import dev.troupe.engine.cuda.ptx.DeviceMemory.Allocation;
 import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,17 +30,17 @@ import java.util.stream.IntStream;
  * <p>Thread rule: any thread; launches run one at a time.
  */
 public final class InterpretedDevice implements Device {
-    private static final int LARGEST_SHARED_MEMORY = 48 << 10;
     /** The handle of the next stream, of any device. */
     private static final AtomicLong HANDLES = new AtomicLong(0x5100);
     /** The device that a library's calls of a thread are for. */
     private static final ThreadLocal<InterpretedDevice> CURRENT = new ThreadLocal<>();
 
-    private final PtxModule module;
     private final Random random;
     private final boolean isLate;
     private final int ordinal;
     private final DeviceMemory memory;
+    private final SharedGpu shared;
+    private final Grids grids;
     /** The ordinals of devices that share a bridge, and so may reach each other. */
     private final List<Set<Integer>> bridges;
     /** The devices whose memory is reached, since somebody has asked whether it is. */
@@ -56,23 +56,24 @@ public final class InterpretedDevice implements Device {
 
     /** A GPU with nothing in its memory, whose orders are drawn from numbers. */
     public InterpretedDevice(PtxModule module, Random random) {
-        this(module, random, false, 0, List.of(), new Object());
+        this(module, random, false, 0, List.of(), new Object(), new SharedGpu());
     }
 
     private InterpretedDevice(PtxModule module, Random random, boolean isLate, int ordinal,
-            List<Set<Integer>> bridges, Object lock) {
-        this.module = module;
+            List<Set<Integer>> bridges, Object lock, SharedGpu shared) {
         this.random = random;
         this.isLate = isLate;
         this.ordinal = ordinal;
         this.bridges = bridges;
         this.lock = lock;
+        this.shared = shared;
         this.memory = new DeviceMemory(ordinal);
+        this.grids = new Grids(module, memory, random);
     }
 
     /** The same, but its streams do nothing before somebody waits. */
     public static InterpretedDevice late(PtxModule module, Random random) {
-        return new InterpretedDevice(module, random, true, 0, List.of(), new Object());
+        return new InterpretedDevice(module, random, true, 0, List.of(), new Object(), new SharedGpu());
     }
 
     /**
@@ -85,7 +86,28 @@ public final class InterpretedDevice implements Device {
             List<Set<Integer>> bridges) {
         Object lock = new Object();
         return IntStream.range(0, count)
-                .mapToObj(ordinal -> new InterpretedDevice(module, random, true, ordinal, bridges, lock)).toList();
+                .mapToObj(
+                        ordinal -> new InterpretedDevice(module, random, true, ordinal, bridges, lock, new SharedGpu()))
+                .toList();
+    }
+
+    /** One late GPU, as each of several processes has it. */
+    public static List<InterpretedDevice> processes(PtxModule module, Random random, int count) {
+        SharedGpu shared = new SharedGpu();
+        return IntStream.range(0, count).mapToObj(
+                _ -> new InterpretedDevice(module, random, true, 0, List.of(), new Object(), shared)).toList();
+    }
+
+    @Override
+    public SharedAllocation share(long bytes) {
+        requireDevice();
+        return shared.share(this, memory, bytes);
+    }
+
+    @Override
+    public Optional<SharedAllocation> openShared(byte[] handle) {
+        requireDevice();
+        return shared.open(this, memory, handle);
     }
 
     @Override
@@ -170,52 +192,6 @@ public final class InterpretedDevice implements Device {
     /** Bytes of the device, for such work. */
     public MemorySegment memory(long address, long bytes) {
         return segment(address, bytes);
-    }
-
-    private byte[] parameters(String name, Arguments arguments) {
-        PtxKernel kernel;
-        synchronized (module) {
-            kernel = module.kernel(name);
-        }
-        if (arguments.count() != kernel.parameterBytes().length) {
-            throw new PtxFault("%s has %d parameters, but found %d arguments".formatted(name,
-                    kernel.parameterBytes().length, arguments.count()));
-        }
-        return bytes(kernel, arguments);
-    }
-
-    private void launch(String name, int columns, int rows, int threads, byte[] parameters) {
-        synchronized (module) {
-            PtxKernel kernel = module.kernel(name);
-            if (kernel.sharedBytes() > LARGEST_SHARED_MEMORY) {
-                throw new PtxFault(name + " needs " + kernel.sharedBytes() + " bytes of shared memory, above 48 KiB");
-            }
-            if (threads % Warp.LANES != 0 || threads < 1 || columns < 1 || rows < 1 || rows > 65535) {
-                throw new PtxFault(
-                        "%s: no grid is %d x %d blocks of %d threads".formatted(name, columns, rows, threads));
-            }
-            Block block = new Block(kernel, memory, parameters, threads, columns);
-            List<Integer> places = new ArrayList<>();
-            for (int i = 0; i < columns * rows; i++) {
-                places.add(i);
-            }
-            Collections.shuffle(places, random);
-            places.forEach(place -> block.run(place % columns, place / columns, random));
-        }
-    }
-
-    private static byte[] bytes(PtxKernel kernel, Arguments arguments) {
-        byte[] bytes = new byte[8 * arguments.count()];
-        int at = 0;
-        for (int i = 0; i < arguments.count(); i++) {
-            int size = kernel.parameterBytes()[i];
-            at = Math.ceilDiv(at, size) * size;
-            for (int part = 0; part < size; part++) {
-                bytes[at + part] = (byte) (arguments.bits(i) >>> 8 * part);
-            }
-            at += size;
-        }
-        return bytes;
     }
 
     private MemorySegment segment(long address, long bytes) {
@@ -320,8 +296,8 @@ public final class InterpretedDevice implements Device {
 
         @Override
         public void launch(String kernel, int columns, int rows, int threads, Arguments arguments) {
-            byte[] parameters = parameters(kernel, arguments);
-            ask(() -> InterpretedDevice.this.launch(kernel, columns, rows, threads, parameters));
+            byte[] parameters = grids.parameters(kernel, arguments);
+            ask(() -> grids.launch(kernel, columns, rows, threads, parameters));
         }
 
         @Override

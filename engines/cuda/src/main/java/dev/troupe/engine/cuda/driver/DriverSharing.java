@@ -1,0 +1,162 @@
+package dev.troupe.engine.cuda.driver;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import dev.troupe.engine.cuda.device.Device;
+import dev.troupe.engine.cuda.device.DeviceException;
+import dev.troupe.engine.cuda.device.SharedAllocation;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * Memory of a GPU that processes share by CUDA IPC (CUDA Driver API, Memory Management). It is allocated apart: the driver
+ * gives no handle of memory of a pool. A handle is that of the driver, behind the UUID of the GPU, which another process may
+ * know under another ordinal, and in front of the size.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class DriverSharing {
+    /** {@code CU_IPC_HANDLE_SIZE} */
+    static final int HANDLE_BYTES = 64;
+    private static final int UUID_BYTES = 16;
+    private static final int WHOLE_BYTES = UUID_BYTES + HANDLE_BYTES + Long.BYTES;
+    /** {@code CUipcMemHandle}, which a function takes as a value and not by its address. */
+    private static final StructLayout HANDLE = MemoryLayout
+            .structLayout(MemoryLayout.sequenceLayout(HANDLE_BYTES, JAVA_BYTE).withName("reserved"));
+    /** {@code CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS}, the only flag there is. */
+    private static final int LAZY_ENABLE_PEER_ACCESS = 1;
+
+    private final Driver driver;
+    private final DriverDevice device;
+    private final DriverPeers peers;
+    private final MethodHandle allocate;
+    private final MethodHandle free;
+    private final MethodHandle getHandle;
+    private final MethodHandle openHandle;
+    private final MethodHandle closeHandle;
+    private final MethodHandle count;
+    private final MethodHandle getUuid;
+
+    DriverSharing(Driver driver, DriverDevice device, DriverPeers peers) {
+        this.driver = driver;
+        this.device = device;
+        this.peers = peers;
+        allocate = driver.function("cuMemAlloc_v2", ADDRESS, JAVA_LONG);
+        free = driver.function("cuMemFree_v2", JAVA_LONG);
+        getHandle = driver.function("cuIpcGetMemHandle", ADDRESS, JAVA_LONG);
+        openHandle = driver.function("cuIpcOpenMemHandle_v2", ADDRESS, HANDLE, JAVA_INT);
+        closeHandle = driver.function("cuIpcCloseMemHandle", JAVA_LONG);
+        count = driver.function("cuDeviceGetCount", ADDRESS);
+        getUuid = driver.function("cuDeviceGetUuid_v2", ADDRESS, JAVA_INT);
+    }
+
+    SharedAllocation share(long bytes) {
+        device.makeCurrent();
+        long address = driver.ask("allocate " + bytes + " bytes to share on " + device,
+                result -> (int) allocate.invokeExact(result, bytes));
+        byte[] handle = new byte[WHOLE_BYTES];
+        try (Arena local = Arena.ofConfined()) {
+            MemorySegment ofDriver = local.allocate(HANDLE);
+            driver.call("share memory of " + device + " with other processes",
+                    () -> (int) getHandle.invokeExact(ofDriver, address));
+            MemorySegment whole = MemorySegment.ofArray(handle).copyFrom(uuid(device.ordinal(), local));
+            MemorySegment.copy(ofDriver, 0, whole, UUID_BYTES, HANDLE_BYTES);
+            whole.set(JAVA_LONG_UNALIGNED, UUID_BYTES + HANDLE_BYTES, bytes);
+        } catch (DeviceException refused) {
+            driver.call("free memory", () -> (int) free.invokeExact(address));
+            throw refused;
+        }
+        return new Part(address, bytes, handle, free);
+    }
+
+    Optional<SharedAllocation> open(byte[] handle) {
+        if (handle.length != WHOLE_BYTES) {
+            throw new DeviceException("a handle of shared memory must have " + WHOLE_BYTES + " bytes, but found "
+                    + handle.length);
+        }
+        device.makeCurrent();
+        try (Arena local = Arena.ofConfined()) {
+            MemorySegment whole = MemorySegment.ofArray(handle);
+            OptionalInt owner = ordinalOf(whole.asSlice(0, UUID_BYTES), local);
+            if (owner.isEmpty() || owner.getAsInt() != device.ordinal() && !peers.mayReach(owner.getAsInt())) {
+                return Optional.empty();
+            }
+            MemorySegment ofDriver = local.allocate(HANDLE).copyFrom(whole.asSlice(UUID_BYTES, HANDLE_BYTES));
+            long address = driver.ask("open memory that another process shares on " + device,
+                    result -> (int) openHandle.invokeExact(result, ofDriver, LAZY_ENABLE_PEER_ACCESS));
+            return Optional.of(new Part(address, whole.get(JAVA_LONG_UNALIGNED, UUID_BYTES + HANDLE_BYTES),
+                    handle.clone(), closeHandle));
+        }
+    }
+
+    /** The GPU of a UUID, as this process numbers them; empty where this process does not see it. */
+    private OptionalInt ordinalOf(MemorySegment uuid, Arena local) {
+        long gpus = driver.ask("count GPUs", result -> (int) count.invokeExact(result));
+        for (int ordinal = 0; ordinal < gpus; ordinal++) {
+            if (uuid(ordinal, local).mismatch(uuid) < 0) {
+                return OptionalInt.of(ordinal);
+            }
+        }
+        return OptionalInt.empty();
+    }
+
+    private MemorySegment uuid(int ordinal, Arena local) {
+        MemorySegment uuid = local.allocate(UUID_BYTES);
+        driver.call("say which GPU " + ordinal + " is", () -> (int) getUuid.invokeExact(uuid, ordinal));
+        return uuid;
+    }
+
+    /** Shared memory; the function that ends its use takes its address. */
+    private final class Part implements SharedAllocation {
+        private final long address;
+        private final long bytes;
+        private final byte[] handle;
+        private final MethodHandle end;
+        private boolean isClosed;
+
+        Part(long address, long bytes, byte[] handle, MethodHandle end) {
+            this.address = address;
+            this.bytes = bytes;
+            this.handle = handle;
+            this.end = end;
+        }
+
+        @Override
+        public long address() {
+            return address;
+        }
+
+        @Override
+        public Device device() {
+            return device;
+        }
+
+        @Override
+        public long byteCount() {
+            return bytes;
+        }
+
+        @Override
+        public byte[] handle() {
+            return handle.clone();
+        }
+
+        @Override
+        public synchronized void close() {
+            if (!isClosed && !driver.isLost()) {
+                isClosed = true;
+                device.makeCurrent();
+                driver.call("end the use of shared memory", () -> (int) end.invokeExact(address));
+            }
+        }
+    }
+}
