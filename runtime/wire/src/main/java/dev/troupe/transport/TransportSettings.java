@@ -45,6 +45,8 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
      * the first pauses of an idle thread.
      */
     public static final int MAX_RING_LENGTH = 1 << 20;
+    private static final int MAX_DEVICE_PIECE_LENGTH = 4 << 20;
+    private static final int DEVICE_PIECES = 4;
     /** Half of it holds 800 headers: those of 50 MiB in full fragments, or of more small messages than there are credits. */
     public static final int HEADER_TERM_LENGTH = 256 << 10;
     private static final int HEADER_MTU_LENGTH = 1408;
@@ -108,6 +110,20 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
      */
     public int ringBytes() {
         return Math.min(termLength / 2, MAX_RING_LENGTH);
+    }
+
+    /**
+     * Bytes of payload that may be in flight from one rank to another in a ring of a device's memory: 16 MiB at the default
+     * terms. A device copies 4 MiB in some microseconds or, over PCIe, some hundred; four such pieces keep it at work while
+     * the two transports look for what is done, every 50 microseconds.
+     */
+    public int deviceRingBytes() {
+        return DEVICE_PIECES * devicePieceBytes();
+    }
+
+    /** The most bytes of a payload that a device copies to a ring at once. */
+    public int devicePieceBytes() {
+        return Math.min(termLength / 2, MAX_DEVICE_PIECE_LENGTH);
     }
 
     /** Bytes that a ring takes in the driver's directory. */

@@ -3,8 +3,6 @@ package dev.troupe.wire;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -21,24 +19,17 @@ import dev.troupe.transport.TransportSettings;
  * <p>Thread rule: each process has an object of its own, for one thread.
  */
 public final class Ring implements AutoCloseable {
-    /** Payloads begin at multiples of these bytes. */
-    public static final int UNIT_BYTES = 64;
     private static final int HEADER_BYTES = TransportSettings.RING_HEADER_BYTES;
-    private static final VarHandle POSITION = ValueLayout.JAVA_LONG.varHandle();
 
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment header;
     private final MemorySegment payloads;
-    private final int capacity;
-    /** The position up to which this side has written, or read. */
-    private long position;
+    private final RingPositions positions;
 
     private Ring(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             MemorySegment all = channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena);
-            this.header = all.asSlice(0, HEADER_BYTES);
             this.payloads = all.asSlice(HEADER_BYTES);
-            this.capacity = Math.toIntExact(payloads.byteSize());
+            this.positions = new RingPositions(all.asSlice(0, HEADER_BYTES), payloads.byteSize());
         }
     }
 
@@ -46,7 +37,7 @@ public final class Ring implements AutoCloseable {
      * Creates a ring for its writer.
      *
      * @param capacity
-     *            bytes, a multiple of {@link #UNIT_BYTES}
+     *            bytes, a multiple of {@link RingPositions#UNIT_BYTES}
      */
     public static Ring create(Path file, int capacity) throws IOException {
         Files.createDirectories(file.getParent());
@@ -72,50 +63,36 @@ public final class Ring implements AutoCloseable {
         return ring;
     }
 
+    /** How far this side is. */
+    public RingPositions positions() {
+        return positions;
+    }
+
     /** Returns the bytes that can be written now in one piece: all that are wanted, or fewer in whole units, or 0. */
     public int room(int wanted) {
-        long read = (long) POSITION.getAcquire(header, 0L);
-        long free = Math.min(capacity - (position - read), capacity - position % capacity);
-        return (int) Math.min(wanted, free);
+        return positions.room(wanted);
     }
 
     /** Returns the memory for the next payload, of the bytes that {@link #room} returned. */
     public MemorySegment next(int length) {
-        return payloads.asSlice(position % capacity, length);
+        return payloads.asSlice(positions.start(), length);
     }
 
     /** Marks the next payload as written; returns the position after it, for its frame. */
     public long advance(int length) {
-        position += units(length);
-        return position;
+        return positions.advance(length);
     }
 
-    /** Whether a payload that ends at a position is one the writer can have written. */
-    public boolean holds(long end, int length) {
-        long start = end - units(length);
-        return isAhead(end) && end % UNIT_BYTES == 0 && start >= position
-                && start % capacity + length <= capacity;
-    }
-
-    private boolean isAhead(long end) {
-        return end > position && end - position <= capacity;
-    }
-
-    /** Returns a payload that the ring {@link #holds}; valid until {@link #free}. */
+    /** Returns a payload that the ring {@linkplain RingPositions#holds holds}; valid until {@link #free}. */
     public MemorySegment payload(long end, int length) {
-        return payloads.asSlice((end - units(length)) % capacity, length);
+        return payloads.asSlice(positions.start(end, length), length);
     }
 
     /** Frees all bytes up to a position, read or not. */
     public void free(long end) {
-        if (isAhead(end)) {
-            position = end;
-            POSITION.setRelease(header, 0L, end);
+        if (positions.told(end)) {
+            positions.free(end);
         }
-    }
-
-    private static long units(int length) {
-        return (length + UNIT_BYTES - 1L) / UNIT_BYTES * UNIT_BYTES;
     }
 
     @Override

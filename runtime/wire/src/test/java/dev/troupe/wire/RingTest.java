@@ -56,7 +56,7 @@ class RingTest {
     }
 
     private void receive(Sent sent) {
-        assertTrue(reader.holds(sent.end(), sent.bytes().length));
+        assertTrue(reader.positions().holds(sent.end(), sent.bytes().length));
         assertArrayEquals(sent.bytes(),
                 reader.payload(sent.end(), sent.bytes().length).toArray(ValueLayout.JAVA_BYTE));
         reader.free(sent.end());
@@ -100,15 +100,45 @@ class RingTest {
     }
 
     @Test
+    void shouldForgetWhatTheReaderWasNotToldOf() {
+        Sent told = send(new byte[128]);
+        long end = writer.positions().position();
+        send(new byte[CAPACITY - 128]);
+        assertEquals(0, writer.room(1));
+        writer.positions().retreat(end);
+        assertEquals(CAPACITY - 128, writer.room(CAPACITY));
+        receive(told);
+        receive(send(new byte[192]));
+    }
+
+    /** Of a reader that is told of payloads before it gives their room back. */
+    @Test
+    void shouldGiveRoomBackBehindWhatItWasToldOf() {
+        Sent first = send(new byte[128]);
+        Sent second = send(new byte[64]);
+        RingPositions positions = reader.positions();
+        assertTrue(positions.told(first.end()) && positions.told(second.end()));
+        assertFalse(positions.told(second.end()), "once");
+        assertFalse(positions.holds(second.end(), 64), "once");
+        assertEquals(CAPACITY - 192, writer.room(CAPACITY));
+        assertTrue(positions.holds(CAPACITY, CAPACITY - 192));
+        assertFalse(positions.holds(CAPACITY + 64, 64), "where the first is");
+        positions.free(first.end());
+        assertTrue(positions.holds(CAPACITY + 64, 64));
+        positions.free(second.end());
+        assertEquals(CAPACITY - 192, writer.room(CAPACITY), "up to the end, beyond which no payload goes");
+    }
+
+    @Test
     void shouldBelieveNoPositionThatTheWriterCannotHaveWritten() {
         Sent sent = send(new byte[128]);
-        assertFalse(reader.holds(sent.end() + 1, 128), "no unit ends there");
-        assertFalse(reader.holds(sent.end(), 129), "it would begin before the first");
-        assertFalse(reader.holds(CAPACITY + 64, 64), "further than there is room");
-        assertFalse(reader.holds(Long.MIN_VALUE, 64));
+        assertFalse(reader.positions().holds(sent.end() + 1, 128), "no unit ends there");
+        assertFalse(reader.positions().holds(sent.end(), 129), "it would begin before the first");
+        assertFalse(reader.positions().holds(CAPACITY + 64, 64), "further than there is room");
+        assertFalse(reader.positions().holds(Long.MIN_VALUE, 64));
         receive(sent);
-        assertFalse(reader.holds(sent.end(), 128), "it is read");
-        assertFalse(reader.holds(CAPACITY + 64, 128), "around the end");
+        assertFalse(reader.positions().holds(sent.end(), 128), "it is read");
+        assertFalse(reader.positions().holds(CAPACITY + 64, 128), "around the end");
         for (long end : new long[]{-64, 0, 64, sent.end() + CAPACITY + 64, Long.MAX_VALUE}) {
             reader.free(end);
         }

@@ -14,10 +14,16 @@ import java.util.stream.Stream;
 
 import org.agrona.DirectBuffer;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.protocol.Edge;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.device.ReceivingRings;
+import dev.troupe.transport.device.RetiredRings;
+import dev.troupe.transport.device.RingFiles;
+import dev.troupe.transport.device.SendingRings;
 import dev.troupe.transport.driver.Driver;
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.wire.Rest;
@@ -48,6 +54,7 @@ final class AeronClient implements AutoCloseable {
     private final Optional<Connections> connections;
     private final FrameHook hook;
     private final Rest rest;
+    private final RetiredRings retired = new RetiredRings();
     /** The only stream is that of this node to itself. */
     private boolean isWoken;
     // By node; null for nodes that are no peers.
@@ -66,6 +73,19 @@ final class AeronClient implements AutoCloseable {
             return 0;
         }
 
+        /** A buffer is granted for messages from the node. */
+        default void expect(Edge edge, Engine engine) {
+            // Whatever is to be known of it is known with the first message.
+        }
+
+        /** Whether a device copies from a tensor or to a buffer. */
+        default boolean awaitsEngine() {
+            return false;
+        }
+
+        /** Tensors of messages before an epoch are not read any more, and granted buffers are not written. */
+        void settle(int epoch);
+
         /** Receives some frames; returns their number, or another that is not 0. */
         int poll(Arrivals arrivals, int limit);
 
@@ -80,6 +100,11 @@ final class AeronClient implements AutoCloseable {
         @Override
         public int renew() {
             return link.renew() ? 1 : 0;
+        }
+
+        @Override
+        public void settle(int epoch) {
+            link.withdraw(epoch);
         }
 
         @Override
@@ -189,13 +214,20 @@ final class AeronClient implements AutoCloseable {
                     ? Optional.of(ring(ringOf(outId, publication.sessionId())))
                     : Optional.empty();
             link = new StreamLink(node, !shareMachine, publication, ring,
+                    hasRing
+                            ? Optional.of(new SendingRings<>(new RingFiles(rings, outId), settings.devicePieceBytes()))
+                            : Optional.empty(),
                     node == self ? Optional.of(new HandOvers()) : Optional.empty(), settings.linkTimeout().toNanos(),
                     counters, hook);
         } catch (RuntimeException e) {
             throw refused(out, "send to", e);
         }
         return new StreamWay(node, since, subscription, link,
-                hasRing ? Optional.of(session -> ringOf(inId, session)) : Optional.empty());
+                hasRing ? Optional.of(session -> ringOf(inId, session)) : Optional.empty(),
+                hasRing
+                        ? Optional.of(new ReceivingRings<>(new RingFiles(rings, inId), settings.deviceRingBytes()))
+                        : Optional.empty(),
+                retired);
     }
 
     private Path ringOf(int streamId, int session) {
@@ -253,7 +285,28 @@ final class AeronClient implements AutoCloseable {
         for (Way way : open) {
             work += way.renew();
         }
+        retired.look(System.nanoTime());
         return work;
+    }
+
+    /** A buffer is granted for messages from a node. */
+    void expect(int node, Edge edge, Engine engine) {
+        ways[node].expect(edge, engine);
+    }
+
+    /** Whether a device copies from a tensor or to a buffer. */
+    boolean awaitsEngine() {
+        for (Way way : open) {
+            if (way.awaitsEngine()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Tensors of messages before an epoch are not read any more, and granted buffers are not written. */
+    void settle(int epoch) {
+        open.forEach(way -> way.settle(epoch));
     }
 
     /** Receives up to {@code limit} frames from each node; returns a number that is 0 where there were none. */
@@ -290,6 +343,7 @@ final class AeronClient implements AutoCloseable {
         client.close();
         connections.ifPresent(Connections::close);
         Stream.of(ways).filter(Objects::nonNull).forEach(Way::release);
+        retired.close();
         rest.close();
     }
 }

@@ -29,6 +29,15 @@ final class Arrivals {
     private NodeMap nodes;
     private int epoch;
 
+    /** The payload of a fragment of a stream that is neither in its frame nor in a ring of the host's memory. */
+    interface Payload {
+        /** Reads and checks its header; returns as {@link Frame#read}. */
+        DropReason read(Frame frame, DirectBuffer buffer, int offset, int length);
+
+        /** Brings it to its place, or begins to; returns as {@link PostedReceives#land(Frame)}. */
+        DropReason land(PostedReceives receives, Frame frame);
+    }
+
     Arrivals(NodeMap nodes, Counters counters, NanoClock clock, RankListeners listeners, SendQueue sends,
             PostedReceives receives) {
         this.nodes = nodes;
@@ -61,29 +70,42 @@ final class Arrivals {
     /**
      * Takes a frame of a stream.
      *
-     * @param piece
-     *            the payload, of this process; null where it is in the frame
+     * @param payload
+     *            null where the payload is in the frame
      */
-    void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, HandOvers.Piece piece) {
+    void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Payload payload) {
         Frame frame = frameFrom(fromNode);
-        DropReason reason = piece == null
+        DropReason reason = payload == null
                 ? frame.read(buffer, offset, length)
-                : frame.readHeader(buffer, offset, length, piece.length());
-        take(fromNode, frame, reason, piece, buffer, offset, length);
+                : payload.read(frame, buffer, offset, length);
+        take(fromNode, frame, reason, payload, buffer, offset, length);
+    }
+
+    /**
+     * A device has copied a payload to its place.
+     *
+     * @param failure
+     *            why it has not; null where it has
+     */
+    void onCopied(int fromNode, PostedReceives.Landing place, RuntimeException failure) {
+        DropReason reason = receives.copied(place, failure);
+        if (reason != null) {
+            drop(reason, fromNode, place.length());
+        }
     }
 
     private Frame frameFrom(int node) {
         return nodes.shareMachine(node, nodes.self()) ? frameOfMachine : frameOfNetwork;
     }
 
-    private void take(int fromNode, Frame frame, DropReason misread, HandOvers.Piece piece, DirectBuffer buffer,
+    private void take(int fromNode, Frame frame, DropReason misread, Payload payload, DirectBuffer buffer,
             int offset, int length) {
         DropReason reason = misread;
         if (reason == null) {
             // The epoch is checked first, since the ranks of an old frame may have been on other nodes.
             reason = frame.epoch() < epoch
                     ? DropReason.OLD_EPOCH
-                    : frame.isCredit() ? takeCredit(fromNode, frame) : land(fromNode, frame, piece);
+                    : frame.isCredit() ? takeCredit(fromNode, frame) : land(fromNode, frame, payload);
         }
         if (reason != null) {
             drop(reason, fromNode, length);
@@ -190,11 +212,11 @@ final class Arrivals {
                 : DropReason.UNKNOWN_RANK;
     }
 
-    private DropReason land(int fromNode, Frame frame, HandOvers.Piece piece) {
+    private DropReason land(int fromNode, Frame frame, Payload payload) {
         if (!isKnown(fromNode, frame)) {
             return DropReason.UNKNOWN_RANK;
         }
-        DropReason reason = piece == null ? receives.land(frame) : receives.land(frame, piece);
+        DropReason reason = payload == null ? receives.land(frame) : payload.land(receives, frame);
         if (reason == null) {
             counters.receivedBytes(frame.fragmentLength());
         }

@@ -48,6 +48,14 @@ final class Diagnosis {
             }
         }
         for (IncomingEdge edge : receives.edges()) {
+            PostedReceives.Buffer head = edge.beingCopied.peekFirst();
+            if (head != null) {
+                pending.add(new PendingTransfer(edge.edge, State.LANDING, edge.beingCopied.size(),
+                        head.tensor().dataType() + " " + head.tensor().shape() + ", which a device copies",
+                        since(head.sinceNanos(), nowNanos)));
+            }
+        }
+        for (IncomingEdge edge : receives.edges()) {
             PostedReceives.Buffer head = edge.inUse.peekFirst();
             if (head != null) {
                 pending.add(new PendingTransfer(edge.edge, State.BUFFER_IN_USE, edge.inUse.size(),

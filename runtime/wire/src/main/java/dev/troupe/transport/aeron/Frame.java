@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 import org.agrona.DirectBuffer;
 
 import dev.troupe.wire.Ring;
+import dev.troupe.wire.RingPositions;
+import dev.troupe.wire.Window;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.transport.DropReason;
@@ -36,8 +38,10 @@ final class Frame {
     private final Window window = new Window();
     private final int[] sizes = new int[FrameWriter.MAX_TENSOR_RANK];
     private DirectBuffer buffer;
-    // Null where payloads are in their frames.
+    // Null where the payload is not in a ring of this process's memory.
     private Ring ring;
+    // Null where the payload is in no ring.
+    private RingPositions positions;
     private long ringEnd;
     private int payloadStart;
     // Bytes of a payload that follows its header, or IN_FRAME.
@@ -98,6 +102,23 @@ final class Frame {
      */
     DropReason read(DirectBuffer bytes, int offset, int length, Ring through, long end) {
         ring = through;
+        positions = through == null ? null : through.positions();
+        ringEnd = end;
+        payloadBytes = IN_FRAME;
+        return readWhole(bytes, offset, length);
+    }
+
+    /**
+     * As {@link #read(DirectBuffer, int, int)}, for a header whose payload is in a ring elsewhere.
+     *
+     * @param of
+     *            the positions of the ring
+     * @param end
+     *            the position after the payload, which is checked as the frame is
+     */
+    DropReason readHeader(DirectBuffer bytes, int offset, int length, RingPositions of, long end) {
+        ring = null;
+        positions = of;
         ringEnd = end;
         payloadBytes = IN_FRAME;
         return readWhole(bytes, offset, length);
@@ -111,6 +132,7 @@ final class Frame {
      */
     DropReason readHeader(DirectBuffer bytes, int offset, int length, int following) {
         ring = null;
+        positions = null;
         payloadBytes = following;
         return readWhole(bytes, offset, length);
     }
@@ -173,11 +195,13 @@ final class Frame {
         isCredit = false;
         payloadStart = blockStart + FragmentDecoder.BLOCK_LENGTH;
         fragmentLength = fragment.fragmentLength();
-        boolean isInFrame = ring == null && payloadBytes == IN_FRAME;
+        boolean isInFrame = positions == null && payloadBytes == IN_FRAME;
         if (isInFrame
                 ? fragmentLength != length - FrameWriter.FRAGMENT_HEADER_BYTES
                 : length != FrameWriter.FRAGMENT_HEADER_BYTES || fragmentLength < 1
-                        || !(ring == null ? fragmentLength == payloadBytes : ring.holds(ringEnd, fragmentLength))) {
+                        || !(positions == null
+                                ? fragmentLength == payloadBytes
+                                : positions.holds(ringEnd, fragmentLength))) {
             return DropReason.BAD_LENGTH;
         }
         pass = fragment.pass();

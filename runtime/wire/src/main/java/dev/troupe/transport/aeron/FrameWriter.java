@@ -8,7 +8,8 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
-import dev.troupe.wire.Ring;
+import dev.troupe.wire.RingPositions;
+import dev.troupe.wire.Window;
 import dev.troupe.wire.WireHeader;
 import dev.troupe.wire.sbe.CreditEncoder;
 import dev.troupe.wire.sbe.FragmentEncoder;
@@ -29,7 +30,7 @@ final class FrameWriter {
     /** The most dimensions of a tensor that fit the header. */
     static final int MAX_TENSOR_RANK = FragmentEncoder.sizesLength();
     /** Every fragment but the last holds a multiple of these bytes, so that no element is split, and copies stay aligned. */
-    static final int PAYLOAD_UNIT = Ring.UNIT_BYTES;
+    static final int PAYLOAD_UNIT = RingPositions.UNIT_BYTES;
 
     private final boolean checksPayload;
     private final WireHeader header = new WireHeader();

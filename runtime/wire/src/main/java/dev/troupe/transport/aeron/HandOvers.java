@@ -5,9 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Optional;
 
+import org.agrona.DirectBuffer;
+
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Tensor;
+import dev.troupe.transport.DropReason;
 
 /**
  * Payloads of a process to itself that do not go through its stream. Their header does, and when it is read, the payload is
@@ -28,7 +31,7 @@ final class HandOvers {
     private MemorySegment staging;
 
     /** A part of a message. */
-    final class Piece {
+    final class Piece implements Arrivals.Payload {
         private final long number;
         private final SendQueue.Outgoing message;
         private final Optional<MemorySegment> memory;
@@ -50,6 +53,16 @@ final class HandOvers {
 
         int length() {
             return length;
+        }
+
+        @Override
+        public DropReason read(Frame frame, DirectBuffer buffer, int at, int bytes) {
+            return frame.readHeader(buffer, at, bytes, length);
+        }
+
+        @Override
+        public DropReason land(PostedReceives receives, Frame frame) {
+            return receives.land(frame, this);
         }
 
         /**

@@ -10,6 +10,10 @@ final class IncomingEdge {
     final ArrayDeque<PostedReceives.Buffer> buffers = new ArrayDeque<>();
     /** Granted after those, and no credits yet: the engine still uses the first. */
     final ArrayDeque<PostedReceives.Buffer> inUse = new ArrayDeque<>();
+    /** Whole, but a device still copies to them. */
+    final ArrayDeque<PostedReceives.Buffer> beingCopied = new ArrayDeque<>();
+    /** The first fragment of the message that a device copies, or has copied last. */
+    PostedReceives.Landing firstBegun;
     int creditsDue;
     /** Filled bytes of the first buffer; 0 when no message has begun. */
     long filled;

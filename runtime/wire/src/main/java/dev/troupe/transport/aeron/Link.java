@@ -17,6 +17,8 @@ abstract class Link {
         SENT,
         /** The window is full or no reader is connected. Try again at a later turn. */
         LATER,
+        /** The ring of its ranks is full; messages of others may have room. Try again at a later turn. */
+        FULL,
         /** The tensor could not be read; see {@link #readFailure}. Do not try again. */
         UNREADABLE
     }
@@ -76,11 +78,26 @@ abstract class Link {
     /** Tensors of messages before an epoch are not read any more. */
     abstract void withdraw(int epoch);
 
+    /** The tensor of a message is not read any more. */
+    void forget(SendQueue.Outgoing message) {
+        // It was copied when it was sent.
+    }
+
+    /** Whether a device copies from a tensor. */
+    boolean awaitsEngine() {
+        return false;
+    }
+
     /** A part of a message has left. */
     final Outcome left(SendQueue.Outgoing message, int length) {
         message.position += length;
-        counters.sentBytes(length);
+        sentBytes(length);
         return Outcome.SENT;
+    }
+
+    /** Bytes have left. */
+    final void sentBytes(int length) {
+        counters.sentBytes(length);
     }
 
     final Outcome unreadable(RuntimeException failure) {

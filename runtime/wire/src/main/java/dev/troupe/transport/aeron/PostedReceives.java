@@ -3,11 +3,8 @@ package dev.troupe.transport.aeron;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.SortedSet;
-import java.util.TreeSet;
 import java.util.function.IntUnaryOperator;
 
 import org.agrona.collections.Long2ObjectHashMap;
@@ -30,8 +27,7 @@ final class PostedReceives {
     private final List<ArrayDeque<IncomingEdge>> creditsDueByNode = new ArrayList<>();
     private final IntUnaryOperator nodeOfRank;
     private final Events events;
-    /** Nodes from which a damaged frame arrived in this epoch; missing messages from them are not reported again. */
-    private final BitSet damagedNodes = new BitSet();
+    private final Losses losses;
     private final Landing own = new Landing();
     private final List<IncomingEdge> edgesInUse = new ArrayList<>();
     private int epoch;
@@ -92,10 +88,29 @@ final class PostedReceives {
         private int length;
         private long byteCount;
         private int clearings = -1;
+        // Of a fragment that a device copies.
+        private Landing firstOfMessage;
+        private boolean isLast;
+        private boolean isBroken;
 
         /** The bytes of the fragment. */
         int length() {
             return length;
+        }
+
+        /** Where in its buffer they go. */
+        long offset() {
+            return offset;
+        }
+
+        /** The buffer. */
+        Tensor tensor() {
+            return buffer.tensor;
+        }
+
+        /** The engine of the buffer. */
+        Engine engine() {
+            return buffer.engine;
         }
     }
 
@@ -105,6 +120,7 @@ final class PostedReceives {
         }
         this.nodeOfRank = nodeOfRank;
         this.events = events;
+        this.losses = new Losses(nodeOfRank, events);
     }
 
     /**
@@ -190,7 +206,7 @@ final class PostedReceives {
             return frame.epoch() < epoch ? DropReason.OLD_EPOCH : DropReason.FUTURE_EPOCH;
         }
         IncomingEdge edge = edgeOf(frame.edgeKey(), frame);
-        noticeMissing(edge, frame);
+        losses.noticeMissing(edge, frame, epoch);
         if (frame.fragmentOffset() != (edge.isContinuedBy(frame) ? edge.filled : 0)) {
             return outOfOrder(edge, frame);
         }
@@ -203,7 +219,7 @@ final class PostedReceives {
         Buffer buffer = edge.buffers.peekFirst();
         if (!frame.matches(buffer.tensor().dataType(), buffer.tensor().shape(), edge.rows)) {
             edge.filled = 0;
-            return lose(edge, frame.pass(), frame.microbatch(), DropReason.WRONG_SHAPE,
+            return losses.lose(edge, frame.id(), DropReason.WRONG_SHAPE,
                     "a buffer of " + buffer.tensor().dataType() + " " + buffer.tensor().shape()
                             + " was granted, and " + edge.rows + " rows were expected, but the message has "
                             + frame.layout());
@@ -245,11 +261,57 @@ final class PostedReceives {
                 piece.copyTo(engine, tensor);
             }
         } catch (RuntimeException e) {
-            place.edge.filled = 0;
-            return lose(place.edge, place.pass, place.microbatch, DropReason.LANDING_FAILED,
-                    "its payload could not be copied into the buffer: " + e);
+            return failed(place, e);
         }
         return landed(place);
+    }
+
+    /** The payload of a fragment could not be written to its buffer; returns why it is dropped. */
+    DropReason failed(Landing place, RuntimeException failure) {
+        place.edge.filled = 0;
+        return losses.lose(place.edge, idOf(place), DropReason.LANDING_FAILED,
+                "its payload could not be copied into the buffer: " + failure);
+    }
+
+    private MessageId idOf(Landing place) {
+        return new MessageId(epoch, place.pass, place.edge.edge, place.microbatch);
+    }
+
+    /** A device has begun to copy the payload of a fragment; {@link #copied} follows. */
+    void begun(Landing place) {
+        IncomingEdge edge = place.edge;
+        edge.firstBegun = place.offset == 0 ? place : edge.firstBegun;
+        place.firstOfMessage = edge.firstBegun;
+        edge.filled += place.length;
+        place.isLast = edge.filled == place.byteCount;
+        if (place.isLast) {
+            edge.filled = 0;
+            edge.beingCopied.add(edge.buffers.pollFirst());
+        }
+    }
+
+    /**
+     * A device has copied the payload of a fragment to its buffer, which is open.
+     *
+     * @param failure
+     *            why it has not; null where it has
+     * @return null, or why the fragment is dropped
+     */
+    DropReason copied(Landing place, RuntimeException failure) {
+        IncomingEdge edge = place.edge;
+        if (failure != null && !place.firstOfMessage.isBroken) {
+            place.firstOfMessage.isBroken = true; // its buffer stays the transport's until the epoch ends
+            if (edge.buffers.peekFirst() == place.buffer) {
+                edge.filled = 0;
+            }
+            return losses.lose(edge, idOf(place), DropReason.LANDING_FAILED,
+                    "a device could not copy its payload into the buffer: " + failure);
+        }
+        if (place.isLast && !place.firstOfMessage.isBroken) {
+            edge.beingCopied.remove(place.buffer);
+            events.landed(idOf(place), place.buffer.tensor());
+        }
+        return null;
     }
 
     /** The payload of a fragment that is open is in its buffer; returns null, since none is dropped. */
@@ -259,53 +321,24 @@ final class PostedReceives {
         if (edge.filled == place.byteCount) {
             edge.filled = 0;
             edge.buffers.pollFirst();
-            events.landed(new MessageId(epoch, place.pass, edge.edge, place.microbatch), place.buffer.tensor());
+            events.landed(idOf(place), place.buffer.tensor());
         }
         return null;
     }
 
-    /**
-     * Messages of an edge keep their order, so a missing message with a number below this one's never arrives. Nothing
-     * shows the loss of the last message before the sender waits for an answer, since no message follows it.
-     */
-    private void noticeMissing(IncomingEdge edge, Frame frame) {
-        int missing = frame.number() - edge.nextNumber;
-        if (missing < 0) {
-            return; // a fragment of the message that has begun
-        }
-        edge.nextNumber = frame.number() + 1;
-        if (missing > 0) {
-            tell(edge, DropReason.OUT_OF_ORDER, missing + " of the messages from " + edge.edge + " in epoch " + epoch
-                    + " did not come: number " + frame.number() + " is there, and before it number "
-                    + (frame.number() - missing) + " was expected");
-        }
-    }
-
-    /**
-     * A frame of a message from a node was damaged or lost: every rank that waits for a message from the node is told,
-     * once an epoch.
-     */
+    /** A frame of a message from a node was damaged or lost: every rank that waits for a message from there is told. */
     void damaged(int node, String why) {
-        SortedSet<Integer> waiting = new TreeSet<>();
-        for (IncomingEdge edge : edges.values()) {
-            if (!edge.buffers.isEmpty() && nodeOfRank.applyAsInt(edge.edge.fromRank()) == node) {
-                waiting.add(edge.edge.toRank());
-            }
-        }
-        if (!waiting.isEmpty() && !damagedNodes.get(node)) {
-            damagedNodes.set(node);
-            waiting.forEach(rank -> events.damaged(node, rank, why));
-        }
+        losses.damaged(node, why, edges.values());
     }
 
     private DropReason begin(IncomingEdge edge, Frame frame) {
         if (edge.filled > 0) {
-            tell(edge, edge.pass, edge.microbatch, DropReason.OUT_OF_ORDER,
+            losses.lose(edge, new MessageId(epoch, edge.pass, edge.edge, edge.microbatch), DropReason.OUT_OF_ORDER,
                     "only " + edge.filled + " of its bytes came before the next message began");
             edge.filled = 0;
         }
         if (edge.buffers.isEmpty()) {
-            return lose(edge, frame.pass(), frame.microbatch(), DropReason.NO_BUFFER, "no buffer is granted for it");
+            return losses.lose(edge, frame.id(), DropReason.NO_BUFFER, "no buffer is granted for it");
         }
         edge.pass = frame.pass();
         edge.microbatch = frame.microbatch();
@@ -320,32 +353,8 @@ final class PostedReceives {
         }
         long expected = edge.isContinuedBy(frame) ? edge.filled : 0;
         edge.filled = 0;
-        return lose(edge, frame.pass(), frame.microbatch(), DropReason.OUT_OF_ORDER,
+        return losses.lose(edge, frame.id(), DropReason.OUT_OF_ORDER,
                 "the fragment at byte " + expected + " was expected, but found that at byte " + frame.fragmentOffset());
-    }
-
-    private DropReason lose(IncomingEdge edge, long pass, int microbatch, DropReason reason, String why) {
-        tell(edge, pass, microbatch, reason, why);
-        return reason;
-    }
-
-    private void tell(IncomingEdge edge, long pass, int microbatch, DropReason reason, String why) {
-        if (edge.lossKnown && edge.lostPass == pass && edge.lostMicrobatch == microbatch) {
-            return;
-        }
-        edge.lossKnown = true;
-        edge.lostPass = pass;
-        edge.lostMicrobatch = microbatch;
-        tell(edge, reason,
-                "the message of " + new MessageId(epoch, pass, edge.edge, microbatch) + " was dropped: " + why);
-    }
-
-    private void tell(IncomingEdge edge, DropReason reason, String sentence) {
-        boolean isNews = reason != DropReason.OUT_OF_ORDER
-                || !damagedNodes.get(nodeOfRank.applyAsInt(edge.edge.fromRank()));
-        if (isNews) {
-            events.lost(edge.edge, reason, sentence);
-        }
     }
 
     /** Begins an epoch: every buffer is returned. */
@@ -354,17 +363,18 @@ final class PostedReceives {
         clear();
     }
 
-    /** Returns every buffer and clears the queues. */
+    /** Returns every buffer, to which no device copies any more, and clears the queues. */
     void clear() {
         List<IncomingEdge> old = new ArrayList<>(edges.values());
         clearings++;
         edges.clear();
         edgesInUse.clear();
         creditsDueByNode.forEach(ArrayDeque::clear);
-        damagedNodes.clear();
+        losses.clear();
         for (IncomingEdge edge : old) {
             edge.buffers.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
             edge.inUse.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
+            edge.beingCopied.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
         }
     }
 

@@ -40,8 +40,10 @@ final class SendQueue {
         private final Fence ready;
         /** The bytes of the message that have left. */
         long position;
-        /** Those of them that are on the way to a rank of this process, and still read from the tensor. */
+        /** Parts of it that are on their way from tensor to tensor or to a ring of a device: the tensor is still read. */
         int piecesUnderWay;
+        /** Why the tensor could not be read; null where it could. */
+        RuntimeException failure;
         /** The time for which it was first on its edge and had no credit. */
         long creditNanos;
         /** The number of the message in its edge and epoch, from 0, in the order of leaving; it wraps around. */

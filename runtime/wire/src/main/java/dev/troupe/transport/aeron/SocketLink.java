@@ -18,6 +18,7 @@ import dev.troupe.transport.tcp.FrameStream;
 import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.LineName;
 import dev.troupe.wire.Rest;
+import dev.troupe.wire.Window;
 
 /**
  * The TCP connection to one node of another machine and from it, while there is one. Where frames were lost with one that

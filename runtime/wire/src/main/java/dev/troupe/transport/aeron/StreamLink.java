@@ -8,6 +8,9 @@ import org.agrona.MutableDirectBuffer;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.device.SendingRing;
+import dev.troupe.transport.device.SendingRing.Piece;
+import dev.troupe.transport.device.SendingRings;
 import dev.troupe.wire.Ring;
 import io.aeron.ExclusivePublication;
 import io.aeron.Publication;
@@ -26,21 +29,27 @@ final class StreamLink extends Link {
     private final Ring ring;
     /** Null but for the stream of a process to itself. */
     private final HandOvers handOvers;
+    /** Rings of devices; null but for streams to other processes of this machine. */
+    private final SendingRings<SendQueue.Outgoing> devices;
     private final BufferClaim claim = new BufferClaim();
     private final FrameWriter writer;
 
     /**
      * @param ring
      *            the ring for payloads; empty where payloads are in their frames, or are handed over
+     * @param devices
+     *            the rings for payloads that stay on a device; empty where the node is of another machine, or this one
      * @param handOvers
      *            the payloads of a process to itself; empty where the node is another
      */
     StreamLink(int node, boolean leavesMachine, ExclusivePublication publication, Optional<Ring> ring,
-            Optional<HandOvers> handOvers, long timeoutNanos, Counters counters, FrameHook hook) {
+            Optional<SendingRings<SendQueue.Outgoing>> devices, Optional<HandOvers> handOvers, long timeoutNanos,
+            Counters counters, FrameHook hook) {
         super(node, timeoutNanos, counters, hook);
         this.writer = new FrameWriter(leavesMachine);
         this.ring = ring.orElse(null);
         this.handOvers = handOvers.orElse(null);
+        this.devices = devices.orElse(null);
         this.publication = publication;
         this.maxPayload = ring.isPresent()
                 ? RING_FRAGMENT_BYTES
@@ -50,7 +59,8 @@ final class StreamLink extends Link {
     @Override
     Outcome sendFragment(SendQueue.Outgoing message, long nowNanos) {
         if (handOvers == null) {
-            return writeFragment(message, nowNanos);
+            Outcome begun = devices == null ? null : beginPiece(message);
+            return begun == null ? writeFragment(message, nowNanos) : begun;
         }
         Optional<HandOvers.Piece> piece;
         try {
@@ -59,6 +69,61 @@ final class StreamLink extends Link {
             return unreadable(e);
         }
         return piece.isPresent() ? handOver(message, piece.get(), nowNanos) : writeFragment(message, nowNanos);
+    }
+
+    /** Has the next piece of a message copied to the ring of its ranks; returns null where it goes by way of the host. */
+    private Outcome beginPiece(SendQueue.Outgoing message) {
+        SendingRing<SendQueue.Outgoing> device = devices
+                .of(message.id.edge().fromRank(), message.id.edge().toRank(), message.engine).orElse(null);
+        if (device == null) {
+            return null;
+        }
+        int length = device.room(message.remaining());
+        if (length == 0) {
+            backPressured();
+            return Outcome.FULL;
+        }
+        try {
+            if (!device.begin(message, message.engine, message.tensor, message.position, length)) {
+                return null;
+            }
+        } catch (RuntimeException e) {
+            return unreadable(e);
+        }
+        message.position += length;
+        message.piecesUnderWay++;
+        return Outcome.SENT;
+    }
+
+    /** The frames of pieces that are copied leave; returns how many. */
+    private int sendPieces(SendingRing<SendQueue.Outgoing> device, long nowNanos) {
+        int sent = 0;
+        for (Piece<SendQueue.Outgoing> piece; (piece = device.first()) != null; sent++) {
+            SendQueue.Outgoing message = piece.message();
+            try {
+                if (!piece.copied().isReached()) {
+                    break;
+                }
+            } catch (RuntimeException e) {
+                message.failure = e;
+                forget(message);
+                continue;
+            }
+            if (!claim(FrameWriter.FRAGMENT_HEADER_BYTES, nowNanos)) {
+                break;
+            }
+            writer.header(claim.buffer(), claim.offset(), message.id, message.number, message.tensor, piece.offset(),
+                    piece.length());
+            if (damages(message)) {
+                writer.damage(claim.buffer(), claim.offset());
+            }
+            claim.reservedValue(piece.stamp());
+            claim.commit();
+            device.left();
+            message.piecesUnderWay--;
+            sentBytes(piece.length());
+        }
+        return sent;
     }
 
     private Outcome handOver(SendQueue.Outgoing message, HandOvers.Piece piece, long nowNanos) {
@@ -145,12 +210,35 @@ final class StreamLink extends Link {
 
     @Override
     int flush(long nowNanos) {
-        return 0; // a committed claim is in the stream
+        int sent = 0; // a committed claim is in the stream, and a piece is when it is copied
+        for (int device = 0; devices != null && device < devices.open().size(); device++) {
+            sent += sendPieces(devices.open().get(device), nowNanos);
+        }
+        return sent;
+    }
+
+    /**
+     * {@inheritDoc} Each fragment was copied when it was sent, is copied when its header is read, which of an old epoch is
+     * not, or is in a ring of a device when this returns.
+     */
+    @Override
+    void withdraw(int epoch) {
+        if (devices != null) {
+            devices.withdraw(message -> message.id.epoch() < epoch);
+        }
     }
 
     @Override
-    void withdraw(int epoch) {
-        // Each fragment was copied when it was sent, or is copied when its header is read, which of an old epoch is not.
+    void forget(SendQueue.Outgoing message) {
+        if (devices != null) {
+            devices.withdraw(other -> other == message);
+        }
+        message.piecesUnderWay = 0;
+    }
+
+    @Override
+    boolean awaitsEngine() {
+        return devices != null && devices.isBusy();
     }
 
     /** {@inheritDoc} The media driver would keep the frames for a dead reader for as long as a client may pause. */
@@ -165,6 +253,9 @@ final class StreamLink extends Link {
     void release() {
         if (ring != null) {
             ring.close();
+        }
+        if (devices != null) {
+            devices.close();
         }
     }
 

@@ -129,6 +129,14 @@ final class TransportAgent implements Agent, PostedReceives.Events {
     @Override
     public void onClose() {
         try {
+            client.settle(Integer.MAX_VALUE);
+        } finally {
+            giveAllBack();
+        }
+    }
+
+    private void giveAllBack() {
+        try {
             sends.clear(giveBack);
             receives.clear();
         } finally {
@@ -156,7 +164,9 @@ final class TransportAgent implements Agent, PostedReceives.Events {
                 listeners.tellAll(listener -> listener.onFault(fault));
             }
         }
-        return work + client.poll(arrivals, FRAGMENTS_PER_POLL);
+        work += client.poll(arrivals, FRAGMENTS_PER_POLL);
+        awaitsEngine |= client.awaitsEngine();
+        return work;
     }
 
     private boolean awaitsStream() {
@@ -176,7 +186,9 @@ final class TransportAgent implements Agent, PostedReceives.Events {
                     }
                 }
                 case PostedReceives.Buffer buffer -> {
-                    if (!receives.grant(buffer)) {
+                    if (receives.grant(buffer)) {
+                        client.expect(nodeOf(buffer.edge().fromRank()), buffer.edge(), buffer.engine());
+                    } else {
                         RankListeners.returned(buffer.owner(), buffer.edge(), buffer.tensor());
                     }
                 }
@@ -204,10 +216,7 @@ final class TransportAgent implements Agent, PostedReceives.Events {
         boolean isMoved = nodes != begun.nodes();
         nodes = begun.nodes();
         arrivals.epoch(epoch, nodes);
-        // Before the tensors go back to ranks, which may change them.
-        for (int peer : peers) {
-            client.link(peer).withdraw(epoch);
-        }
+        client.settle(epoch); // before the tensors go back to ranks, which may change them
         sends.epoch(epoch, giveBack);
         receives.epoch(epoch);
         if (isMoved) {
@@ -240,14 +249,22 @@ final class TransportAgent implements Agent, PostedReceives.Events {
                 sends.passTurn(link.node());
                 continue;
             }
+            if (message.failure != null) {
+                abandon(link, message, message.failure);
+                return sent + 1;
+            }
             for (int fragment = 0; fragment < FRAGMENTS_PER_TURN && message.remaining() > 0; fragment++) {
                 switch (link.send(message, now)) {
                     case SENT -> sent++;
+                    case FULL -> {
+                        awaitsEngine = true; // the receiver's
+                        fragment = FRAGMENTS_PER_TURN;
+                    }
                     case LATER -> {
                         return sent;
                     }
                     case UNREADABLE -> {
-                        abandon(link, message);
+                        abandon(link, message, link.readFailure());
                         return sent + 1;
                     }
                 }
@@ -267,11 +284,12 @@ final class TransportAgent implements Agent, PostedReceives.Events {
         RankListeners.returned(listeners.of(message.id.edge().fromRank()), message.id.edge(), message.tensor);
     }
 
-    private void abandon(Link link, SendQueue.Outgoing message) {
+    private void abandon(Link link, SendQueue.Outgoing message, RuntimeException failure) {
+        link.forget(message);
         sends.finish(link.node(), clock.nanoTime());
         String sentence = "the message of " + message.id + " was not sent: the engine could not read its tensor: "
-                + link.readFailure();
-        LOG.error(sentence, link.readFailure());
+                + failure;
+        LOG.error(sentence, failure);
         giveBack.accept(message);
         listeners.tell(message.id.edge().fromRank(),
                 listener -> listener.onFault(new TransportFault.SendFault(message.id, sentence)));

@@ -5,7 +5,7 @@
  * classes without Aeron, so that tests can put any bytes into them.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.port}, {@code dev.troupe.protocol},
- * {@code dev.troupe.transport}, {@code dev.troupe.transport.driver}, {@code dev.troupe.transport.tcp},
+ * {@code dev.troupe.transport}, {@code dev.troupe.transport.device}, {@code dev.troupe.transport.driver}, {@code dev.troupe.transport.tcp},
  * {@code dev.troupe.wire}, {@code dev.troupe.wire.sbe}, {@code io.aeron}, {@code org.agrona} and {@code org.slf4j}.
  */
 package dev.troupe.transport.aeron;

@@ -25,6 +25,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.wire.Window;
 import dev.troupe.protocol.MessageKind;
 
 /** Tensors, edges and frames for the tests of this package. */

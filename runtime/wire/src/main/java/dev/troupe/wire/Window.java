@@ -1,4 +1,4 @@
-package dev.troupe.transport.aeron;
+package dev.troupe.wire;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -13,13 +13,13 @@ import org.agrona.DirectBuffer;
  * <p>The duplicate of the underlying byte buffer is kept, since the buffers of a stream are the same three for its
  * whole life; only the segment handed to the engine is a fresh (small) object.
  */
-final class Window {
+public final class Window {
     private final CRC32C crc = new CRC32C();
     private ByteBuffer owner;
     private ByteBuffer view;
 
     /** The CRC32C of these bytes. The buffer must wrap a {@link ByteBuffer}, as those of Aeron do. */
-    int checksum(DirectBuffer buffer, int offset, int length) {
+    public int checksum(DirectBuffer buffer, int offset, int length) {
         point(buffer, offset, length);
         crc.reset();
         crc.update(view);
@@ -27,7 +27,7 @@ final class Window {
     }
 
     /** These bytes as a segment of exactly their length, valid as long as the buffer's memory is. */
-    MemorySegment segment(DirectBuffer buffer, int offset, int length) {
+    public MemorySegment segment(DirectBuffer buffer, int offset, int length) {
         point(buffer, offset, length);
         return MemorySegment.ofBuffer(view);
     }

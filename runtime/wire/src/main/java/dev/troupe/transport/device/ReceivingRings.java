@@ -1,0 +1,117 @@
+package dev.troupe.transport.device;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+import org.agrona.collections.LongHashSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Memory;
+
+/**
+ * The rings that a stream's reader offers its writer, one for each pair of ranks whose receiver has an engine that shares
+ * memory. A ring that the writer cannot open is given back.
+ *
+ * <p>Thread rule: the transport's thread.
+ *
+ * @param <P>
+ *            places that payloads are copied to
+ */
+public final class ReceivingRings<P> {
+    private static final Logger LOG = LoggerFactory.getLogger(ReceivingRings.class);
+
+    private final RingFiles files;
+    private final long ringBytes;
+    private final LongHashSet pairs = new LongHashSet();
+    /** By their numbers; null for one that was refused. */
+    private final List<ReceivingRing<P>> rings = new ArrayList<>();
+
+    /** Of a stream, with so many bytes each. */
+    public ReceivingRings(RingFiles files, long ringBytes) {
+        this.files = files;
+        this.ringBytes = ringBytes;
+    }
+
+    /** A buffer is granted for messages of a pair of ranks; before the sender has a credit. */
+    public void expect(int fromRank, int toRank, Engine engine) {
+        if (pairs.add(RingFiles.pair(fromRank, toRank)) && rings.size() < Stamp.MOST_RINGS) {
+            try {
+                Optional<Memory.Shared> memory = engine.share(ringBytes);
+                if (memory.isPresent()) {
+                    rings.add(offer(fromRank, toRank, memory.get()));
+                }
+            } catch (IOException | RuntimeException refused) {
+                LOG.warn(
+                        "tensors from rank {} to rank {} go by way of the host: no memory of the receiver's device can be"
+                                + " shared: {}",
+                        fromRank, toRank, refused.getMessage());
+            }
+        }
+    }
+
+    private ReceivingRing<P> offer(int fromRank, int toRank, Memory.Shared memory) throws IOException {
+        try {
+            return new ReceivingRing<>(RingNote.write(files.of(fromRank, toRank), rings.size(), memory.handle()),
+                    memory);
+        } catch (IOException | RuntimeException unwritten) {
+            memory.close();
+            throw unwritten;
+        }
+    }
+
+    /** The ring of a frame with this reserved value; null where there is none. */
+    public ReceivingRing<P> of(long stamp) {
+        int number = Stamp.number(stamp);
+        return number < rings.size() ? rings.get(number) : null;
+    }
+
+    /** Whether a payload is on its way to its place. */
+    public boolean isBusy() {
+        for (int number = 0; number < rings.size(); number++) {
+            if (rings.get(number) != null && rings.get(number).isBusy()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** As {@link ReceivingRing#progress}, of all rings. */
+    public int progress(BiConsumer<P, RuntimeException> listener) {
+        int count = 0;
+        for (int number = 0; number < rings.size(); number++) {
+            ReceivingRing<P> ring = rings.get(number);
+            if (ring != null) {
+                count += ring.progress(listener);
+                if (ring.isRefused() && ring.close()) {
+                    rings.set(number, null);
+                }
+            }
+        }
+        return count;
+    }
+
+    /** As {@link ReceivingRing#settle}, of all rings. */
+    public void settle() {
+        rings.forEach(ring -> {
+            if (ring != null) {
+                ring.settle();
+            }
+        });
+    }
+
+    /** Ends the use of all rings, whose memory goes back when their writers have closed it or ended. */
+    public void close(RetiredRings retired) {
+        settle();
+        rings.forEach(ring -> {
+            if (ring != null) {
+                retired.add(ring);
+            }
+        });
+        rings.clear();
+    }
+}

@@ -1,0 +1,123 @@
+package dev.troupe.transport.device;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+import org.agrona.collections.Long2ObjectHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Memory;
+
+/**
+ * The rings that a stream's writer has found, by pairs of ranks. Whether a pair has one is decided once, with its first
+ * message: the receiver has written its note before it gave the credit of that message.
+ *
+ * <p>Thread rule: the transport's thread.
+ *
+ * @param <M>
+ *            messages
+ */
+public final class SendingRings<M> {
+    private static final Logger LOG = LoggerFactory.getLogger(SendingRings.class);
+
+    private final RingFiles files;
+    private final int pieceBytes;
+    /** Empty for pairs whose payloads go by way of the host. */
+    private final Long2ObjectHashMap<Optional<SendingRing<M>>> rings = new Long2ObjectHashMap<>();
+    private final List<SendingRing<M>> open = new ArrayList<>();
+
+    /** Of a stream, in pieces of so many bytes at most. */
+    public SendingRings(RingFiles files, int pieceBytes) {
+        this.files = files;
+        this.pieceBytes = pieceBytes;
+    }
+
+    /**
+     * The ring of a pair of ranks.
+     *
+     * @param engine
+     *            the sender's
+     * @return empty where its payloads go by way of the host
+     */
+    public Optional<SendingRing<M>> of(int fromRank, int toRank, Engine engine) {
+        long pair = RingFiles.pair(fromRank, toRank);
+        Optional<SendingRing<M>> known = rings.get(pair);
+        if (known == null) {
+            known = find(fromRank, toRank, engine);
+            rings.put(pair, known);
+            known.ifPresent(open::add);
+        }
+        return known;
+    }
+
+    private Optional<SendingRing<M>> find(int fromRank, int toRank, Engine engine) {
+        Path file = files.of(fromRank, toRank);
+        Optional<RingNote> note;
+        try {
+            note = RingNote.open(file);
+        } catch (IOException unusable) {
+            tell(fromRank, toRank, "the note of its ring cannot be used: " + unusable);
+            return Optional.empty();
+        }
+        return note.flatMap(found -> open(fromRank, toRank, engine, found));
+    }
+
+    private Optional<SendingRing<M>> open(int fromRank, int toRank, Engine engine, RingNote note) {
+        try {
+            Optional<Memory.Shared> memory = engine.openShared(note.handle());
+            if (memory.isPresent()) {
+                LOG.info("tensors from rank {} to rank {} stay on the device", fromRank, toRank);
+                return Optional.of(new SendingRing<>(note, memory.get(), pieceBytes));
+            }
+            LOG.info("tensors from rank {} to rank {} go by way of the host: their devices do not reach each other",
+                    fromRank, toRank);
+        } catch (RuntimeException refused) {
+            tell(fromRank, toRank, refused.getMessage());
+        }
+        note.refuse();
+        try {
+            note.close();
+        } catch (IOException left) {
+            LOG.debug("a note did not close", left);
+        }
+        return Optional.empty();
+    }
+
+    private static void tell(int fromRank, int toRank, String why) {
+        LOG.warn("tensors from rank {} to rank {} go by way of the host: {}", fromRank, toRank, why);
+    }
+
+    /** Returns all rings that there are. */
+    public List<SendingRing<M>> open() {
+        return open;
+    }
+
+    /** Whether a piece is on its way. */
+    public boolean isBusy() {
+        for (int ring = 0; ring < open.size(); ring++) {
+            if (open.get(ring).isBusy()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** As {@link SendingRing#withdraw}, of all rings. */
+    public void withdraw(Predicate<M> messages) {
+        open.forEach(ring -> ring.withdraw(messages));
+    }
+
+    /** Ends the use of all rings. */
+    public void close() {
+        withdraw(_ -> true);
+        open.forEach(SendingRing::close);
+        open.clear();
+        rings.clear();
+    }
+}

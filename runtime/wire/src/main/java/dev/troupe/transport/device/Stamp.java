@@ -1,0 +1,41 @@
+package dev.troupe.transport.device;
+
+import dev.troupe.wire.RingPositions;
+
+/**
+ * The reserved value of a frame whose payload is in a ring of a device: the number of the ring and the position behind the
+ * payload. It is negative, which a position alone is not.
+ */
+public final class Stamp {
+    /** The most rings of one stream. */
+    static final int MOST_RINGS = 1 << 15;
+    private static final int POSITION_BITS = 48;
+    private static final long POSITION = (1L << POSITION_BITS) - 1;
+
+    private Stamp() {
+    }
+
+    static long of(int number, long end) {
+        return Long.MIN_VALUE | (long) number << POSITION_BITS | end / RingPositions.UNIT_BYTES & POSITION;
+    }
+
+    /** Whether a reserved value is of such a frame. */
+    public static boolean isStamp(long value) {
+        return value < 0;
+    }
+
+    static int number(long stamp) {
+        return (int) (stamp >>> POSITION_BITS) & MOST_RINGS - 1;
+    }
+
+    /**
+     * The position behind the payload: of those that the stamp may mean, the first after another.
+     *
+     * @param before
+     *            a position before it, a multiple of {@link RingPositions#UNIT_BYTES}
+     */
+    static long end(long stamp, long before) {
+        long units = before / RingPositions.UNIT_BYTES;
+        return (units + (stamp - units & POSITION)) * RingPositions.UNIT_BYTES;
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of rings in the memory of devices. */
+package dev.troupe.transport.device;
