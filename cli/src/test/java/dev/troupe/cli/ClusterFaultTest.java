@@ -2,6 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.stop.ExitCode;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Nodes in JVMs of their own, with faults, which end with the bits of a run without faults. */
 @Tag("real")
@@ -127,6 +129,26 @@ class ClusterFaultTest {
                         "training.global-batch-size=1", "training.gradient-clip=0", "model.tie-embeddings=false"),
                 "exception rank=1 step=1 at=B", "exception rank=3 step=4 at=optimizer", "kill rank=2 step=3",
                 "kill-coordinator step=9");
+    }
+
+    /**
+     * Ranks of two processes hand over on one device, late and in drawn orders; one of them is killed in the middle of a
+     * step, and the standby takes its ranks, which hand over there again.
+     */
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(strings = {"1f1b", "zb-h1"})
+    void shouldEndWithTheSameBitsWhereProcessesShareADevice(String schedule) throws IOException {
+        write(HERE, true);
+        requireTheBitsOfOneProcess(
+                small(4, "engine.kind=" + DeviceEngineProvider.KIND, "training.steps=" + STEPS,
+                        "parallel.schedule=" + schedule),
+                "exception stage=1 step=1 microbatch=3", "kill rank=2 step=3");
+        for (String node : List.of("a", "b", "c")) {
+            String log = Files.readString(directory.resolve("struck").resolve("logs").resolve(node + ".log"));
+            assertTrue(log.contains(DeviceEngineProvider.SHARES), node + ": " + log);
+            assertFalse(log.contains(" go by way of the host"), node + ": " + log);
+        }
     }
 
     private void requireTheBitsOfOneProcess(String hostOfB, String schedule, int ranksOfANode, String... faults)

@@ -36,10 +36,12 @@ final class LateShared implements Memory.Shared {
         }
     }
 
-    /** Empty where the process that made it has closed it. */
+    /** Empty where the process that made it has closed it. The file goes with the two, also where they are killed. */
     static Optional<LateShared> open(byte[] handle) {
         try {
-            return Optional.of(new LateShared(Path.of(new String(handle, StandardCharsets.UTF_8)), -1));
+            LateShared opened = new LateShared(Path.of(new String(handle, StandardCharsets.UTF_8)), -1);
+            Files.delete(opened.file);
+            return Optional.of(opened);
         } catch (NoSuchFileException gone) {
             return Optional.empty();
         } catch (IOException refused) {

@@ -75,8 +75,7 @@ public final class SendingRings<M> {
                 LOG.info("tensors from rank {} to rank {} stay on the device", fromRank, toRank);
                 return Optional.of(new SendingRing<>(note, memory.get(), pieceBytes));
             }
-            LOG.info("tensors from rank {} to rank {} go by way of the host: their devices do not reach each other",
-                    fromRank, toRank);
+            tell(fromRank, toRank, "their devices do not reach each other");
         } catch (RuntimeException refused) {
             tell(fromRank, toRank, refused.getMessage());
         }
