@@ -181,8 +181,9 @@ public interface Memory {
 
     /**
      * Copies bytes of a tensor of any engine to the same place in a tensor of this one without the host, where both are in
-     * the memory of one device or of devices that reach each other's, and may return before it is done. It begins at once, whatever the two engines still have
-     * to do: the source has been written, and nothing uses the target, until the fence that is returned is reached.
+     * the memory of one device or of devices that reach each other's, and may return before it is done. It begins at once,
+     * whatever the two engines still have to do: the source has been written, and nothing uses the target, until the fence
+     * that is returned is reached.
      *
      * @param source
      *            an open tensor of an engine of this process

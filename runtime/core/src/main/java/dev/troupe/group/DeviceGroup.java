@@ -14,8 +14,9 @@ import java.util.List;
 
 /**
  * A group whose members are threads of this process and compute late on one device, or on devices that reach each other's
- * memory: it adds up there, and no byte comes to the host. The members' threads meet, but wait for none of the device's work: what one member asks after the meeting
- * begins behind the fences of the others. Sums have the order and the bits of the other groups.
+ * memory: it adds up there, and no byte comes to the host. The members' threads meet, but wait for none of the device's
+ * work: what one member asks after the meeting begins behind the fences of the others. Sums have the order and the bits of
+ * the other groups.
  *
  * <p>A member reads the others' tensors behind fences that they took when they came, and its own work goes on behind fences
  * that the others took when they had asked for their part: nobody writes what somebody still reads.

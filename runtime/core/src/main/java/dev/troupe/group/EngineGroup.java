@@ -14,8 +14,8 @@ import java.util.function.LongConsumer;
 
 /**
  * A process group over tensors of one engine. Where the members are threads of this process, with engines that compute late
- * on one device or on peers, the group adds up there. Where the engine exposes the memory of its tensors the group works on the tensors
- * themselves; else they are copied to memory of this object and back.
+ * on one device or on peers, the group adds up there. Where the engine exposes the memory of its tensors the group works on
+ * the tensors themselves; else they are copied to memory of this object and back.
  *
  * <p>Thread rule: the thread that calls the engine.
  */

@@ -17,8 +17,8 @@ import dev.troupe.wire.RingPositions;
 
 /**
  * The writer's end of a ring in the memory of a device. A piece of a tensor is copied there on the device, while the
- * transport does other work; its frame may leave once the copy is done. What is in the ring and has no frame yet is nobody's:
- * a writer that dies leaves nothing that is half written to the reader.
+ * transport does other work; its frame may leave once the copy is done. What is in the ring and has no frame yet is
+ * nobody's: a writer that dies leaves nothing that is half written to the reader.
  *
  * <p>Thread rule: the transport's thread.
  *

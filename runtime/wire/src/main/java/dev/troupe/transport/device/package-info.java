@@ -3,7 +3,6 @@
  * a stream's reader and of its writer, and the note by which the one tells the other of a ring. Headers, credits and epochs
  * are the transport's own.
  *
- * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.transport}, {@code dev.troupe.wire}, {@code org.agrona}
- * and {@code org.slf4j}.
+ * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.wire}, {@code org.agrona} and {@code org.slf4j}.
  */
 package dev.troupe.transport.device;

@@ -210,7 +210,7 @@ class DeviceRingsTest {
         assertInstanceOf(TransportFault.MessageFault.class, Ear.next(receiver.faults));
     }
 
-    /** The pieces that fill the ring have no header yet: their room is there again, and their tensor is not read any more. */
+    /** The pieces that fill the ring have no header yet: their room is free again, and their tensor is read no more. */
     @Test
     void shouldTakeBackWhatIsOnItsWayWhereAnEpochBegins() throws InterruptedException {
         from.isHeld = true;
@@ -234,12 +234,12 @@ class DeviceRingsTest {
         Tensor buffer = grant(to, LARGE);
         send(from, 0, from.random(1, LARGE));
         await(() -> to.fromShared.get() == PIECES_OF_RING && from.toShared.get() == PIECES_OF_RING);
+        here.epoch(1);
+        Ear.next(sender.returned);
         there.epoch(1);
         assertSame(buffer, Ear.next(receiver.returned));
         assertEquals(PIECES_OF_RING, to.awaited.get(), "the device writes it no more");
         to.isHeld = false;
-        here.epoch(1);
-        Ear.next(sender.returned);
         assertCarriesInEpoch(1);
         assertNull(receiver.faults.peek());
     }
