@@ -305,6 +305,26 @@ class DeviceRingsTest {
         assertArrayEquals(SharedDevice.randomBytes(2, LARGE), to.bytes(Ear.next(receiver.landed).tensor()));
     }
 
+    /** All pieces are on their way before the one in the middle fails. */
+    @Test
+    void shouldNotLandAMessageWithAPieceMissing() throws InterruptedException {
+        to.isHeld = true;
+        to.failingRead = 1;
+        Tensor buffer = grant(to, 3 * PIECE);
+        Tensor next = grant(to, 3 * PIECE);
+        send(from, 0, from.random(1, 3 * PIECE));
+        await(() -> to.fromShared.get() == 3);
+        send(from, 1, from.random(2, 3 * PIECE));
+        to.isHeld = false;
+        assertEquals(DropReason.LANDING_FAILED,
+                assertInstanceOf(TransportFault.MessageFault.class, Ear.next(receiver.faults)).reason());
+        Ear.Heard landed = Ear.next(receiver.landed);
+        assertEquals(1, landed.id().microbatch());
+        assertSame(next, landed.tensor());
+        there.epoch(1);
+        assertSame(buffer, Ear.next(receiver.returned));
+    }
+
     @Test
     void shouldTellOfABufferThatADeviceCannotWrite() throws InterruptedException {
         to.failure = new IllegalStateException("out of order");

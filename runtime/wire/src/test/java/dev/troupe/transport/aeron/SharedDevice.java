@@ -38,6 +38,8 @@ final class SharedDevice implements InvocationHandler {
     volatile boolean isHeld;
     /** What the next copies of shared memory end with; null for success. */
     volatile RuntimeException failure;
+    /** The number of the copy from shared memory, from 0, that alone fails. */
+    volatile int failingRead = -1;
     /** What the device says where memory is to be shared or opened; null where it does so. */
     volatile RuntimeException refusal;
     /** The copy to shared memory after which this process copies half a piece and no more. */
@@ -112,13 +114,12 @@ final class SharedDevice implements InvocationHandler {
                     copied.await();
                 }
                 toShared.incrementAndGet();
-                yield Optional.of(new Held(copied, isHalf));
+                yield Optional.of(new Held(copied, isHalf, false));
             }
             case "fromShared" -> {
                 Fence copied = late.fromShared(((Counted) arguments[0]).shared, (long) arguments[1],
                         (Tensor) arguments[2], (long) arguments[3], (long) arguments[4]).orElseThrow();
-                fromShared.incrementAndGet();
-                yield Optional.of(new Held(copied, false));
+                yield Optional.of(new Held(copied, false, fromShared.getAndIncrement() == failingRead));
             }
             default -> call(method, arguments);
         };
@@ -160,10 +161,12 @@ final class SharedDevice implements InvocationHandler {
     private final class Held implements Fence {
         private final Fence copied;
         private final boolean isForEver;
+        private final boolean fails;
 
-        Held(Fence copied, boolean isForEver) {
+        Held(Fence copied, boolean isForEver, boolean fails) {
             this.copied = copied;
             this.isForEver = isForEver;
+            this.fails = fails;
         }
 
         @Override
@@ -173,6 +176,9 @@ final class SharedDevice implements InvocationHandler {
             }
             if (failure != null) {
                 throw failure;
+            }
+            if (fails) {
+                throw new IllegalStateException("out of order");
             }
             return copied.isReached();
         }
