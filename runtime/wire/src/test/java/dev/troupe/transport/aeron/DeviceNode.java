@@ -61,8 +61,10 @@ final class DeviceNode extends Ear {
     }
 
     static Process start(Path directory, int epoch, Way way) throws IOException {
-        return ChildJvm.of(DeviceNode.class, directory.toString(), "" + epoch, way.name())
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        ProcessBuilder process = ChildJvm.of(DeviceNode.class, directory.toString(), "" + epoch, way.name());
+        // Memory that it shares and nobody opens stays as a file where it is killed.
+        process.command().add(1, "-Djava.io.tmpdir=" + directory.toAbsolutePath().getParent());
+        return process.redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
     @Override
