@@ -94,16 +94,12 @@ final class Nd4jEngine implements Engine {
 
     @Override
     public void copy(Tensor source, Tensor target) {
-        Nd4jTensor from = of(source);
-        Nd4jTensor to = of(target);
-        operations.copy(from.flat(), to.flat());
+        operations.copy(of(source).flat(), of(target).flat());
     }
 
     @Override
     public void add(Tensor left, Tensor right, Tensor sum) {
-        Nd4jTensor a = of(left);
-        Nd4jTensor b = of(right);
-        operations.add(a.flat(), b.flat(), of(sum).flat());
+        operations.add(of(left).flat(), of(right).flat(), of(sum).flat());
     }
 
     @Override

@@ -14,12 +14,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
@@ -30,11 +27,6 @@ import java.util.stream.IntStream;
  * <p>Thread rule: any thread; launches run one at a time.
  */
 public final class InterpretedDevice implements Device {
-    /** The handle of the next stream, of any device. */
-    private static final AtomicLong HANDLES = new AtomicLong(0x5100);
-    /** The device that a library's calls of a thread are for. */
-    private static final ThreadLocal<InterpretedDevice> CURRENT = new ThreadLocal<>();
-
     private final Random random;
     private final boolean isLate;
     private final int ordinal;
@@ -47,7 +39,7 @@ public final class InterpretedDevice implements Device {
     private final Set<InterpretedDevice> reached = new HashSet<>();
     /** Held by all that the devices of a machine do, since their streams wait for each other. */
     private final Object lock;
-    private final Map<Long, Stream> streams = new ConcurrentHashMap<>();
+    private final StreamHandles streams = new StreamHandles();
     private int waits;
     private int copiesToHost;
     private int copiesFromHost;
@@ -175,18 +167,14 @@ public final class InterpretedDevice implements Device {
     /** Fails where a library's calls of this thread are not for this device. */
     public void requireCurrent() {
         requireDevice();
-        if (CURRENT.get() != this) {
+        if (!streams.areCurrent()) {
             throw new PtxFault("the device of the library is not current");
         }
     }
 
     /** Has a library's work done in the order of the stream with this handle. */
     public void ask(long stream, Runnable work) {
-        Stream found = streams.get(stream);
-        if (found == null) {
-            throw new PtxFault("no stream has the handle %#x".formatted(stream));
-        }
-        found.ask(work);
+        streams.ask(stream, work);
     }
 
     /** Bytes of the device, for such work. */
@@ -205,13 +193,9 @@ public final class InterpretedDevice implements Device {
 
     private final class Stream implements DeviceStream {
         private final Deque<Runnable> queue = new ArrayDeque<>();
-        private final long handle = HANDLES.getAndIncrement();
+        private final long handle = streams.add(this::ask);
         private long asked;
         private long done;
-
-        Stream() {
-            streams.put(handle, this);
-        }
 
         private void ask(Runnable work) {
             requireDevice();
@@ -303,7 +287,7 @@ public final class InterpretedDevice implements Device {
         @Override
         public long handle() {
             requireDevice();
-            CURRENT.set(InterpretedDevice.this);
+            streams.makeCurrent();
             return handle;
         }
 
