@@ -97,7 +97,7 @@ class RecoveryTest {
 
     @Test
     void shouldFailAfterTooManyRecoveriesOfOneStep() {
-        FaultyEngineProvider.breakCallOfEvery(1, "crossEntropy", 1, FaultyEngineProvider.LOOSE, "the fuse blew",
+        FaultyEngineProvider.breakCallOfEvery(1, "crossEntropyBoth", 1, FaultyEngineProvider.LOOSE, "the fuse blew",
                 "the fan stopped", "it rained in");
         Execution execution = Execution.train(directory.resolve("run"), settings("recovery.most-per-step=3"));
         execution.requireFailed("rank 1: stage 1 failed in 1F0 in step 0", "it rained in",
@@ -106,7 +106,7 @@ class RecoveryTest {
 
     /** Another attempt computes the same from the same bits. */
     @ParameterizedTest
-    @CsvSource({"crossEntropy, 1, stage 1 in 1F0 in step 0", "causalAttentionBackward, 3, stage 1 in 1B1 in step 0",
+    @CsvSource({"crossEntropyBoth, 1, stage 1 in 1F0 in step 0", "causalAttentionBackward, 3, stage 1 in 1B1 in step 0",
             "adamW, 1, stage 1 in 1UPDATE in step 0"})
     void shouldEndAtOnceWhereAnErrorStrikesAgainAtTheSameAction(String kernel, int call, String where) {
         FaultyEngineProvider.breakCallOfEvery(1, kernel, call, FaultyEngineProvider.LOOSE);

@@ -133,7 +133,7 @@ class NodeActorTest extends NodeTests {
     @Test
     void shouldSayWhichStageFailedInWhichActionOfWhichStep() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(
-                () -> SmallRun.with("crossEntropy", () -> fail(new IllegalStateException("device lost"))),
+                () -> SmallRun.with("crossEntropyBoth", () -> fail(new IllegalStateException("device lost"))),
                 new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, new Pass(6, Pass.Kind.TRAINING))));
         assertEquals(new RunEvent.RankFailed(new Incarnation(1, 0, 1),
@@ -144,7 +144,8 @@ class NodeActorTest extends NodeTests {
     @Test
     void shouldReportAnErrorOfAStageAsAnyOtherFailure() {
         for (Error error : List.of(new OutOfMemoryError("no room"), new StackOverflowError())) {
-            List<ActorRef<ScheduleActor.Command>> ranks = host(() -> SmallRun.with("crossEntropy", () -> fail(error)),
+            List<ActorRef<ScheduleActor.Command>> ranks = host(
+                    () -> SmallRun.with("crossEntropyBoth", () -> fail(error)),
                     new InitialWeights(SmallRun.MODEL, 1));
             ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
             assertTrue(failure().reason().startsWith(
@@ -180,7 +181,8 @@ class NodeActorTest extends NodeTests {
     @Test
     void shouldReportTheNodeAsLostWhereItsDeviceIs() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(
-                () -> SmallRun.with("crossEntropy", () -> fail(new LostDeviceException("the GPU fell off the bus"))),
+                () -> SmallRun.with("crossEntropyBoth",
+                        () -> fail(new LostDeviceException("the GPU fell off the bus"))),
                 new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
         assertEquals(new RunEvent.NodeLost("only", LOST), failureOrLoss());
@@ -192,7 +194,7 @@ class NodeActorTest extends NodeTests {
     void shouldEndItsProcessWhereItsDeviceIsLost() throws InterruptedException {
         BlockingQueue<String> ended = new LinkedBlockingQueue<>();
         lost = Optional.of(ended::add);
-        List<ActorRef<ScheduleActor.Command>> ranks = host(() -> SmallRun.with("crossEntropy", () -> {
+        List<ActorRef<ScheduleActor.Command>> ranks = host(() -> SmallRun.with("crossEntropyBoth", () -> {
             throw new IllegalStateException("a copy failed", new LostDeviceException("the GPU fell off the bus"));
         }), new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));

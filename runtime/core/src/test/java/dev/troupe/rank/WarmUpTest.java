@@ -135,7 +135,7 @@ class WarmUpTest {
 
     @Test
     void shouldOnlySayThatItFailed() throws InterruptedException {
-        WarmUp.start(node(plan(), () -> SmallRun.with("crossEntropy", () -> {
+        WarmUp.start(node(plan(), () -> SmallRun.with("crossEntropyBoth", () -> {
             throw new IllegalStateException("device lost");
         })), news::add);
         assertEquals("could not warm up, and will be slow at first: IllegalStateException: device lost", next());
