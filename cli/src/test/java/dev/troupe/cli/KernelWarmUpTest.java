@@ -31,7 +31,7 @@ class KernelWarmUpTest {
 
     @ParameterizedTest
     @CsvSource({"1, linear, in 1F3", "0, embedding, in 0F3",
-            "1, crossEntropyBackward, in 1B3", "0, squaredSum, in 0NORM",
+            "1, crossEntropyBoth, in 1F3", "0, squaredSum, in 0NORM",
             "0, adamW, in 0UPDATE"})
     void shouldRefuseWhatTheMachineCannotRunBeforeAnythingIsWritten(int rank, String kernel, String where) {
         FaultyEngineProvider.refuse(rank, kernel);

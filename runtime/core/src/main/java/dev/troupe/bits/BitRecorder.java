@@ -23,8 +23,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The digests of one incarnation of a rank in the training step under way, or in the steps that overlap. They are made where
- * the tensors are, and read when the rank has waited for its engine anyway. Nothing is allocated while a step runs.
+ * The digests of one incarnation of a rank in the training step under way, or in the steps that overlap. An engine that
+ * computes late makes them, and they are read when the rank has waited for it anyway; of others the host makes them. Nothing
+ * is allocated while a step runs.
  *
  * <p>Thread rule: the rank's thread, but {@link #takeFirst} and {@link #takeWeights} on that of the rank's actor, while the
  * rank does nothing of that step.
@@ -35,6 +36,7 @@ public final class BitRecorder {
     /** Whether gradients are added up over ranks after each microbatch, so that a rank has none of its own. */
     private final boolean sharesGradients;
     private final Engine engine;
+    private final TensorDigest host;
     private final boolean records;
     private final int microbatchesPerStep;
     // Steps that overlap take them in turn.
@@ -47,20 +49,24 @@ public final class BitRecorder {
     private static final class Step {
         /** By place; {@link RankBits#NONE} where there is none. */
         private final long[] values;
-        /** Those that the engine has made, or is to make, and that are not read yet: row by row as the values. */
+        /** Those that an engine is to make that computes late, row by row as the values; null of others. */
         private final Tensor digests;
         private final MemorySegment copy;
         private final BitSet unread = new BitSet();
 
         Step(Engine engine, int count) {
             values = new long[count];
-            digests = engine.allocate(DataType.INT32, Shape.of(count, 2));
-            copy = Arena.ofAuto().allocate(digests.byteCount(), Long.BYTES);
+            digests = engine.computesLate() ? engine.allocate(DataType.INT32, Shape.of(count, 2)) : null;
+            copy = Arena.ofAuto().allocate(Long.BYTES * (long) count, Long.BYTES);
         }
 
-        void record(Engine engine, Tensor tensor, int place) {
-            engine.digest(tensor, digests, place);
-            unread.set(place);
+        void record(Engine engine, TensorDigest host, Tensor tensor, int place) {
+            if (digests == null) {
+                values[place] = host.of(tensor);
+            } else {
+                engine.digest(tensor, digests, place);
+                unread.set(place);
+            }
         }
 
         void read(Engine engine) {
@@ -85,6 +91,7 @@ public final class BitRecorder {
         this.layout = new BitLayout.Rank(plan, rank);
         this.sharesGradients = BitLayout.sharesGradients(plan);
         this.engine = engine;
+        this.host = new TensorDigest(engine);
         this.records = engine.holdsValues() && layout.count() > 0;
         Plan rows = plan.training().plan();
         this.microbatchesPerStep = rows.microbatchesPerStep();
@@ -110,7 +117,7 @@ public final class BitRecorder {
     }
 
     private void record(What what, int layer, int microbatch, Tensor tensor) {
-        current.record(engine, tensor, layout.place(what, layer, microbatch % microbatchesPerStep));
+        current.record(engine, host, tensor, layout.place(what, layer, microbatch % microbatchesPerStep));
     }
 
     private final class Watch implements StageWatch {
@@ -129,7 +136,7 @@ public final class BitRecorder {
             if (!sharesGradients) {
                 for (int i = 0; i < parameters.size(); i++) {
                     Parameter parameter = parameters.get(i);
-                    current.record(engine, parameter.gradient(),
+                    current.record(engine, host, parameter.gradient(),
                             layout.place(What.WEIGHT_GRADIENT, layers, parameter.name()));
                 }
             }
@@ -175,7 +182,7 @@ public final class BitRecorder {
     private void add(What what, Stage stage, List<StateTensor> tensors) {
         for (int i = 0; i < tensors.size(); i++) {
             StateTensor named = tensors.get(i);
-            current.record(engine, named.tensor(), layout.place(what, stage.layers(), named.name()));
+            current.record(engine, host, named.tensor(), layout.place(what, stage.layers(), named.name()));
         }
     }
 

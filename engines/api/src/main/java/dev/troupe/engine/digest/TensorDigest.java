@@ -38,7 +38,8 @@ public final class TensorDigest {
         memory.copyFromHost(result, digests, Long.BYTES * (long) index);
     }
 
-    private long of(Tensor tensor) {
+    /** Returns the digest of a tensor of any type. */
+    public long of(Tensor tensor) {
         hash.begin(tensor.dataType());
         Optional<MemorySegment> own = memory.hostMemory(tensor);
         if (own.isPresent()) {
