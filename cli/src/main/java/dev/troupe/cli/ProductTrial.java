@@ -48,15 +48,23 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
             long began = System.nanoTime();
             long used = 0;
             for (int i = 0; i < LEAST_PRODUCTS || used < ENOUGH_NANOS && System.nanoTime() - began < MOST_NANOS; i++) {
-                // The processor time of this thread, which computes alone: other work of the machine does not count.
-                long start = THREADS.getCurrentThreadCpuTime();
+                long start = now(engine);
                 engine.matmul(left, false, right, false, product, false);
-                long taken = THREADS.getCurrentThreadCpuTime() - start;
+                engine.fence().await();
+                long taken = now(engine) - start;
                 used += taken;
                 best = Math.min(best, Math.max(1, taken));
             }
             return new ProductTrial(provider, settings, isRight(engine, product), 2.0 * M * K * N / best * 1e9);
         }
+    }
+
+    /**
+     * The processor time of this thread, which computes alone, so that other work of the machine does not count; the time of
+     * day where a device computes.
+     */
+    private static long now(Engine engine) {
+        return engine.computesLate() ? System.nanoTime() : THREADS.getCurrentThreadCpuTime();
     }
 
     private static Tensor tensor(Engine engine, int rows, int columns) {
