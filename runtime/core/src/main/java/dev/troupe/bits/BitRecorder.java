@@ -46,21 +46,23 @@ public final class BitRecorder {
     private final Map<Stage, List<StateTensor>> weights = new IdentityHashMap<>();
 
     /** What is known of a step. */
-    private static final class Step {
+    private final class Step {
         /** By place; {@link RankBits#NONE} where there is none. */
         private final long[] values;
         /** Those that an engine is to make that computes late, row by row as the values; null of others. */
         private final Tensor digests;
+        /** What is read of them. */
         private final MemorySegment copy;
         private final BitSet unread = new BitSet();
 
-        Step(Engine engine, int count) {
+        Step() {
+            int count = layout.count();
             values = new long[count];
             digests = engine.computesLate() ? engine.allocate(DataType.INT32, Shape.of(count, 2)) : null;
-            copy = Arena.ofAuto().allocate(Long.BYTES * (long) count, Long.BYTES);
+            copy = digests == null ? null : Arena.ofAuto().allocate(digests.byteCount(), Long.BYTES);
         }
 
-        void record(Engine engine, TensorDigest host, Tensor tensor, int place) {
+        void record(Tensor tensor, int place) {
             if (digests == null) {
                 values[place] = host.of(tensor);
             } else {
@@ -69,7 +71,7 @@ public final class BitRecorder {
             }
         }
 
-        void read(Engine engine) {
+        void read() {
             if (!unread.isEmpty()) {
                 engine.copyToHost(digests, 0, copy);
                 for (int place = unread.nextSetBit(0); place >= 0; place = unread.nextSetBit(place + 1)) {
@@ -98,7 +100,7 @@ public final class BitRecorder {
         // One more than overlap: the records of a step are taken while the rank computes the next one.
         this.steps = new Step[rows.continues() ? plan.stepsAtOnce(rank) + 1 : 1];
         if (records) {
-            Arrays.setAll(steps, _ -> new Step(engine, layout.count()));
+            Arrays.setAll(steps, _ -> new Step());
         }
         this.current = steps[0];
     }
@@ -117,7 +119,7 @@ public final class BitRecorder {
     }
 
     private void record(What what, int layer, int microbatch, Tensor tensor) {
-        current.record(engine, host, tensor, layout.place(what, layer, microbatch % microbatchesPerStep));
+        current.record(tensor, layout.place(what, layer, microbatch % microbatchesPerStep));
     }
 
     private final class Watch implements StageWatch {
@@ -136,7 +138,7 @@ public final class BitRecorder {
             if (!sharesGradients) {
                 for (int i = 0; i < parameters.size(); i++) {
                     Parameter parameter = parameters.get(i);
-                    current.record(engine, host, parameter.gradient(),
+                    current.record(parameter.gradient(),
                             layout.place(What.WEIGHT_GRADIENT, layers, parameter.name()));
                 }
             }
@@ -182,14 +184,14 @@ public final class BitRecorder {
     private void add(What what, Stage stage, List<StateTensor> tensors) {
         for (int i = 0; i < tensors.size(); i++) {
             StateTensor named = tensors.get(i);
-            current.record(engine, host, named.tensor(), layout.place(what, stage.layers(), named.name()));
+            current.record(named.tensor(), layout.place(what, stage.layers(), named.name()));
         }
     }
 
     /** Reads what the engine has been asked for in the step: where it computes late, the rank waits for it. */
     public void read() {
         if (records) {
-            current.read(engine);
+            current.read();
         }
     }
 

@@ -204,15 +204,8 @@ public class CheckedEngine extends CheckedNorms {
 
     @Override
     public final void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
-        Operands check = of(Kernel.CROSS_ENTROPY);
-        CheckedTensor in = check.matrix("logits", logits);
-        CheckedTensor rows = check.ids("targets", targets, in.size(0));
-        CheckedTensor loss = check.vector("rowLoss", rowLoss, in.size(0));
-        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp, in.size(0));
-        check.apart("rowLoss", loss, in, logSum);
-        check.apart("rowLogSumExp", logSum, in);
-        ids.requireTargets(in.size(1), Kernel.CROSS_ENTROPY, "targets", rows);
-        engine.crossEntropy(in.own(), rows.own(), loss.own(), logSum.own());
+        checkLosses(Kernel.CROSS_ENTROPY, logits, targets, rowLoss, rowLogSumExp);
+        engine.crossEntropy(own(logits).own(), own(targets).own(), own(rowLoss).own(), own(rowLogSumExp).own());
     }
 
     @Override
@@ -231,15 +224,20 @@ public class CheckedEngine extends CheckedNorms {
     @Override
     public final void crossEntropyBoth(Tensor logits, Tensor targets, double scale, Tensor rowLoss,
             Tensor rowLogSumExp) {
-        Operands check = of(Kernel.CROSS_ENTROPY_BOTH);
+        checkLosses(Kernel.CROSS_ENTROPY_BOTH, logits, targets, rowLoss, rowLogSumExp);
+        engine.crossEntropyBoth(own(logits).own(), own(targets).own(), scale, own(rowLoss).own(),
+                own(rowLogSumExp).own());
+    }
+
+    private void checkLosses(Kernel kernel, Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
+        Operands check = of(kernel);
         CheckedTensor in = check.matrix("logits", logits);
         CheckedTensor rows = check.ids("targets", targets, in.size(0));
         CheckedTensor loss = check.vector("rowLoss", rowLoss, in.size(0));
         CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp, in.size(0));
         check.apart("rowLoss", loss, in, logSum);
         check.apart("rowLogSumExp", logSum, in);
-        ids.requireTargets(in.size(1), Kernel.CROSS_ENTROPY_BOTH, "targets", rows);
-        engine.crossEntropyBoth(in.own(), rows.own(), scale, loss.own(), logSum.own());
+        ids.requireTargets(in.size(1), kernel, "targets", rows);
     }
 
     @Override

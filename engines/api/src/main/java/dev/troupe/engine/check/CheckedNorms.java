@@ -38,32 +38,36 @@ abstract class CheckedNorms extends CheckedAttention {
     public final void layerNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
             Tensor dx, boolean accumulate, Tensor dGamma, Tensor dBeta) {
         Operands check = of(Kernel.LAYER_NORM_BACKWARD);
-        CheckedTensor in = check.matrix("x", x);
-        CheckedTensor dOut = check.like("dy", dy, in);
-        CheckedTensor g = check.vector("gamma", gamma, in.size(1));
-        CheckedTensor centre = check.vector("mean", mean, in.size(0));
-        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
-        CheckedTensor dIn = check.like("dx", dx, in);
-        CheckedTensor dG = check.vector("dGamma", dGamma, in.size(1));
-        CheckedTensor dB = check.vector("dBeta", dBeta, in.size(1));
-        check.apart("dx", dIn, in, g);
-        check.apart("dx", dIn, centre, r);
-        if (accumulate) {
-            check.apart("dx", dIn, dOut);
-        }
-        check.apart("dGamma", dG, in, dOut, dIn);
-        check.apart("dGamma", dG, centre, r, dB);
-        check.apart("dGamma", dG, g);
-        check.apart("dBeta", dB, in, dOut, dIn);
-        check.apart("dBeta", dB, centre, r, g);
-        engine.layerNormBackward(dOut.own(), in.own(), g.own(), centre.own(), r.own(), dIn.own(), accumulate, dG.own(),
-                dB.own());
+        checkInput(check, dy, x, gamma, mean, reciprocalDeviation, dx, accumulate);
+        checkWeight(check, dy, x, mean, reciprocalDeviation, dGamma, dBeta);
+        CheckedTensor dG = own(dGamma);
+        CheckedTensor dB = own(dBeta);
+        check.apart("dGamma", dG, own(x), own(dy), own(dx));
+        check.apart("dGamma", dG, own(gamma));
+        check.apart("dBeta", dB, own(x), own(dy), own(dx));
+        check.apart("dBeta", dB, own(gamma));
+        engine.layerNormBackward(own(dy).own(), own(x).own(), own(gamma).own(), own(mean).own(),
+                own(reciprocalDeviation).own(), own(dx).own(), accumulate, dG.own(), dB.own());
     }
 
     @Override
     public final void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean,
             Tensor reciprocalDeviation, Tensor dx, boolean accumulate) {
-        Operands check = of(Kernel.LAYER_NORM_BACKWARD_INPUT);
+        checkInput(of(Kernel.LAYER_NORM_BACKWARD_INPUT), dy, x, gamma, mean, reciprocalDeviation, dx, accumulate);
+        engine.layerNormBackwardInput(own(dy).own(), own(x).own(), own(gamma).own(), own(mean).own(),
+                own(reciprocalDeviation).own(), own(dx).own(), accumulate);
+    }
+
+    @Override
+    public final void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dGamma, Tensor dBeta) {
+        checkWeight(of(Kernel.LAYER_NORM_BACKWARD_WEIGHT), dy, x, mean, reciprocalDeviation, dGamma, dBeta);
+        engine.layerNormBackwardWeight(own(dy).own(), own(x).own(), own(mean).own(), own(reciprocalDeviation).own(),
+                own(dGamma).own(), own(dBeta).own());
+    }
+
+    private static void checkInput(Operands check, Tensor dy, Tensor x, Tensor gamma, Tensor mean,
+            Tensor reciprocalDeviation, Tensor dx, boolean accumulate) {
         CheckedTensor in = check.matrix("x", x);
         CheckedTensor dOut = check.like("dy", dy, in);
         CheckedTensor g = check.vector("gamma", gamma, in.size(1));
@@ -75,22 +79,18 @@ abstract class CheckedNorms extends CheckedAttention {
         if (accumulate) {
             check.apart("dx", dIn, dOut);
         }
-        engine.layerNormBackwardInput(dOut.own(), in.own(), g.own(), centre.own(), r.own(), dIn.own(), accumulate);
     }
 
-    @Override
-    public final void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation,
+    private static void checkWeight(Operands check, Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation,
             Tensor dGamma, Tensor dBeta) {
-        Operands check = of(Kernel.LAYER_NORM_BACKWARD_WEIGHT);
         CheckedTensor in = check.matrix("x", x);
-        CheckedTensor dOut = check.like("dy", dy, in);
+        check.like("dy", dy, in);
         CheckedTensor centre = check.vector("mean", mean, in.size(0));
         CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
         CheckedTensor dG = check.vector("dGamma", dGamma, in.size(1));
         CheckedTensor dB = check.vector("dBeta", dBeta, in.size(1));
         check.apart("dGamma", dG, centre, r, dB);
         check.apart("dBeta", dB, centre, r);
-        engine.layerNormBackwardWeight(dOut.own(), in.own(), centre.own(), r.own(), dG.own(), dB.own());
     }
 
     @Override
@@ -113,19 +113,23 @@ abstract class CheckedNorms extends CheckedAttention {
     }
 
     @Override
+    public final void rmsNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate, Tensor dGamma) {
+        Operands check = of(Kernel.RMS_NORM_BACKWARD);
+        checkInput(check, dy, x, gamma, reciprocalRoot, dx, accumulate);
+        CheckedTensor dG = check.like("dGamma", dGamma, own(gamma));
+        check.apart("dGamma", dG, own(x), own(dy), own(dx));
+        check.apart("dGamma", dG, own(gamma), own(reciprocalRoot));
+        engine.rmsNormBackward(own(dy).own(), own(x).own(), own(gamma).own(), own(reciprocalRoot).own(),
+                own(dx).own(), accumulate, dG.own());
+    }
+
+    @Override
     public final void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
             boolean accumulate) {
-        Operands check = of(Kernel.RMS_NORM_BACKWARD_INPUT);
-        CheckedTensor in = check.matrix("x", x);
-        CheckedTensor dOut = check.like("dy", dy, in);
-        CheckedTensor g = check.gammaOfNeighbours("gamma", gamma, in);
-        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, g));
-        CheckedTensor dIn = check.like("dx", dx, in);
-        check.apart("dx", dIn, in, g, r);
-        if (accumulate) {
-            check.apart("dx", dIn, dOut);
-        }
-        engine.rmsNormBackwardInput(dOut.own(), in.own(), g.own(), r.own(), dIn.own(), accumulate);
+        checkInput(of(Kernel.RMS_NORM_BACKWARD_INPUT), dy, x, gamma, reciprocalRoot, dx, accumulate);
+        engine.rmsNormBackwardInput(own(dy).own(), own(x).own(), own(gamma).own(), own(reciprocalRoot).own(),
+                own(dx).own(), accumulate);
     }
 
     @Override
@@ -139,27 +143,26 @@ abstract class CheckedNorms extends CheckedAttention {
         engine.rmsNormBackwardWeight(dOut.own(), in.own(), r.own(), dG.own());
     }
 
-    @Override
-    public final void rmsNormBackward(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
-            boolean accumulate, Tensor dGamma) {
-        Operands check = of(Kernel.RMS_NORM_BACKWARD);
+    private static void checkInput(Operands check, Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate) {
         CheckedTensor in = check.matrix("x", x);
         CheckedTensor dOut = check.like("dy", dy, in);
         CheckedTensor g = check.gammaOfNeighbours("gamma", gamma, in);
         CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, g));
         CheckedTensor dIn = check.like("dx", dx, in);
-        CheckedTensor dG = check.like("dGamma", dGamma, g);
         check.apart("dx", dIn, in, g, r);
         if (accumulate) {
             check.apart("dx", dIn, dOut);
         }
-        check.apart("dGamma", dG, in, dOut, dIn);
-        check.apart("dGamma", dG, g, r);
-        engine.rmsNormBackward(dOut.own(), in.own(), g.own(), r.own(), dIn.own(), accumulate, dG.own());
     }
 
     /** How many norms a matrix holds, each of as many neighbours as gamma has numbers. */
     private static int norms(CheckedTensor x, CheckedTensor gamma) {
         return Math.toIntExact(x.shape().elementCount() / gamma.size(0));
+    }
+
+    /** A tensor that a check has let pass. */
+    static CheckedTensor own(Tensor checked) {
+        return (CheckedTensor) checked;
     }
 }

@@ -17,10 +17,10 @@ import jdk.incubator.vector.VectorSpecies;
  * makes them side by side. A chunk is read in blocks of sixteen words of 64 bits. Each place in a block has two states. One
  * is rotated before it takes in a word by addition, so that the order of words counts; a constant is added too, so that
  * zeros also mix its bits. The other is the sum of the words: alone, the first would take a bit that flips in one block for
- * another bit in the next. Before the second half of a chunk, where rotations begin again, both are multiplied by an odd
- * number. At the end of the chunk the sums go through the finish of SplitMix64 (Steele, Lea and Flood 2014), are added to
- * the other states, and those are added up with an odd factor for each place. The digest is the same on every processor,
- * whatever the length of its vectors, and on every device.
+ * another bit in the next. Before the second half of a chunk, where rotations begin again, each is folded and multiplied
+ * by an odd number. At the end of the chunk the sums go through the finish of SplitMix64 (Steele, Lea and Flood 2014), are
+ * added to the other states, and those are added up with an odd factor for each place. The digest is the same on every
+ * processor, whatever the length of its vectors, and on every device.
  *
  * <p>Thread rule: one thread at a time.
  */

@@ -28,7 +28,7 @@ public final class ReceivingRings<P> {
     private final RingFiles files;
     private final long ringBytes;
     private final LongHashSet pairs = new LongHashSet();
-    /** By their numbers; null for one that was refused. */
+    /** The ring with number n is at index n; null stands there once the writer has refused that ring. */
     private final List<ReceivingRing<P>> rings = new ArrayList<>();
 
     /** Of a stream, with so many bytes each. */

@@ -75,7 +75,7 @@ final class DriverSharing {
             driver.call("free memory", () -> (int) free.invokeExact(address));
             throw refused;
         }
-        return new Part(address, bytes, handle, free);
+        return part(address, bytes, handle, free);
     }
 
     Optional<SharedAllocation> open(byte[] handle) {
@@ -93,8 +93,8 @@ final class DriverSharing {
             MemorySegment ofDriver = local.allocate(HANDLE).copyFrom(whole.asSlice(UUID_BYTES, HANDLE_BYTES));
             long address = driver.ask("open memory that another process shares on " + device,
                     result -> (int) openHandle.invokeExact(result, ofDriver, LAZY_ENABLE_PEER_ACCESS));
-            return Optional.of(new Part(address, whole.get(JAVA_LONG_UNALIGNED, UUID_BYTES + HANDLE_BYTES),
-                    handle.clone(), closeHandle));
+            return Optional.of(part(address, whole.get(JAVA_LONG_UNALIGNED, UUID_BYTES + HANDLE_BYTES), handle,
+                    closeHandle));
         }
     }
 
@@ -116,47 +116,12 @@ final class DriverSharing {
     }
 
     /** Shared memory; the function that ends its use takes its address. */
-    private final class Part implements SharedAllocation {
-        private final long address;
-        private final long bytes;
-        private final byte[] handle;
-        private final MethodHandle end;
-        private boolean isClosed;
-
-        Part(long address, long bytes, byte[] handle, MethodHandle end) {
-            this.address = address;
-            this.bytes = bytes;
-            this.handle = handle;
-            this.end = end;
-        }
-
-        @Override
-        public long address() {
-            return address;
-        }
-
-        @Override
-        public Device device() {
-            return device;
-        }
-
-        @Override
-        public long byteCount() {
-            return bytes;
-        }
-
-        @Override
-        public byte[] handle() {
-            return handle.clone();
-        }
-
-        @Override
-        public synchronized void close() {
-            if (!isClosed && !driver.isLost()) {
-                isClosed = true;
+    private SharedAllocation part(long address, long bytes, byte[] handle, MethodHandle end) {
+        return new SharedAllocation(device, address, bytes, handle, () -> {
+            if (!driver.isLost()) {
                 device.makeCurrent();
                 driver.call("end the use of shared memory", () -> (int) end.invokeExact(address));
             }
-        }
+        });
     }
 }

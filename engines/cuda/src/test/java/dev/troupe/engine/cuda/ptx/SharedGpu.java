@@ -25,7 +25,7 @@ final class SharedGpu {
         long address = memory.allocate(size);
         Shared shared = new Shared(owner, memory.find(address, size).bytes(), new int[1]);
         allocations.put(key, shared);
-        return new Part(owner, address, size, key, () -> {
+        return part(owner, address, size, key, () -> {
             if (shared.openings[0] > 0) {
                 throw new PtxFault("shared memory is freed that another process has open");
             }
@@ -45,57 +45,19 @@ final class SharedGpu {
         }
         long address = memory.place(shared.bytes);
         shared.openings[0]++;
-        return Optional.of(new Part(device, address, shared.bytes.length, key, () -> {
+        return Optional.of(part(device, address, shared.bytes.length, key, () -> {
             shared.openings[0]--;
             memory.free(address);
         }));
     }
 
-    /** As one process has it. */
-    private final class Part implements SharedAllocation {
-        private final Device device;
-        private final long address;
-        private final long size;
-        private final int key;
-        private final Runnable end;
-        private boolean isClosed;
-
-        Part(Device device, long address, long size, int key, Runnable end) {
-            this.device = device;
-            this.address = address;
-            this.size = size;
-            this.key = key;
-            this.end = end;
-        }
-
-        @Override
-        public long address() {
-            return address;
-        }
-
-        @Override
-        public Device device() {
-            return device;
-        }
-
-        @Override
-        public long byteCount() {
-            return size;
-        }
-
-        @Override
-        public byte[] handle() {
-            return ByteBuffer.allocate(Integer.BYTES).putInt(key).array();
-        }
-
-        @Override
-        public void close() {
-            synchronized (SharedGpu.this) {
-                if (!isClosed) {
-                    end.run();
-                    isClosed = true;
-                }
-            }
-        }
+    /** Memory as one process has it. */
+    private SharedAllocation part(Device device, long address, long size, int key, Runnable end) {
+        return new SharedAllocation(device, address, size, ByteBuffer.allocate(Integer.BYTES).putInt(key).array(),
+                () -> {
+                    synchronized (this) {
+                        end.run();
+                    }
+                });
     }
 }
