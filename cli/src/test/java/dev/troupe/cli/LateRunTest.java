@@ -100,7 +100,9 @@ class LateRunTest {
         assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(found));
         long[] digests = RunFiles.digests(found);
         assertArrayEquals(RunFiles.digests(expected), digests);
-        assertEquals(1, Arrays.stream(digests).filter(word -> word == 0).count(), "the number of the first step alone");
+        if (zero < 2) { // from then on each rank has digests of its share alone
+            assertEquals(1, Arrays.stream(digests).filter(word -> word == 0).count(), "the number of the first step");
+        }
     }
 
     private Path train(String engine, int pipeline, int tensor, int data, int zero,
