@@ -18,6 +18,8 @@ import java.util.concurrent.locks.LockSupport;
 public final class Rest implements AutoCloseable {
     private final Selector selector;
     private volatile Thread resting;
+    /** Of the next rest. */
+    private long mostMillis = Long.MAX_VALUE;
 
     private Rest(Selector selector) {
         this.selector = selector;
@@ -52,14 +54,25 @@ public final class Rest implements AutoCloseable {
         }
     }
 
+    /** The next rest in which connections are watched ends after this time at the latest. On the thread that rests. */
+    public void atMost(long nanos) {
+        mostMillis = Math.min(mostMillis, millis(nanos));
+    }
+
     /** Rests until a watched connection is ready, the thread is woken, or the time is over. */
     public void untilReady(long millis) {
         try {
             selector.select(_ -> {
-            }, millis);
+            }, Math.min(millis, mostMillis));
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+        mostMillis = Long.MAX_VALUE;
+    }
+
+    /** The whole milliseconds of a time, at least one: a selector that is told none waits for ever. */
+    private static long millis(long nanos) {
+        return Math.max(1, Math.ceilDiv(nanos, TimeUnit.MILLISECONDS.toNanos(1)));
     }
 
     /** A wake from now on reaches this thread, and keeps it from its next rest. */
@@ -70,7 +83,7 @@ public final class Rest implements AutoCloseable {
     /** Rests until the thread is woken or the time is over, or with {@code watches} as {@link #untilReady} does. */
     void during(long nanos, boolean watches) {
         if (watches) {
-            untilReady(Math.ceilDiv(nanos, TimeUnit.MILLISECONDS.toNanos(1)));
+            untilReady(millis(nanos));
         } else {
             LockSupport.parkNanos(this, nanos);
         }

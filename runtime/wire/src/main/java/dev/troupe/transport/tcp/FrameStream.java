@@ -1,7 +1,6 @@
 package dev.troupe.transport.tcp;
 
 import dev.troupe.wire.Rest;
-import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.ProtocolException;
@@ -17,7 +16,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * little-endian), the header, the payload, and behind a payload its CRC32C and its state. A large payload is written from
  * the memory of the tensor itself and read into that of the other one, so that it is copied by the kernel alone; its
  * checksum follows it so that both sides compute it while the bytes are in a near cache. The first frame either way
- * counts frames, since a connection that breaks may have lost some.
+ * counts frames, since a connection that breaks may have lost some. {@linkplain Nudges Nudges} have lengths alone.
  *
  * <p>Calls never wait. Thread rule: one thread.
  */
@@ -35,18 +34,18 @@ public final class FrameStream implements AutoCloseable {
     private static final int PREFIX_BYTES = 2 * Integer.BYTES;
     private static final int TRAILER_BYTES = 2 * Integer.BYTES;
     private static final int COUNTS = -1;
+    private static final int NUDGE = -2;
     private static final int COUNTS_BYTES = 2 * Long.BYTES;
     private static final int WHOLE = 1;
     private static final int WITHDRAWN = 2;
     private static final int OUT_BYTES = 64 << 10;
-    /** Some small frames for each call of the kernel; what is read here of a large payload is copied once more. */
-    private static final int IN_BYTES = 32 << 10;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
     private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(MOST_PAYLOAD).asReadOnlyBuffer();
 
     private final Wire wire;
     private final Rest rest;
     private final SelectionKey key;
+    private final Nudges nudges = new Nudges();
     private boolean awaitsRoom;
     private boolean awaitsData = true;
     private final ByteBuffer out = direct(OUT_BYTES).limit(0);
@@ -59,8 +58,7 @@ public final class FrameStream implements AutoCloseable {
     private int state = WHOLE;
     private int frameStart;
 
-    private final ByteBuffer in = direct(IN_BYTES).limit(0);
-    private final UnsafeBuffer inBytes = new UnsafeBuffer(in.duplicate().clear());
+    private final Arrived arrived;
     private final ByteBuffer past = direct(MOST_PAYLOAD);
     private final CRC32C inCrc = new CRC32C();
     private final long writtenBefore;
@@ -70,8 +68,6 @@ public final class FrameStream implements AutoCloseable {
     private ByteBuffer target = NOTHING;
     private boolean isRead;
     private boolean awaitsTrailer;
-    /** Whether the kernel had fewer bytes than there was room, so that another call would find none. */
-    private boolean isDrained;
 
     /**
      * Takes a connection that is ready.
@@ -85,6 +81,7 @@ public final class FrameStream implements AutoCloseable {
      */
     public FrameStream(Connections.Ready ready, Rest rest, long written, long read) throws IOException {
         this.wire = ready.wire();
+        this.arrived = new Arrived(wire);
         this.rest = rest;
         this.key = rest.watch(wire.socket());
         int at = begin(COUNTS_BYTES, COUNTS);
@@ -216,9 +213,13 @@ public final class FrameStream implements AutoCloseable {
         return true;
     }
 
-    /** Writes what the kernel takes; returns whether it has taken all. */
+    /** Writes what the kernel takes, and a nudge where it is due; returns whether the kernel has taken all. */
     public boolean flush() throws IOException {
         boolean isDone = push();
+        long now = System.nanoTime();
+        if (isDone && !out.hasRemaining() && nudges.isDue(now)) {
+            out.limit(begin(0, NUDGE));
+        }
         if (isDone && out.hasRemaining()) {
             parts[0] = out;
             parts[1] = NOTHING;
@@ -226,6 +227,11 @@ public final class FrameStream implements AutoCloseable {
         }
         isDone &= wire.flush() & !out.hasRemaining();
         watchRoom(!isDone);
+        if (isDone) {
+            rest.atMost(nudges.nanosUntilDue(written, now));
+        } else {
+            nudges.startAgain();
+        }
         return isDone;
     }
 
@@ -268,7 +274,7 @@ public final class FrameStream implements AutoCloseable {
      */
     public int read(FrameReader reader, int most) throws IOException {
         int taken = 0;
-        isDrained = false;
+        arrived.look();
         while (taken < most && !reader.isFull()) {
             int bytes = target.hasRemaining()
                     ? readPayload(reader)
@@ -289,13 +295,7 @@ public final class FrameStream implements AutoCloseable {
             target = past.duplicate().limit(target.remaining());
         }
         int start = target.position();
-        int length = Math.min(in.remaining(), target.remaining());
-        if (length > 0) {
-            target.put(start, in, in.position(), length).position(start + length);
-            in.position(in.position() + length);
-        } else {
-            length = readInto(target);
-        }
+        int length = arrived.readInto(target);
         if (isRead && length > 0) {
             inCrc.update(target.duplicate().position(start).limit(start + length));
         }
@@ -303,11 +303,11 @@ public final class FrameStream implements AutoCloseable {
     }
 
     private int readTrailer(FrameReader reader) throws IOException {
-        if (!fill(TRAILER_BYTES)) {
+        if (!arrived.fill(TRAILER_BYTES)) {
             return 0;
         }
-        int checksum = in.getInt();
-        int itsState = in.getInt();
+        int checksum = arrived.takeInt();
+        int itsState = arrived.takeInt();
         if (itsState != WHOLE && itsState != WITHDRAWN) {
             throw new ProtocolException("a frame of state " + itsState);
         }
@@ -321,25 +321,29 @@ public final class FrameStream implements AutoCloseable {
     }
 
     private int readHeader(FrameReader reader) throws IOException {
-        if (!fill(PREFIX_BYTES)) {
+        if (!arrived.fill(PREFIX_BYTES)) {
             return 0;
         }
-        int headerBytes = in.getInt(in.position());
-        int payloadBytes = in.getInt(in.position() + Integer.BYTES);
+        int headerBytes = arrived.getInt(0);
+        int payloadBytes = arrived.getInt(Integer.BYTES);
+        if (isCounted && headerBytes == 0 && payloadBytes == NUDGE) {
+            arrived.take(PREFIX_BYTES);
+            return PREFIX_BYTES;
+        }
         boolean isCounts = !isCounted && payloadBytes == COUNTS && headerBytes == COUNTS_BYTES;
         boolean isFrame = isCounted && payloadBytes >= 0 && payloadBytes <= MOST_PAYLOAD;
         if (!isCounts && !isFrame || headerBytes < 1 || headerBytes > MOST_HEADER) {
             throw new ProtocolException("a frame of " + headerBytes + " and " + payloadBytes + " bytes");
         }
-        if (!fill(PREFIX_BYTES + headerBytes)) {
+        if (!arrived.fill(PREFIX_BYTES + headerBytes)) {
             return 0;
         }
-        int at = in.position() + PREFIX_BYTES;
-        in.position(at + headerBytes);
+        arrived.take(PREFIX_BYTES);
+        int at = arrived.take(headerBytes);
         if (isCounts) {
-            count(reader, in.getLong(at), in.getLong(at + Long.BYTES));
+            count(reader, arrived.getLong(at), arrived.getLong(at + Long.BYTES));
         } else {
-            begin(reader.onHeader(inBytes, at, headerBytes, payloadBytes), payloadBytes);
+            begin(reader.onHeader(arrived.bytes(), at, headerBytes, payloadBytes), payloadBytes);
         }
         return PREFIX_BYTES + headerBytes;
     }
@@ -361,35 +365,6 @@ public final class FrameStream implements AutoCloseable {
         target = isRead ? memory.asByteBuffer() : past.duplicate().limit(payloadBytes);
         awaitsTrailer = true;
         inCrc.reset();
-    }
-
-    /** Reads until a number of bytes has arrived; returns whether it has. */
-    private boolean fill(int bytes) throws IOException {
-        while (in.remaining() < bytes) {
-            in.compact();
-            int length;
-            try {
-                length = readInto(in);
-            } finally {
-                in.flip();
-            }
-            if (length == 0) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private int readInto(ByteBuffer buffer) throws IOException {
-        if (isDrained) {
-            return 0;
-        }
-        int length = wire.read(buffer);
-        if (length < 0) {
-            throw new EOFException("the other side has closed the connection");
-        }
-        isDrained = buffer.hasRemaining();
-        return length;
     }
 
     @Override
