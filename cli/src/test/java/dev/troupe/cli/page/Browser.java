@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -54,7 +55,30 @@ final class Browser implements AutoCloseable {
     /** Opens a page and waits until it is drawn. */
     void open(URI address) {
         driver.get(address.toString());
-        await("return document.body.dataset.ready === 'true'");
+        awaitReady();
+    }
+
+    /** Opens a page to which the answers of an address are kept from, until {@link #unblock}. */
+    void openWithout(String pattern, URI address) {
+        driver.executeCdpCommand("Network.enable", Map.of());
+        block(List.of(pattern));
+        driver.get(address.toString());
+    }
+
+    /** Gives a page what was kept from it. */
+    void unblock() {
+        block(List.of());
+    }
+
+    private void block(List<String> patterns) {
+        driver.executeCdpCommand("Network.setBlockedURLs", Map.of("urls", patterns));
+    }
+
+    /** Waits until the page is drawn. */
+    void awaitReady() {
+        await(() -> Boolean.TRUE.equals(script("return document.body.dataset.ready === 'true'")),
+                () -> "a page that is drawn, but it says \"" + text("sentences") + "\" and \"" + text("step-text")
+                        + "\"");
     }
 
     void size(int width, int height) {

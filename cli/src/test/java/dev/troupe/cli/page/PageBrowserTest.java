@@ -111,7 +111,10 @@ class PageBrowserTest {
                         "model.sequence-length=16",
                         "training.global-batch-size=4", "recovery.hang-timeout=12s",
                         "faults=[\"hang stage=1 step=30 microbatch=1 at=F\"]"))) {
-            browser.open(live.address());
+            browser.openWithout("*/memory", live.address());
+            browser.awaitText("step-text", "Failed to fetch");
+            browser.unblock();
+            browser.awaitReady(); // what could not be had at first is asked for again
             browser.awaitText("health", "STALLED");
             assertTrue(browser.text("sentences").contains("the run is stalled"), browser.text("sentences"));
             browser.awaitText("events", "recovery-begins");
@@ -135,7 +138,7 @@ class PageBrowserTest {
             browser.awaitText("health", "RECOVERING epoch 1");
             String why = browser.awaitText("sentences", "The run recovers, since ");
             assertTrue(why.contains("injected: exception stage=1 step=4 microbatch=7 at=B"), why);
-            assertTrue(browser.text("events").contains("recovery-begins"), browser.text("events"));
+            browser.awaitText("events", "recovery-begins");
             browser.awaitText("health", "TRAINING epoch 1");
             browser.awaitText("events", "rank 1 has caught up");
             browser.requireNoComplaint();

@@ -2,7 +2,7 @@
 // The page of a run: it asks /troupe/v1, listens to its events, and draws what has changed.
 const $ = id => document.getElementById(id);
 const page = { run: null, now: null, steps: [], validations: [], events: [], shown: null, step: null, frozen: false,
-  chosen: null, marked: null, drawn: null, ahead: 0, heard: 0 };
+  chosen: null, marked: null, drawn: null, ahead: 0, heard: 0, isBeginning: false, isReady: false };
 const FAULTS = new Set(['recovery-begins', 'failed', 'checkpoint-failed', 'standby-lost']);
 const CLASSES = ['weights', 'gradients', 'optimizer', 'activations', 'boundary', 'snapshots', 'copies'].map((name, index) => [name, '--m' + (index + 1)]);
 
@@ -512,8 +512,10 @@ function listen() {
   hear('now', now => {
     page.now = now;
     page.ahead = now.time_ms - Date.now();
+    if (!page.isReady && !page.isBeginning) {
+      seldom('run', begin, 500);
+    }
     if (!page.run) {
-      seldom('run', begin, 0);
       return;
     }
     header();
@@ -525,7 +527,19 @@ function listen() {
   });
 }
 
+// What a run that has only just begun cannot tell yet is asked for again with its next news.
 async function begin() {
+  page.isBeginning = true;
+  try {
+    await drawAll();
+    page.isReady = true;
+    document.body.dataset.ready = 'true';
+  } finally {
+    page.isBeginning = false;
+  }
+}
+
+async function drawAll() {
   page.run = await ask('run');
   page.now = page.run.now;
   page.ahead = page.now.time_ms - Date.now();
@@ -540,7 +554,6 @@ async function begin() {
     await show(page.now.traced.step);
   }
   await Promise.all([drawMemory(), drawHops(), compare()]);
-  document.body.dataset.ready = 'true';
 }
 
 function redraw() {
