@@ -6,7 +6,7 @@ torch.distributed.pipelining over Gloo, one process a rank; on a GPU (--device c
 whatever --ranks says, since Gloo would take every tensor through the host. It prints which library multiplies and how fast,
 a line a step (its number, seconds and loss), and of each rank the processor time of the steps that count.
 
-@VERSIONS@
+Tried with PyTorch 2.14.1. It is written for 2.6 and later, but was not run with 2.6.
 
 The zero-bubble schedules compute the gradients of inputs and of weights apart. PyTorch's pipelining does that on the graph of
 eager autograd, and this model needs no change for it. The number of microbatches must be a multiple of that of the rounds
@@ -92,7 +92,7 @@ def train(rank, arguments, store):
         fused=True,
     )
     if rank == 0:
-        print(f"library {products(arguments)}", flush=True)
+        say(f"library {products(arguments)}")
     seconds = []
     for step in range(arguments.warmup + arguments.steps):
         if step == arguments.warmup:
@@ -108,12 +108,17 @@ def train(rank, arguments, store):
         wait(arguments)
         seconds.append(time.perf_counter() - begin)
         if loss is not None:
-            print(f"step {step} seconds {seconds[-1]:.6f} loss {loss:.6f}", flush=True)
-    print(f"processor seconds {time.process_time() - processor_begin:.6f}", flush=True)
+            say(f"step {step} seconds {seconds[-1]:.6f} loss {loss:.6f}")
+    say(f"processor seconds {time.process_time() - processor_begin:.6f}")
     if loss is not None:
         tokens = arguments.microbatches * arguments.microbatch_size * arguments.sequence
-        print(f"median {tokens / statistics.median(seconds[arguments.warmup:]):.1f} tokens/s", flush=True)
+        say(f"median {tokens / statistics.median(seconds[arguments.warmup:]):.1f} tokens/s")
     trainer.close()
+
+
+def say(line):
+    """In one write, since ranks share the output and a line of one must not end inside another's."""
+    os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
 
 def wait(arguments):
@@ -228,6 +233,11 @@ class OneProcess:
         pass
 
 
+def known(function, **options):
+    """Those options that this PyTorch has: 2.6 never scales gradients, and always returns outputs."""
+    return {name: value for name, value in options.items() if name in inspect.signature(function).parameters}
+
+
 class Pipeline:
     """One rank r of P; it has the stages r, r + P and so on, or of a V the stages r and 2P-1-r, as in Troupe."""
 
@@ -272,15 +282,14 @@ class Pipeline:
             "interleaved-zero-bubble": pipelining.ScheduleInterleavedZeroBubble,
             "zbv": pipelining.ScheduleZBVZeroBubble,
         }
-        self.schedule = schedules[arguments.schedule](
+        schedule = schedules[arguments.schedule]
+        self.schedule = schedule(
             stages[0] if arguments.schedule in ("gpipe", "1f1b") else stages,
             arguments.microbatches,
             loss_fn=loss_of(arguments.microbatches),
-            scale_grads=False,
+            **known(schedule, scale_grads=False),
         )
-        # PyTorch 2.6 does not have the option, and hands what it does not know to the model.
-        knows = inspect.signature(self.schedule.step).parameters
-        self.options = {"return_outputs": False} if "return_outputs" in knows else {}
+        self.options = known(self.schedule.step, return_outputs=False)
         self.first, self.last = self.modules[0].first, self.modules[-1].last
         # Both ends of a V are on rank 0 and share the table. Else the first and the last rank have a copy each.
         self.second_copy, self.table = None, None

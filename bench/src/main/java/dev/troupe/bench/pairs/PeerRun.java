@@ -85,7 +85,7 @@ record PeerRun(TimedSteps steps, String library) {
             if (status != 0 || seconds.size() != warmupSteps + steps) {
                 throw new IllegalStateException("the peer must print " + (warmupSteps + steps)
                         + " steps and end with status 0, but it printed " + seconds.size() + " and ended with " + status
-                        + ": " + String.join(" ", complete));
+                        + ": " + String.join(" ", complete) + "\n" + String.join("\n", lines));
             }
             return new PeerRun(new TimedSteps(List.copyOf(seconds.subList(warmupSteps, seconds.size())),
                     List.copyOf(losses), processorSeconds), library);
