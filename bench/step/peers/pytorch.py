@@ -8,11 +8,11 @@ a line a step (its number, seconds and loss), and of each rank the processor tim
 
 Tried with PyTorch 2.14.1. It is written for 2.6 and later, but was not run with 2.6.
 
-The zero-bubble schedules compute the gradients of inputs and of weights apart. PyTorch's pipelining does that on the graph of
-eager autograd, and this model needs no change for it. The number of microbatches must be a multiple of that of the rounds
-(interleaved-zero-bubble), and a rank must have two stages (zbv). The first stage, whose inputs have no gradient, does its whole
-backward as the part for the weights. torch.compile makes one operation of a backward, which cannot be split: PyTorch refuses
-compiled stages under these schedules, and so does --compile.
+The zero-bubble schedules compute the gradients of inputs and of weights apart. PyTorch's pipelining does that on the graph
+of eager autograd, and this model needs no change for it. The number of microbatches must be a multiple of that of the
+rounds (interleaved-zero-bubble), and a rank must have two stages (zbv). The first stage, whose inputs have no gradient,
+does its whole backward as the part for the weights. torch.compile makes one operation of a backward, which cannot be split:
+PyTorch refuses compiled stages under these schedules, and so does --compile.
 """
 
 import argparse
