@@ -3,13 +3,44 @@
 B sequences of T tokens, C hidden size, H heads, V vocabulary.
 """
 
-import math
+import json
+import mmap
 
 import torch
 from torch import nn
 from torch.nn import functional
 
-DEVIATION = 0.02
+# The names that Hugging Face's GPT-2 has for these modules; others have the same name there.
+PUBLISHED = {
+    "tokens": "wte",
+    "positions": "wpe",
+    "norm": "ln_f",
+    "qkv": "attn.c_attn",
+    "attention_projection": "attn.c_proj",
+    "inner": "mlp.c_fc",
+    "projection": "mlp.c_proj",
+}
+
+
+class Weights:
+    """The tensors of a safetensors file in float32."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path, "rb") as file:
+            # A private copy of each page that is written, since PyTorch warns of memory that it may not write to.
+            self.data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        header = int.from_bytes(self.data[:8], "little")
+        self.entries = json.loads(self.data[8 : 8 + header])
+        self.begin = 8 + header
+
+    def tensor(self, name):
+        entry = self.entries.get(name)
+        if entry is None or entry["dtype"] != "F32":
+            raise SystemExit(f"{self.path} must have the tensor {name} in F32, but has {entry} there")
+        begin, end = entry["data_offsets"]
+        flat = torch.frombuffer(self.data, dtype=torch.float32, count=(end - begin) // 4, offset=self.begin + begin)
+        return flat.view(entry["shape"])
 
 
 class Block(nn.Module):
@@ -37,7 +68,7 @@ class Block(nn.Module):
 class Stage(nn.Module):
     """Stage `index` of `count`: tokens [B x T] into the first, logits [B x T x V] out of the last, [B x T x C] between."""
 
-    def __init__(self, model, index, count):
+    def __init__(self, model, index, count, weights):
         super().__init__()
         if model.layers % count:
             raise SystemExit(f"{model.layers} layers do not divide by {count} stages: change one of them")
@@ -50,22 +81,16 @@ class Stage(nn.Module):
         self.blocks = nn.Sequential(*(Block(model.hidden, model.heads) for _ in range(model.layers // count)))
         if self.last:
             self.norm = nn.LayerNorm(model.hidden)
-        self.start(model.layers, index)
+        self.read(weights, index * (model.layers // count))
 
-    def start(self, layers, index):
-        """Weights normal with deviation 0.02, those that end in the residual stream 0.02 / sqrt(2 layers), biases 0."""
-        torch.manual_seed(100 + index)
+    def read(self, weights, first_layer):
+        """Takes its part of the weights; the matrix of a linear layer is [in x out] in the file."""
         with torch.no_grad():
-            for name, weight in self.named_parameters():
-                if name.endswith("bias"):
-                    weight.zero_()
-                elif weight.dim() == 2:
-                    residual = name.endswith("projection.weight")
-                    weight.normal_(0, DEVIATION / math.sqrt(2 * layers) if residual else DEVIATION)
-            if self.first or self.last:
-                # Both ends start from the same table.
-                torch.manual_seed(99)
-                self.tokens.weight.normal_(0, DEVIATION)
+            for name, parameter in self.named_parameters():
+                *block, module, kind = name.split(".")
+                prefix = f"h.{first_layer + int(block[1])}." if block else ""
+                tensor = weights.tensor(f"{prefix}{PUBLISHED.get(module, module)}.{kind}")
+                parameter.copy_(tensor.T if block and tensor.dim() == 2 else tensor)
 
     def forward(self, x):
         if self.first:

@@ -3,11 +3,21 @@
 
 One rank trains in one process and adds up the gradients of its microbatches. More ranks are a pipeline of
 torch.distributed.pipelining over Gloo, one process a rank; on a GPU (--device cuda) there is one process and no pipeline,
-whatever --ranks says, since Gloo would take every tensor through the host. A line a step: its number, seconds and loss.
+whatever --ranks says, since Gloo would take every tensor through the host. It prints which library multiplies and how fast,
+a line a step (its number, seconds and loss), and of each rank the processor time of the steps that count.
+
+Tried with PyTorch 2.14.1. It is written for 2.6 and later, but was not run with 2.6.
+
+The zero-bubble schedules compute the gradients of inputs and of weights apart. PyTorch's pipelining does that on the graph
+of eager autograd, and this model needs no change for it. The number of microbatches must be a multiple of that of the
+rounds (interleaved-zero-bubble), and a rank must have two stages (zbv). The first stage, whose inputs have no gradient,
+does its whole backward as the part for the weights. torch.compile makes one operation of a backward, which cannot be split:
+PyTorch refuses compiled stages under these schedules, and so does --compile.
 """
 
 import argparse
 import contextlib
+import inspect
 import os
 import statistics
 import sys
@@ -16,6 +26,9 @@ import time
 
 # One arena a rank that gives nothing back to the system: a step that maps its activations anew and anew is slower.
 SETTINGS = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 36), "MALLOC_ARENA_MAX": "1"}
+
+PRODUCT = (1024, 512, 2048)  # rows, inner, columns
+ZERO_BUBBLE = ["interleaved-zero-bubble", "zbv"]
 
 
 def main():
@@ -41,7 +54,7 @@ def parse():
     parser.add_argument("--threads", type=int, default=1, help="threads of each (default: %(default)s)")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--compile", action="store_true", help="with torch.compile")
-    parser.add_argument("--schedule", default="1f1b", choices=["gpipe", "1f1b", "interleaved-1f1b"])
+    parser.add_argument("--schedule", default="1f1b", choices=["gpipe", "1f1b", "interleaved-1f1b", *ZERO_BUBBLE])
     parser.add_argument("--virtual-stages", type=int, default=1, help="stages of each rank")
     parser.add_argument("--precision", default="float32", choices=["float32", "bfloat16"], help="bfloat16: by autocast")
     parser.add_argument("--layers", type=int, default=8)
@@ -51,10 +64,14 @@ def parse():
     parser.add_argument("--vocabulary", type=int, default=4096)
     parser.add_argument("--microbatches", type=int, default=8)
     parser.add_argument("--microbatch-size", type=int, default=4)
+    parser.add_argument("--weights", required=True, help="a safetensors file of GPT-2 in float32, by Hugging Face's names")
     parser.add_argument("--tokens", required=True, help="a file, of which each byte is a token; read from its start on")
     parser.add_argument("--warmup", type=int, default=1, help="steps before the first that counts")
     parser.add_argument("--steps", type=int, default=3, help="steps that count")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.compile and arguments.schedule in ZERO_BUBBLE:
+        parser.error(f"--schedule {arguments.schedule} splits a backward, and a compiled one is whole: omit --compile")
+    return arguments
 
 
 def train(rank, arguments, store):
@@ -62,7 +79,8 @@ def train(rank, arguments, store):
 
     torch.set_num_threads(arguments.threads)
     trainer = OneProcess(arguments) if arguments.ranks == 1 else Pipeline(rank, arguments, store)
-    parameters = [weight for module in trainer.modules for weight in module.parameters()]
+    # Without a second mention of a table that two stages of a rank share.
+    parameters = list(dict.fromkeys(weight for module in trainer.modules for weight in module.parameters()))
     optimizer = torch.optim.AdamW(
         [
             {"params": [weight for weight in parameters if weight.dim() >= 2], "weight_decay": 0.1},
@@ -73,8 +91,12 @@ def train(rank, arguments, store):
         eps=1e-8,
         fused=True,
     )
+    if rank == 0:
+        say(f"library {products(arguments)}")
     seconds = []
     for step in range(arguments.warmup + arguments.steps):
+        if step == arguments.warmup:
+            processor_begin = time.process_time()
         inputs, targets = batch(arguments, step)
         inputs, targets = inputs.to(arguments.device), targets.to(arguments.device)
         wait(arguments)
@@ -86,11 +108,17 @@ def train(rank, arguments, store):
         wait(arguments)
         seconds.append(time.perf_counter() - begin)
         if loss is not None:
-            print(f"step {step} seconds {seconds[-1]:.6f} loss {loss:.6f}", flush=True)
+            say(f"step {step} seconds {seconds[-1]:.6f} loss {loss:.6f}")
+    say(f"processor seconds {time.process_time() - processor_begin:.6f}")
     if loss is not None:
         tokens = arguments.microbatches * arguments.microbatch_size * arguments.sequence
-        print(f"median {tokens / statistics.median(seconds[arguments.warmup:]):.1f} tokens/s", flush=True)
+        say(f"median {tokens / statistics.median(seconds[arguments.warmup:]):.1f} tokens/s")
     trainer.close()
+
+
+def say(line):
+    """In one write, since ranks share the output and a line of one must not end inside another's."""
+    os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
 
 def wait(arguments):
@@ -99,6 +127,46 @@ def wait(arguments):
 
     if arguments.device == "cuda":
         torch.cuda.synchronize()
+
+
+def products(arguments):
+    """Which library multiplies on the CPU, and how fast one of the wide model's products is."""
+    import torch
+
+    rates = [rate(arguments, torch.float32), rate(arguments, torch.bfloat16)]
+    return "PyTorch {}, {}, linked with {}: {} x {} x {} at {:.0f} GFLOP/s in float32 and {:.0f} in bfloat16".format(
+        torch.__version__, torch.backends.cpu.get_cpu_capability(), blas(), *PRODUCT, *rates
+    )
+
+
+def blas():
+    """What is in this process, and not what PyTorch was built with: a preloaded library takes the place of that."""
+    import torch
+
+    with open("/proc/self/maps") as file:
+        maps = file.read()
+    if torch.backends.mkl.is_available() or "libmkl_" in maps:
+        return "MKL"
+    return next((name for name in ("OpenBLAS", "BLIS") if f"lib{name.lower()}" in maps), "another BLAS")
+
+
+def rate(arguments, data_type):
+    """GFLOP/s of the fastest of some products, so that other work of the machine counts little."""
+    import torch
+    from torch.nn import functional
+
+    rows, inner, columns = PRODUCT
+    left = torch.ones(rows, inner, dtype=data_type, device=arguments.device)
+    right = torch.ones(columns, inner, dtype=data_type, device=arguments.device)
+    least = float("inf")
+    with torch.no_grad():
+        for _ in range(20):
+            wait(arguments)
+            begin = time.perf_counter()
+            functional.linear(left, right)
+            wait(arguments)
+            least = min(least, time.perf_counter() - begin)
+    return 2 * rows * inner * columns / least * 1e-9
 
 
 def batch(arguments, step):
@@ -134,16 +202,17 @@ def precision(arguments):
     """Around a whole step, so that the bfloat16 copy of a weight is made once and not for each microbatch."""
     import torch
 
-    return torch.autocast(arguments.device, torch.bfloat16) if arguments.precision == "bfloat16" else contextlib.nullcontext()
+    in_bfloat16 = arguments.precision == "bfloat16"
+    return torch.autocast(arguments.device, torch.bfloat16) if in_bfloat16 else contextlib.nullcontext()
 
 
 class OneProcess:
     def __init__(self, arguments):
-        from gpt import Stage
+        from gpt import Stage, Weights
 
         self.arguments = arguments
         self.loss = loss_of(arguments.microbatches)
-        self.modules = [Stage(arguments, 0, 1).to(arguments.device)]
+        self.modules = [Stage(arguments, 0, 1, Weights(arguments.weights)).to(arguments.device)]
         if arguments.compile:
             self.modules[0].compile()
         self.second_copy = None
@@ -164,21 +233,32 @@ class OneProcess:
         pass
 
 
+def known(function, **options):
+    """Those options that this PyTorch has: 2.6 never scales gradients, and always returns outputs."""
+    return {name: value for name, value in options.items() if name in inspect.signature(function).parameters}
+
+
 class Pipeline:
-    """One rank of it; stage i lives on rank i mod ranks, as in Troupe."""
+    """One rank r of P; it has the stages r, r + P and so on, or of a V the stages r and 2P-1-r, as in Troupe."""
 
     def __init__(self, rank, arguments, store):
         import torch
         from torch import distributed
         from torch.distributed import pipelining
 
-        from gpt import Stage
+        from gpt import Stage, Weights
 
-        distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=arguments.ranks)
-        self.arguments, self.rank, self.last = arguments, rank, rank == arguments.ranks - 1
-        count = arguments.ranks * arguments.virtual_stages
-        indices = range(rank, count, arguments.ranks)
-        self.modules = [Stage(arguments, index, count) for index in indices]
+        ranks = arguments.ranks
+        distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=ranks)
+        self.arguments = arguments
+        count = ranks * arguments.virtual_stages
+        is_v = arguments.schedule == "zbv"
+        indices = [rank, count - 1 - rank] if is_v else range(rank, count, ranks)
+        weights = Weights(arguments.weights)
+        self.modules = [Stage(arguments, index, count, weights) for index in indices]
+        if arguments.compile:
+            for module in self.modules:
+                module.compile()
         size, length = arguments.microbatch_size, arguments.sequence
         tokens = torch.zeros(size, length, dtype=torch.long)
         activation = torch.zeros(size, length, arguments.hidden, requires_grad=True)
@@ -199,17 +279,27 @@ class Pipeline:
             "gpipe": pipelining.ScheduleGPipe,
             "1f1b": pipelining.Schedule1F1B,
             "interleaved-1f1b": pipelining.ScheduleInterleaved1F1B,
+            "interleaved-zero-bubble": pipelining.ScheduleInterleavedZeroBubble,
+            "zbv": pipelining.ScheduleZBVZeroBubble,
         }
-        several = arguments.schedule == "interleaved-1f1b"
-        self.schedule = schedules[arguments.schedule](
-            stages if several else stages[0],
+        schedule = schedules[arguments.schedule]
+        self.schedule = schedule(
+            stages[0] if arguments.schedule in ("gpipe", "1f1b") else stages,
             arguments.microbatches,
             loss_fn=loss_of(arguments.microbatches),
-            scale_grads=False,
+            **known(schedule, scale_grads=False),
         )
-        self.ends = distributed.new_group([0, arguments.ranks - 1])
-        self.table = next((m.tokens.weight for m in self.modules if m.first or m.last), None)
-        self.second_copy = self.table if self.last else None
+        self.options = known(self.schedule.step, return_outputs=False)
+        self.first, self.last = self.modules[0].first, self.modules[-1].last
+        # Both ends of a V are on rank 0 and share the table. Else the first and the last rank have a copy each.
+        self.second_copy, self.table = None, None
+        if is_v:
+            if self.last:
+                self.modules[-1].tokens = self.modules[0].tokens
+        else:
+            self.ends = distributed.new_group([0, ranks - 1])
+            self.table = next((m.tokens.weight for m in self.modules if m.first or m.last), None)
+            self.second_copy = self.table if self.last else None
 
     def accumulate(self, inputs, targets):
         from torch import distributed
@@ -217,10 +307,10 @@ class Pipeline:
         losses = []
         with precision(self.arguments):
             self.schedule.step(
-                *([inputs] if self.rank == 0 else []),
+                *([inputs] if self.first else []),
                 target=targets if self.last else None,
                 losses=losses,
-                return_outputs=False,
+                **self.options,
             )
         if self.table is not None:
             distributed.all_reduce(self.table.grad, group=self.ends)

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The figures of a run of {@code ./troupe train} in some tree, from its {@code metrics.jsonl}.
+ * The figures of a run of {@code ./troupe} in some tree, from its {@code metrics.jsonl}.
  *
  * @param stepSeconds
  *            the time of each step after the warm-up
@@ -35,12 +35,49 @@ record CommandRun(List<Double> stepSeconds, List<Double> losses) {
      *             where the run fails, with its last words
      */
     static CommandRun of(Path tree, List<String> settings, int warmupSteps) throws IOException, InterruptedException {
-        Path directory = Files.createTempDirectory("troupe-regress");
+        return of(tree, List.of("train"), settings, warmupSteps);
+    }
+
+    /**
+     * Trains on nodes of this machine, each a JVM of its own with one rank.
+     *
+     * @param tree
+     *            the root of a checkout whose launcher is built
+     * @param ranks
+     *            their number
+     * @param settings
+     *            of {@code troupe launch -s}
+     * @param warmupSteps
+     *            steps before the first that counts
+     * @throws IllegalStateException
+     *             where the run fails, with its last words
+     */
+    static CommandRun launched(Path tree, int ranks, List<String> settings, int warmupSteps)
+            throws IOException, InterruptedException {
+        Path cluster = Files.createTempFile("troupe-bench", ".conf");
+        try {
+            String number = Integer.toString(ranks);
+            Process writer = new ProcessBuilder(tree.resolve("bench/cluster/cluster-file").toString(), number, number)
+                    .redirectOutput(cluster.toFile()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            if (writer.waitFor() != 0) {
+                throw new IllegalStateException("bench/cluster/cluster-file must write a file for " + ranks
+                        + " nodes, but ended with exit code " + writer.exitValue());
+            }
+            return of(tree, List.of("launch", cluster.toString()), settings, warmupSteps);
+        } finally {
+            Files.delete(cluster);
+        }
+    }
+
+    private static CommandRun of(Path tree, List<String> subcommand, List<String> settings, int warmupSteps)
+            throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("troupe-bench");
         try {
             Path run = directory.resolve("run");
             Path log = directory.resolve("log");
-            List<String> command = new ArrayList<>(List.of(tree.resolve("troupe").toString(), "train", "--out",
-                    run.toString()));
+            List<String> command = new ArrayList<>(List.of(tree.resolve("troupe").toString()));
+            command.addAll(subcommand);
+            command.addAll(List.of("--out", run.toString()));
             settings.forEach(setting -> command.addAll(List.of("-s", setting)));
             ProcessBuilder process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
             process.environment().remove("TROUPE_MAIN"); // by which the launcher started this benchmark

@@ -6,7 +6,6 @@ import dev.troupe.engine.DataType;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
 import dev.troupe.publish.ModelExport;
-import dev.troupe.weights.huggingface.HuggingFaceWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +37,7 @@ final class InitialWeights {
                 Optional.empty(), OptionalLong.empty());
         try (PreparedRun run = new PreparedRun(request)) {
             ModelExport.huggingFace(run.model(), run.weights(), DataType.FLOAT32, directory,
-                    HuggingFaceWriter.USUAL_SHARD_BYTES, Optional.empty());
+                    Long.MAX_VALUE, Optional.empty());
         }
         return directory.resolve("model.safetensors");
     }

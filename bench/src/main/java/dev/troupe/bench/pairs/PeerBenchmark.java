@@ -27,13 +27,16 @@ public final class PeerBenchmark implements Callable<Integer> {
     /** Steps of the narrow model for one of the wide one, which takes some fifteen times as long. */
     private static final int NARROW_STEPS_FOR_A_WIDE_ONE = 5;
 
-    /** How far losses of float32 may part in the few steps of a pair; measured: 1e-6 to 2e-5. */
+    /** How far losses of float32 may part in the few steps of a pair, from the same weights; measured: 1e-8 to 2e-5. */
     private static final double FLOAT32_TOLERANCE = 1e-3;
     /** The same in bfloat16, which the two sides do not use in the same places. */
     private static final double BFLOAT16_TOLERANCE = 2e-2;
 
     @Option(names = "--script", hidden = true)
     private Path script;
+
+    @Option(names = "--tree", hidden = true, description = "The root of this checkout, for --jvms.")
+    private Path tree = Path.of(".");
 
     @Option(names = "--libtorch", hidden = true, description = "A file with the class path of the peer in libtorch.")
     private Path libtorch;
@@ -77,8 +80,13 @@ public final class PeerBenchmark implements Callable<Integer> {
             "Trainings for a GPU, where PyTorch has the model in one process, whatever number of ranks Troupe has."})
     private boolean onGpu;
 
-    @Option(names = "--compile", description = "PyTorch compiles its model.")
+    @Option(names = "--compile", description = {
+            "PyTorch compiles its model. Without the zero-bubble schedules, for which it takes no compiled one."})
     private boolean compiles;
+
+    @Option(names = "--jvms", description = {
+            "Troupe has a JVM for each rank, as troupe launch starts them. Only trainings on several ranks."})
+    private boolean onJvms;
 
     @Option(names = "-s", paramLabel = "key=value", description = "As for troupe train. May be repeated.")
     private List<String> settings = List.of();
@@ -101,8 +109,7 @@ public final class PeerBenchmark implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException, IOException {
-        List<PeerCase> trainings = (onGpu ? PeerCase.ON_A_GPU : PeerCase.ALL).stream()
-                .filter(training -> only.stream().anyMatch(training.name()::contains)).toList();
+        List<PeerCase> trainings = (onGpu ? PeerCase.ON_A_GPU : PeerCase.ALL).stream().filter(this::isWanted).toList();
         if (list) {
             trainings.forEach(training -> output.println(training.name()));
             return 0;
@@ -116,12 +123,10 @@ public final class PeerBenchmark implements Callable<Integer> {
         }
         Path scratch = Files.createTempDirectory("troupe-bench");
         try {
-            Path tokens = Files.write(scratch.resolve("tokens"), MeasuredRun.corpus());
+            Path tokens = Files.write(scratch.resolve("tokens.txt"), MeasuredRun.corpus());
             List<PeerPairs> measured = new ArrayList<>();
             for (PeerCase training : trainings) {
-                if (libtorch == null || training.arrangement().virtualStages() == 1) {
-                    measured.add(measure(training, tokens, Files.createTempDirectory(scratch, "weights")));
-                }
+                measured.add(measure(training, tokens, Files.createTempDirectory(scratch, "weights")));
             }
             output.printf("PyTorch %s%n%n%s", version.get(), PeerPairs.table(measured));
         } finally {
@@ -130,20 +135,26 @@ public final class PeerBenchmark implements Callable<Integer> {
         return 0;
     }
 
-    private List<String> command(PeerCase training, List<String> all, Path directory) throws IOException {
+    private boolean isWanted(PeerCase training) {
+        return only.stream().anyMatch(training.name()::contains)
+                && !(onJvms && training.arrangement().ranks() == 1)
+                && !(compiles && training.isZeroBubble())
+                && !(libtorch != null && training.arrangement().virtualStages() > 1);
+    }
+
+    private List<String> command(Path weights) throws IOException {
         if (libtorch != null) {
             List<String> command = new ArrayList<>(
                     List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC",
                             "--enable-native-access=ALL-UNNAMED", "-Dorg.bytedeco.javacpp.maxBytes=0",
                             "-Dorg.bytedeco.javacpp.maxPhysicalBytes=0", "-cp", Files.readString(libtorch).strip(),
-                            "dev.troupe.peer.Peer", "--weights",
-                            InitialWeights.write(training, all, directory).toString()));
+                            "dev.troupe.peer.Peer", "--weights", weights.toString()));
             if (blas != null) {
                 command.addAll(List.of("--blas", blas.toString()));
             }
             return command;
         }
-        List<String> command = new ArrayList<>(List.of(python, script.toString()));
+        List<String> command = new ArrayList<>(List.of(python, script.toString(), "--weights", weights.toString()));
         if (onGpu) {
             command.addAll(List.of("--device", "cuda"));
         }
@@ -168,26 +179,38 @@ public final class PeerBenchmark implements Callable<Integer> {
         List<String> all = new ArrayList<>(training.settings());
         all.addAll(settings);
         all.add("engine.kind=" + engine);
-        List<String> command = command(training, all, directory);
+        List<String> command = command(InitialWeights.write(training, all, directory));
         PeerPairs measured = new PeerPairs(training);
         Random order = new Random(seed);
         for (int pair = 0; pair < pairs; pair++) {
             Optional<PeerRun> before = order.nextBoolean()
                     ? Optional.of(peer(command, training, tokens, factor))
                     : Optional.empty();
-            MeasuredRun ours = MeasuredRun.of(training.model(), training.arrangement(), factor * warmupSteps,
-                    factor * steps, all);
+            TimedSteps ours = troupe(training, all, tokens, factor);
             PeerRun theirs = before.isPresent() ? before.get() : peer(command, training, tokens, factor);
-            measured.add(ours, theirs);
+            measured.add(ours, theirs.steps());
             System.err.println(measured.latest() + (pair == 0 && !theirs.library().isEmpty()
                     ? "; the peer: " + theirs.library()
                     : ""));
         }
-        if (libtorch != null) {
-            measured.requireEqualLosses(
-                    training.precision().equals("float32") ? FLOAT32_TOLERANCE : BFLOAT16_TOLERANCE);
-        }
+        measured.requireEqualLosses(training.precision().equals("float32") ? FLOAT32_TOLERANCE : BFLOAT16_TOLERANCE);
         return measured;
+    }
+
+    private TimedSteps troupe(PeerCase training, List<String> all, Path tokens, int factor)
+            throws InterruptedException, IOException {
+        if (!onJvms) {
+            MeasuredRun run = MeasuredRun.of(training.model(), training.arrangement(), factor * warmupSteps,
+                    factor * steps, all);
+            return new TimedSteps(run.stepSeconds(), run.losses(), run.threads().totalSeconds());
+        }
+        List<String> complete = new ArrayList<>(training.model().settings());
+        complete.addAll(training.arrangement().settings());
+        complete.addAll(all);
+        complete.add("data.path=" + tokens);
+        complete.add("training.steps=" + factor * (warmupSteps + steps));
+        CommandRun run = CommandRun.launched(tree, training.arrangement().ranks(), complete, factor * warmupSteps);
+        return new TimedSteps(run.stepSeconds(), run.losses(), 0);
     }
 
     private PeerRun peer(List<String> command, PeerCase training, Path tokens, int factor)

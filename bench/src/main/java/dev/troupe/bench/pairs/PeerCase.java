@@ -21,11 +21,13 @@ import java.util.stream.Stream;
 record PeerCase(BenchmarkModel model, Arrangement arrangement, int threads, String precision) {
     private static final List<Arrangement> PIPELINES = List.of(new Arrangement(2, 1, "gpipe"),
             new Arrangement(2, 1, "1f1b"), new Arrangement(2, 2, "interleaved-1f1b"));
+    private static final List<Arrangement> ZERO_BUBBLE = List.of(new Arrangement(2, 2, "interleaved-zero-bubble"),
+            new Arrangement(2, 2, "zbv"));
     private static final Arrangement ALONE = new Arrangement(1, 1, "1f1b");
 
     /** The cases for two cores: pipelines of one thread a rank, and one process with both cores. */
-    static final List<PeerCase> ALL = Stream.of(pipelines("float32"),
-            Stream.of(new PeerCase(BenchmarkModel.WIDE, ALONE, 2, "float32")), pipelines("bfloat16"),
+    static final List<PeerCase> ALL = Stream.of(pipelines(PIPELINES, "float32"), pipelines(ZERO_BUBBLE, "float32"),
+            Stream.of(new PeerCase(BenchmarkModel.WIDE, ALONE, 2, "float32")), pipelines(PIPELINES, "bfloat16"),
             Stream.of(new PeerCase(BenchmarkModel.NARROW, new Arrangement(2, 1, "1f1b"), 1, "float32"),
                     new PeerCase(BenchmarkModel.NARROW, new Arrangement(4, 1, "1f1b"), 1, "float32"),
                     new PeerCase(BenchmarkModel.NARROW, ALONE, 2, "float32")))
@@ -38,14 +40,19 @@ record PeerCase(BenchmarkModel model, Arrangement arrangement, int threads, Stri
                     .map(ranks -> new PeerCase(model, ranks, 1, "bfloat16")))
             .toList();
 
-    private static Stream<PeerCase> pipelines(String precision) {
-        return PIPELINES.stream().map(pipeline -> new PeerCase(BenchmarkModel.WIDE, pipeline, 1, precision));
+    private static Stream<PeerCase> pipelines(List<Arrangement> arrangements, String precision) {
+        return arrangements.stream().map(pipeline -> new PeerCase(BenchmarkModel.WIDE, pipeline, 1, precision));
     }
 
     /** Such as {@code wide-2-gpipe-float32}: model, ranks, schedule where there are several ranks, precision. */
     String name() {
         String schedule = arrangement.ranks() == 1 ? "" : "-" + arrangement.schedule();
         return model.name() + "-" + arrangement.ranks() + schedule + "-" + precision;
+    }
+
+    /** Whether the schedule computes the gradients of inputs and of weights apart, to leave no bubble. */
+    boolean isZeroBubble() {
+        return ZERO_BUBBLE.contains(arrangement);
     }
 
     /** Settings of {@code troupe train -s} beside those of the model and the arrangement. */

@@ -1,7 +1,6 @@
 package dev.troupe.bench.pairs;
 
 import dev.troupe.bench.MarkdownTable;
-import dev.troupe.bench.MeasuredRun;
 import dev.troupe.bench.Samples;
 import java.util.List;
 import java.util.Locale;
@@ -24,15 +23,15 @@ final class PeerPairs {
     }
 
     /** One run of each, one after the other, so that other work of the machine affects both. */
-    void add(MeasuredRun our, PeerRun their) {
-        double ourSpeed = tokensPerSecond(our.stepSeconds());
-        double theirSpeed = tokensPerSecond(their.stepSeconds());
+    void add(TimedSteps our, TimedSteps their) {
+        double ourSpeed = tokensPerSecond(our.seconds());
+        double theirSpeed = tokensPerSecond(their.seconds());
         ours.add(ourSpeed);
         theirs.add(theirSpeed);
         ratios.add(ourSpeed / theirSpeed);
-        if (their.processorSeconds() > 0) {
-            int steps = our.stepSeconds().size();
-            ourProcessor.add(our.threads().totalSeconds() / steps);
+        if (our.processorSeconds() > 0 && their.processorSeconds() > 0) {
+            int steps = our.seconds().size();
+            ourProcessor.add(our.processorSeconds() / steps);
             theirProcessor.add(their.processorSeconds() / steps);
             processorRatios.add(theirProcessor.latest() / ourProcessor.latest());
         }

@@ -14,16 +14,12 @@ import java.util.stream.Stream;
 /**
  * The figures of a peer, which trains in processes of its own and prints a line a step.
  *
- * @param stepSeconds
- *            the time of each step after the warm-up
- * @param losses
- *            of every step, those of the warm-up first
- * @param processorSeconds
- *            what the steps after the warm-up took of processors, in all processes together; 0: not said
+ * @param steps
+ *            its steps
  * @param library
  *            what it multiplies with, in its own words; empty: not said
  */
-record PeerRun(List<Double> stepSeconds, List<Double> losses, double processorSeconds, String library) {
+record PeerRun(TimedSteps steps, String library) {
     private static final Pattern STEP = Pattern.compile("step \\d+ seconds (\\S+) loss (\\S+)");
     private static final Pattern PROCESSOR = Pattern.compile("processor seconds (\\S+)");
     private static final Pattern LIBRARY = Pattern.compile("library (.+)");
@@ -89,10 +85,10 @@ record PeerRun(List<Double> stepSeconds, List<Double> losses, double processorSe
             if (status != 0 || seconds.size() != warmupSteps + steps) {
                 throw new IllegalStateException("the peer must print " + (warmupSteps + steps)
                         + " steps and end with status 0, but it printed " + seconds.size() + " and ended with " + status
-                        + ": " + String.join(" ", complete));
+                        + ": " + String.join(" ", complete) + "\n" + String.join("\n", lines));
             }
-            return new PeerRun(List.copyOf(seconds.subList(warmupSteps, seconds.size())), List.copyOf(losses),
-                    processorSeconds, library);
+            return new PeerRun(new TimedSteps(List.copyOf(seconds.subList(warmupSteps, seconds.size())),
+                    List.copyOf(losses), processorSeconds), library);
         } finally {
             process.destroy();
         }
