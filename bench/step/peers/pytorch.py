@@ -41,6 +41,8 @@ def main():
         os.execv(sys.executable, [sys.executable, *sys.argv])
     from torch import multiprocessing
 
+    if arguments.compile and arguments.device == "cpu":
+        require_vectors()
     if arguments.ranks == 1:
         train(0, arguments, None)
     else:
@@ -72,6 +74,18 @@ def parse():
     if arguments.compile and arguments.schedule in ZERO_BUBBLE:
         parser.error(f"--schedule {arguments.schedule} splits a backward, and a compiled one is whole: omit --compile")
     return arguments
+
+
+def require_vectors():
+    """A compiler that cannot build a test with vectors leaves them out without a word."""
+    from torch._inductor import cpu_vec_isa
+
+    if not cpu_vec_isa.pick_vec_isa():
+        raise SystemExit(
+            "--compile: torch.compile finds no vector instructions that its compiler can use, and would make a slow peer:"
+            " install the headers of PyTorch and of SLEEF, and load SLEEF first (Debian: libtorch-dev, libsleef-dev, and"
+            " LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libsleef.so.3)"
+        )
 
 
 def train(rank, arguments, store):
