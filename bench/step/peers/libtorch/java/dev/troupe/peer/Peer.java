@@ -118,7 +118,7 @@ public final class Peer {
             update = new Update(trainer.parameters(), trainer.secondCopy());
         }
         if (rank == 0) {
-            System.out.println("library " + Products.describe());
+            say("library %s", Products.describe());
         }
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         long begin = 0;
@@ -128,7 +128,7 @@ public final class Peer {
             }
             step(arguments, trainer, update, step);
         }
-        System.out.printf(Locale.ROOT, "processor seconds %.6f%n", (system.getProcessCpuTime() - begin) * 1e-9);
+        say("processor seconds %.6f", (system.getProcessCpuTime() - begin) * 1e-9);
     }
 
     private static void step(Arguments arguments, Trainer trainer, Update update, int step) throws IOException {
@@ -146,9 +146,14 @@ public final class Peer {
             }
             double seconds = (System.nanoTime() - begin) * 1e-9;
             if (!Double.isNaN(loss)) {
-                System.out.printf(Locale.ROOT, "step %d seconds %.6f loss %.6f%n", step, seconds, loss);
+                say("step %d seconds %.6f loss %.6f", step, seconds, loss);
             }
         }
+    }
+
+    /** In one write, since ranks share the output and a line of one must not end inside another's. */
+    private static void say(String pattern, Object... values) {
+        System.out.println(String.format(Locale.ROOT, pattern, values));
     }
 
     /** Token ids of a step in the sequential order of Troupe. */
