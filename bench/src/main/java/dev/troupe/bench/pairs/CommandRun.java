@@ -3,7 +3,6 @@ package dev.troupe.bench.pairs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.troupe.bench.MeasuredRun;
-import dev.troupe.bench.Samples;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,16 +10,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * The figures of a run of {@code ./troupe} in some tree, from its {@code metrics.jsonl}.
- *
- * @param stepSeconds
- *            the time of each step after the warm-up
- * @param losses
- *            of every step, those of the warm-up first
- */
-record CommandRun(List<Double> stepSeconds, List<Double> losses) {
+/** The steps of a run of {@code ./troupe} in some tree, from its {@code metrics.jsonl}; its processor time is not known. */
+final class CommandRun {
     private static final ObjectMapper JSON = new ObjectMapper();
+
+    private CommandRun() {
+    }
 
     /**
      * Trains in a process of its own.
@@ -34,7 +29,7 @@ record CommandRun(List<Double> stepSeconds, List<Double> losses) {
      * @throws IllegalStateException
      *             where the run fails, with its last words
      */
-    static CommandRun of(Path tree, List<String> settings, int warmupSteps) throws IOException, InterruptedException {
+    static TimedSteps of(Path tree, List<String> settings, int warmupSteps) throws IOException, InterruptedException {
         return of(tree, List.of("train"), settings, warmupSteps);
     }
 
@@ -52,7 +47,7 @@ record CommandRun(List<Double> stepSeconds, List<Double> losses) {
      * @throws IllegalStateException
      *             where the run fails, with its last words
      */
-    static CommandRun launched(Path tree, int ranks, List<String> settings, int warmupSteps)
+    static TimedSteps launched(Path tree, int ranks, List<String> settings, int warmupSteps)
             throws IOException, InterruptedException {
         Path cluster = Files.createTempFile("troupe-bench", ".conf");
         try {
@@ -69,7 +64,7 @@ record CommandRun(List<Double> stepSeconds, List<Double> losses) {
         }
     }
 
-    private static CommandRun of(Path tree, List<String> subcommand, List<String> settings, int warmupSteps)
+    private static TimedSteps of(Path tree, List<String> subcommand, List<String> settings, int warmupSteps)
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("troupe-bench");
         try {
@@ -93,7 +88,7 @@ record CommandRun(List<Double> stepSeconds, List<Double> losses) {
     }
 
     /** Reads the lines of steps and ignores others, such as those of checkpoints. */
-    static CommandRun read(Path metrics, int warmupSteps) throws IOException {
+    static TimedSteps read(Path metrics, int warmupSteps) throws IOException {
         List<Double> seconds = new ArrayList<>();
         List<Double> losses = new ArrayList<>();
         for (String line : Files.readAllLines(metrics)) {
@@ -107,13 +102,6 @@ record CommandRun(List<Double> stepSeconds, List<Double> losses) {
             throw new IllegalStateException("more than " + warmupSteps + " steps are expected in " + metrics
                     + ", but it has " + seconds.size());
         }
-        return new CommandRun(List.copyOf(seconds.subList(warmupSteps, seconds.size())), List.copyOf(losses));
-    }
-
-    /** The median time of a step. */
-    double medianSeconds() {
-        Samples samples = new Samples();
-        samples.addAll(stepSeconds);
-        return samples.median();
+        return new TimedSteps(List.copyOf(seconds.subList(warmupSteps, seconds.size())), List.copyOf(losses), 0);
     }
 }

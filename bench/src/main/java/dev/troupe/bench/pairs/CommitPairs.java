@@ -16,7 +16,7 @@ final class CommitPairs {
     }
 
     /** Two runs of the same pair. */
-    void add(CommandRun our, CommandRun their) {
+    void add(TimedSteps our, TimedSteps their) {
         ours.add(training.model().tokensPerStep() / our.medianSeconds());
         theirs.add(training.model().tokensPerStep() / their.medianSeconds());
         ratios.add(ours.latest() / theirs.latest());

@@ -9,7 +9,6 @@ import dev.troupe.publish.ModelExport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -29,11 +28,9 @@ final class InitialWeights {
      * @return the safetensors file
      */
     static Path write(PeerCase training, List<String> settings, Path directory) throws IOException {
-        List<String> all = new ArrayList<>(training.model().settings());
-        all.addAll(training.arrangement().settings());
-        all.addAll(settings);
         Path output = Files.createDirectory(directory.resolve("run"));
-        RunRequest request = new RunRequest(RunSpecReader.read(Optional.empty(), all), MeasuredRun.corpus(), output,
+        RunRequest request = new RunRequest(RunSpecReader.read(Optional.empty(), training.completed(settings)),
+                MeasuredRun.corpus(), output,
                 Optional.empty(), OptionalLong.empty());
         try (PreparedRun run = new PreparedRun(request)) {
             ModelExport.huggingFace(run.model(), run.weights(), DataType.FLOAT32, directory,

@@ -204,13 +204,10 @@ public final class PeerBenchmark implements Callable<Integer> {
                     factor * steps, all);
             return new TimedSteps(run.stepSeconds(), run.losses(), run.threads().totalSeconds());
         }
-        List<String> complete = new ArrayList<>(training.model().settings());
-        complete.addAll(training.arrangement().settings());
-        complete.addAll(all);
+        List<String> complete = new ArrayList<>(training.completed(all));
         complete.add("data.path=" + tokens);
         complete.add("training.steps=" + factor * (warmupSteps + steps));
-        CommandRun run = CommandRun.launched(tree, training.arrangement().ranks(), complete, factor * warmupSteps);
-        return new TimedSteps(run.stepSeconds(), run.losses(), 0);
+        return CommandRun.launched(tree, training.arrangement().ranks(), complete, factor * warmupSteps);
     }
 
     private PeerRun peer(List<String> command, PeerCase training, Path tokens, int factor)

@@ -55,6 +55,11 @@ record PeerCase(BenchmarkModel model, Arrangement arrangement, int threads, Stri
         return ZERO_BUBBLE.contains(arrangement);
     }
 
+    /** Settings of {@code troupe train -s} for the model and the arrangement, with others behind them. */
+    List<String> completed(List<String> others) {
+        return Stream.of(model.settings(), arrangement.settings(), others).flatMap(List::stream).toList();
+    }
+
     /** Settings of {@code troupe train -s} beside those of the model and the arrangement. */
     List<String> settings() {
         return List.of("engine.threads=" + threads, "training.precision=" + precision, "data.order=sequential");

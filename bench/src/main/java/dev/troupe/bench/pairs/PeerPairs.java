@@ -24,8 +24,8 @@ final class PeerPairs {
 
     /** One run of each, one after the other, so that other work of the machine affects both. */
     void add(TimedSteps our, TimedSteps their) {
-        double ourSpeed = tokensPerSecond(our.seconds());
-        double theirSpeed = tokensPerSecond(their.seconds());
+        double ourSpeed = training.model().tokensPerStep() / our.medianSeconds();
+        double theirSpeed = training.model().tokensPerStep() / their.medianSeconds();
         ours.add(ourSpeed);
         theirs.add(theirSpeed);
         ratios.add(ourSpeed / theirSpeed);
@@ -40,12 +40,6 @@ final class PeerPairs {
         for (int step = 0; step < Math.min(ourLosses.size(), theirLosses.size()); step++) {
             lossDifference = Math.max(lossDifference, Math.abs(ourLosses.get(step) / theirLosses.get(step) - 1));
         }
-    }
-
-    private double tokensPerSecond(List<Double> stepSeconds) {
-        Samples seconds = new Samples();
-        seconds.addAll(stepSeconds);
-        return training.model().tokensPerStep() / seconds.median();
     }
 
     /**

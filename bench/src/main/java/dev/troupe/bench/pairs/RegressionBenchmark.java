@@ -98,17 +98,15 @@ public final class RegressionBenchmark implements Callable<Integer> {
 
     private CommitPairs measure(PeerCase training, Path text) throws InterruptedException, IOException {
         int factor = training.model().equals(BenchmarkModel.WIDE) ? 1 : NARROW_STEPS_FOR_A_WIDE_ONE;
-        List<String> all = new ArrayList<>(training.model().settings());
-        all.addAll(training.arrangement().settings());
-        all.addAll(training.settings());
+        List<String> all = new ArrayList<>(training.completed(training.settings()));
         all.add("data.path=" + text);
         all.add("training.steps=" + factor * (warmupSteps + steps));
         all.addAll(settings);
         CommitPairs measured = new CommitPairs(training);
         for (int pair = 0; pair < pairs; pair++) {
             boolean isOursFirst = pair % 2 == 0;
-            CommandRun first = CommandRun.of(isOursFirst ? here : there, all, factor * warmupSteps);
-            CommandRun second = CommandRun.of(isOursFirst ? there : here, all, factor * warmupSteps);
+            TimedSteps first = CommandRun.of(isOursFirst ? here : there, all, factor * warmupSteps);
+            TimedSteps second = CommandRun.of(isOursFirst ? there : here, all, factor * warmupSteps);
             measured.add(isOursFirst ? first : second, isOursFirst ? second : first);
             System.err.println(String.format(Locale.ROOT, "%s, pair %d: %.3f", training, pair + 1,
                     measured.latestRatio()));

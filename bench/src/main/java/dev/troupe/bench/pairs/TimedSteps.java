@@ -1,5 +1,6 @@
 package dev.troupe.bench.pairs;
 
+import dev.troupe.bench.Samples;
 import java.util.List;
 
 /**
@@ -13,4 +14,10 @@ import java.util.List;
  *            what the steps after the warm-up took of processors, in all processes together; 0: not known
  */
 record TimedSteps(List<Double> seconds, List<Double> losses, double processorSeconds) {
+    /** The median time of a step. */
+    double medianSeconds() {
+        Samples samples = new Samples();
+        samples.addAll(seconds);
+        return samples.median();
+    }
 }

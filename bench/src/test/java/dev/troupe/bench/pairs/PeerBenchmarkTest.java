@@ -95,8 +95,8 @@ class PeerBenchmarkTest {
                 echo '{"step_seconds": 9.5, "loss": 5.5}' >"$4/metrics.jsonl"
                 echo '{"step_seconds": 0.5, "loss": 5.25}' >>"$4/metrics.jsonl"
                 """);
-        CommandRun run = CommandRun.launched(directory, 4, List.of("training.steps=2"), 1);
-        assertEquals(List.of(0.5), run.stepSeconds());
+        TimedSteps run = CommandRun.launched(directory, 4, List.of("training.steps=2"), 1);
+        assertEquals(List.of(0.5), run.seconds());
         assertEquals(List.of(5.5, 5.25), run.losses());
     }
 

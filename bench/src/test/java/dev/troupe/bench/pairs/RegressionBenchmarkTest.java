@@ -41,7 +41,7 @@ class RegressionBenchmarkTest {
                 {"steps_done":1,"checkpoint_failed":"no room"}
                 {"step":1,"loss":5.25,"step_seconds":0.5}
                 """);
-        assertEquals(new CommandRun(List.of(0.5), List.of(5.5, 5.25)), CommandRun.read(metrics, 1));
+        assertEquals(new TimedSteps(List.of(0.5), List.of(5.5, 5.25), 0), CommandRun.read(metrics, 1));
         assertThrows(IllegalStateException.class, () -> CommandRun.read(metrics, 2));
     }
 

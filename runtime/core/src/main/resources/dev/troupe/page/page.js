@@ -2,7 +2,7 @@
 // The page of a run: it asks /troupe/v1, listens to its events, and draws what has changed.
 const $ = id => document.getElementById(id);
 const page = { run: null, now: null, steps: [], validations: [], events: [], shown: null, step: null, frozen: false,
-  chosen: null, marked: null, drawn: null, ahead: 0, heard: 0, isBeginning: false, isReady: false };
+  chosen: null, marked: null, drawn: null, ahead: 0, heard: 0, isBeginning: false };
 const FAULTS = new Set(['recovery-begins', 'failed', 'checkpoint-failed', 'standby-lost']);
 const CLASSES = ['weights', 'gradients', 'optimizer', 'activations', 'boundary', 'snapshots', 'copies'].map((name, index) => [name, '--m' + (index + 1)]);
 
@@ -512,7 +512,7 @@ function listen() {
   hear('now', now => {
     page.now = now;
     page.ahead = now.time_ms - Date.now();
-    if (!page.isReady && !page.isBeginning) {
+    if (!document.body.dataset.ready && !page.isBeginning) {
       seldom('run', begin, 500);
     }
     if (!page.run) {
@@ -532,7 +532,6 @@ async function begin() {
   page.isBeginning = true;
   try {
     await drawAll();
-    page.isReady = true;
     document.body.dataset.ready = 'true';
   } finally {
     page.isBeginning = false;

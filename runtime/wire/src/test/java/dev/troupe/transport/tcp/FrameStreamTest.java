@@ -130,11 +130,6 @@ class FrameStreamTest {
         }
 
         @Override
-        public boolean isFull() {
-            return false;
-        }
-
-        @Override
         public boolean isWanted() {
             return true;
         }
