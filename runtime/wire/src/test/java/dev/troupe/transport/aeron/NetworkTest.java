@@ -30,8 +30,10 @@ import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -221,9 +223,12 @@ class NetworkTest {
     void shouldMakeTheConnectionAgainWhereAHeaderIsDamaged() throws InterruptedException {
         requireCarries(0, 10);
         grant(0, LARGE);
-        relay.flip(relay.carried() + 20);
-        here.send(Samples.id(EDGE, 1), Samples.ENGINE, Samples.random(1, LARGE));
+        Tensor source = Samples.random(1, LARGE);
+        byte[] payload = Arrays.copyOf(Samples.bytes(source), 16);
+        relay.flipBefore(12, new String(payload, StandardCharsets.ISO_8859_1));
+        here.send(Samples.id(EDGE, 1), Samples.ENGINE, source);
         assertInstanceOf(TransportFault.DamageFault.class, Ear.next(receiver.faults));
+        assertTrue(relay.hasFound());
         begin(1);
         requireCarries(1, LARGE);
     }

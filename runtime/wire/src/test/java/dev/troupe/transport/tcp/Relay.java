@@ -22,6 +22,7 @@ public final class Relay implements AutoCloseable {
     private final Semaphore moves = new Semaphore(1);
     private final AtomicLong carried = new AtomicLong();
     private volatile long flipAt = -1;
+    private volatile int flipBefore;
     private volatile String lookedFor = "";
     private volatile boolean isFound;
 
@@ -67,6 +68,12 @@ public final class Relay implements AutoCloseable {
     /** Flips a bit of a byte that callers send, counted from the first of all. */
     public void flip(long at) {
         flipAt = at;
+    }
+
+    /** Flips a bit of a byte that callers send so many bytes before a text, each time that the text comes. */
+    public void flipBefore(int bytes, String text) {
+        flipBefore = bytes;
+        lookFor(text);
     }
 
     /** Looks for a text in each piece that callers send from now on. */
@@ -122,8 +129,13 @@ public final class Relay implements AutoCloseable {
         if (flip >= 0 && flip < length) {
             chunk[(int) flip] ^= 1;
         }
-        isFound |= !lookedFor.isEmpty()
-                && new String(chunk, 0, length, StandardCharsets.ISO_8859_1).contains(lookedFor);
+        int found = lookedFor.isEmpty()
+                ? -1
+                : new String(chunk, 0, length, StandardCharsets.ISO_8859_1).indexOf(lookedFor);
+        isFound |= found >= 0;
+        if (flipBefore > 0 && found >= flipBefore) {
+            chunk[found - flipBefore] ^= 1;
+        }
     }
 
     @Override
