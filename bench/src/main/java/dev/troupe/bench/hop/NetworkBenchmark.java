@@ -35,7 +35,7 @@ public final class NetworkBenchmark implements Callable<Integer> {
     private List<String> whats;
     @Option(names = "--kib", split = ",", defaultValue = "4,64,1024,4096,16384", description = "Sizes of messages, or of the whole of a collective, in KiB (${DEFAULT-VALUE}).")
     private List<Integer> sizes;
-    @Option(names = "--ways", split = ",", description = "Ways to measure: socket (a hop only), gloo, tcp, tls, udp (socket, tcp, tls, udp); the first is compared with.")
+    @Option(names = "--ways", split = ",", description = "Ways to measure: socket and window (a hop only), gloo, tcp, tls, udp (socket, tcp, tls, udp); the first is compared with.")
     private List<Way> ways = List.of(Way.SOCKET, Way.TCP, Way.TLS, Way.UDP);
     @Option(names = "--certificates", description = "The directory of node.crt, node.key and ca.crt, for the way tls.")
     private Path certificates;
@@ -112,8 +112,8 @@ public final class NetworkBenchmark implements Callable<Integer> {
         String what = whats.getFirst();
         int bytes = sizes.getFirst() << 10;
         NetworkWays here = ways(1);
-        if (ways.contains(Way.SOCKET)) {
-            PlainSocket.answer(new InetSocketAddress(hosts.get(1), NetworkWays.port(Way.SOCKET)), bytes);
+        for (Way way : ways.stream().filter(Way::isSocket).toList()) {
+            PlainSocket.answer(new InetSocketAddress(hosts.get(1), NetworkWays.port(way)), bytes);
         }
         List<Burst> ends = new ArrayList<>();
         try (SharedDriver _ = here.driver(ways)) {
@@ -167,7 +167,8 @@ public final class NetworkBenchmark implements Callable<Integer> {
 
     private Burst open(NetworkWays here, Way way, String what, int bytes) throws IOException {
         return switch (way) {
-            case SOCKET -> PlainSocket.call(new InetSocketAddress(hosts.get(1), NetworkWays.port(way)), bytes);
+            case SOCKET, WINDOW -> PlainSocket.call(new InetSocketAddress(hosts.get(1), NetworkWays.port(way)), bytes,
+                    way == Way.WINDOW);
             case GLOO -> new GlooPair(what, bytes, GlooPair.command(python, script), hosts.get(0),
                     NetworkWays.port(way), networkInterface, child);
             case TCP, TLS, UDP -> here.open(way, what, bytes);

@@ -46,10 +46,14 @@ record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Pa
             Duration.ofSeconds(HopEnd.TIMEOUT_SECONDS));
 
     enum Way {
-        SOCKET, GLOO, TCP, TLS, UDP;
+        SOCKET, WINDOW, GLOO, TCP, TLS, UDP;
+
+        boolean isSocket() {
+            return this == SOCKET || this == WINDOW;
+        }
 
         boolean isTroupe() {
-            return this != SOCKET && this != GLOO;
+            return !isSocket() && this != GLOO;
         }
     }
 

@@ -11,32 +11,40 @@ import java.nio.channels.SocketChannel;
 
 /**
  * A pair of plain TCP sockets, the stand-in for Gloo: each message is written from memory of its own in blocking calls and
- * read into memory of its own, by one thread on either side, without any check. A message is its length in 8 bytes, 0 for
- * the last of a burst's messages to be answered by a byte.
+ * read into memory of its own, by one thread on either side, without any check. A message is 8 bytes before its payload, all
+ * 0 where it is to be answered by a byte: the last message of a burst, or each of them, so that no more are unanswered than
+ * the transport has credits.
  */
 final class PlainSocket implements Burst {
     private final SocketChannel socket;
     private final ByteBuffer[] buffers = new ByteBuffer[HopEnd.CREDITS];
     private final ByteBuffer header = ByteBuffer.allocateDirect(Long.BYTES);
+    private final boolean hasWindow;
 
-    private PlainSocket(SocketChannel socket, int bytes) throws IOException {
+    private PlainSocket(SocketChannel socket, int bytes, boolean hasWindow) throws IOException {
         this.socket = socket;
+        this.hasWindow = hasWindow;
         socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
         for (int credit = 0; credit < buffers.length; credit++) {
             buffers[credit] = ByteBuffer.allocateDirect(bytes);
         }
     }
 
-    /** Connects to the other process, which listens. */
-    static PlainSocket call(InetSocketAddress address, int bytes) throws IOException {
-        return new PlainSocket(SocketChannel.open(address), bytes);
+    /**
+     * Connects to the other process, which listens.
+     *
+     * @param hasWindow
+     *            whether each message is answered
+     */
+    static PlainSocket call(InetSocketAddress address, int bytes, boolean hasWindow) throws IOException {
+        return new PlainSocket(SocketChannel.open(address), bytes, hasWindow);
     }
 
     /** Answers bursts on a thread of its own until the caller closes its socket. */
     static void answer(InetSocketAddress address, int bytes) throws IOException {
         ServerSocketChannel port = ServerSocketChannel.open().bind(address);
         Thread.ofPlatform().daemon().start(() -> {
-            try (port; PlainSocket here = new PlainSocket(port.accept(), bytes)) {
+            try (port; PlainSocket here = new PlainSocket(port.accept(), bytes, false)) {
                 here.answer();
             } catch (EOFException _) {
                 // The caller has measured all.
@@ -76,12 +84,19 @@ final class PlainSocket implements Burst {
     public double seconds(int messages) {
         try {
             long start = System.nanoTime();
+            int unanswered = 0;
             for (int message = 1; message <= messages; message++) {
+                if (unanswered == buffers.length) {
+                    readFully(header.clear().limit(1));
+                    unanswered--;
+                }
                 ByteBuffer buffer = buffers[message % buffers.length].clear();
-                header.clear().putLong(0, messages - message);
+                boolean isAnswered = hasWindow || message == messages;
+                header.clear().putLong(0, isAnswered ? 0 : 1);
                 writeFully(header, buffer);
+                unanswered += isAnswered ? 1 : 0;
             }
-            readFully(header.clear().limit(1));
+            readFully(header.clear().limit(unanswered));
             return (System.nanoTime() - start) / 1e9;
         } catch (IOException broken) {
             throw new UncheckedIOException(broken);
