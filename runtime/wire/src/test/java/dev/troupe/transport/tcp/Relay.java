@@ -125,16 +125,13 @@ public final class Relay implements AutoCloseable {
 
     private void inspect(byte[] chunk, int length) {
         long start = carried.getAndAdd(length);
-        long flip = flipAt - start;
-        if (flip >= 0 && flip < length) {
-            chunk[(int) flip] ^= 1;
-        }
         int found = lookedFor.isEmpty()
                 ? -1
                 : new String(chunk, 0, length, StandardCharsets.ISO_8859_1).indexOf(lookedFor);
         isFound |= found >= 0;
-        if (flipBefore > 0 && found >= flipBefore) {
-            chunk[found - flipBefore] ^= 1;
+        long flip = flipBefore > 0 && found >= 0 ? found - flipBefore : flipAt - start;
+        if (flip >= 0 && flip < length) {
+            chunk[(int) flip] ^= 1;
         }
     }
 
