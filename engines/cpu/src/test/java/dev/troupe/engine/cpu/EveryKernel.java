@@ -21,10 +21,16 @@ import java.util.Random;
 final class EveryKernel implements AutoCloseable {
     /** The sizes of the tensors. */
     record Sizes(int b, int t, int heads, int c, int m, int v) {
+        /**
+         * Rows have eight numbers or more. Two or four numbers are now and then so close that their deviation is
+         * rounding, and no two engines agree on it; norms of such rows are a matter of the conformance tests, whose
+         * tolerance knows the row.
+         */
         static Sizes random(Random random) {
             int heads = 1 + random.nextInt(4);
+            int leastPairs = Math.ceilDiv(4, heads);
             return new Sizes(1 + random.nextInt(3), 1 + random.nextInt(150), heads,
-                    heads * 2 * (1 + random.nextInt(20)),
+                    heads * 2 * (leastPairs + random.nextInt(21 - leastPairs)),
                     1 + random.nextInt(200), 1 + random.nextInt(120));
         }
 
