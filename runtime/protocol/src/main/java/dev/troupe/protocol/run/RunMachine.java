@@ -381,11 +381,14 @@ public final class RunMachine {
         }
     }
 
-    /** A run ends with a checkpoint, also one that is stopped before its first step, unless it is to leave none. */
+    /**
+     * A run ends with a checkpoint, also one that is stopped before its first step, unless it is to leave none. One that
+     * was due on the way is settled before the end, whatever the run is to leave.
+     */
     private void nextStep(List<RunCommand> commands) {
         if (!checkpoints.isLast()) {
             startPass(Phase.TRAINING, step.begin(), commands);
-        } else if (checkpoints.isWantedAtEnd()) {
+        } else if (checkpoints.isUnderWay() || checkpoints.isWantedAtEnd()) {
             awaitCheckpoint(commands);
         } else {
             end(new RunCommand.Finish(stepsDone()), commands);

@@ -31,8 +31,12 @@ class RunCheckpointsTest {
     private final RunMachine run = newRun(settings());
 
     private static RunSettings settings() {
-        return new RunSettings(2, 0, 7, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
-                5);
+        return settings(true);
+    }
+
+    private static RunSettings settings(boolean endsWithCheckpoint) {
+        return new RunSettings(2, 0, 7, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, endsWithCheckpoint,
+                List.of(List.of(0), List.of(1)), 5);
     }
 
     private static RunMachine newRun(RunSettings settings) {
@@ -90,6 +94,17 @@ class RunCheckpointsTest {
         assertTrue(run.waitsForCheckpoint());
         assertEquals(List.of(wanted(3, CheckpointWay.AWAITED)), settle(run, 2, true));
         assertFalse(run.waitsForCheckpoint());
+    }
+
+    @Test
+    void shouldSettleTheOneUnderWayAlsoWhereTheRunIsToLeaveNone() {
+        RunMachine leavesNone = newRun(settings(false));
+        step(leavesNone, 0);
+        step(leavesNone, 1);
+        leavesNone.on(new RunEvent.StopRequested());
+        assertEquals(List.of(RunCommand.CommitStep.class), kinds(step(leavesNone, 2)));
+        assertTrue(leavesNone.waitsForCheckpoint());
+        assertEquals(List.of(new RunCommand.Finish(3)), settle(leavesNone, 2, true));
     }
 
     @Test
