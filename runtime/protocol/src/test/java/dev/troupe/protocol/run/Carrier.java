@@ -33,12 +33,16 @@ final class Carrier {
     /** One edge: its sender's book, what is on its way, and its receiver's book. */
     private static final class Road {
         // That of the latest coordinator whose epoch one of its ends has entered.
-        private int term = FIRST_TERM;
+        private int term;
         private final Deque<Message> held = new ArrayDeque<>();
         private int credits;
         private int creditEpoch;
         private final Deque<Message> flying = new ArrayDeque<>();
         private int buffers;
+
+        Road(int term) {
+            this.term = term;
+        }
 
         /**
          * An end enters an epoch of a later coordinator: its streams are new, so nothing comes of an epoch of the earlier
@@ -247,7 +251,8 @@ final class Carrier {
     }
 
     private Road road(Edge edge) {
-        return roads.computeIfAbsent(edge, _ -> new Road());
+        return roads.computeIfAbsent(edge,
+                _ -> new Road(Math.max(FIRST_TERM, Math.max(terms[edge.fromRank()], terms[edge.toRank()]))));
     }
 
     @Override
