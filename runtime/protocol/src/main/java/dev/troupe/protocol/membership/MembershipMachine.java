@@ -243,7 +243,8 @@ public final class MembershipMachine<N> {
 
     /** Takes the run over once the nodes of a run whose coordinator was lost have reported. */
     private void takeOverIfEnough(List<MembershipCommand<N>> commands) {
-        if (!quorum.isEnough(surroundings.present(), nodes.keySet(), surroundings.nowNanos())) {
+        long now = surroundings.nowNanos();
+        if (!quorum.isEnough(surroundings.present(), nodes.keySet(), now)) {
             return;
         }
         RunSettings resumed = settings.savedAt(surroundings.newestCheckpoint().orElse(settings.savedStep()));
@@ -251,6 +252,9 @@ public final class MembershipMachine<N> {
                 .of(quorum.told(), new Commit(resumed.firstStep(), resumed.lossScale()), resumed.stepsPerPass())
                 .filter(found -> rules.mayLeadFrom(found.commit().stepsDone(), recordedSteps(),
                         resumed.stepsPerPass()));
+        if (!quorum.mayDecide(failover.map(CoordinatorFailover::commit), surroundings.present(), nodes.keySet(), now)) {
+            return;
+        }
         if (failover.isEmpty()) {
             endWithoutCopies(quorum.told().keySet(), commands);
             return;

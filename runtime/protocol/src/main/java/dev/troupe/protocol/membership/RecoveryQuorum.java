@@ -1,13 +1,18 @@
 package dev.troupe.protocol.membership;
 
+import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.NodeReport;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
 /** The reports of the nodes on a run whose coordinator was lost, until there are enough to continue it. One thread. */
 public final class RecoveryQuorum {
+    /** How often the patience passes before a run ends, or continues behind a commit that a node was told of. */
+    private static final int PATIENCES_TO_GO_BACK = 3;
+
     private final long patienceNanos;
     private final Map<String, NodeReport> told = new TreeMap<>();
     private long sinceNanos;
@@ -20,7 +25,10 @@ public final class RecoveryQuorum {
         this.patienceNanos = patienceNanos;
     }
 
-    /** Takes the report of a node; only the first report of a node counts, since the run makes no progress meanwhile. */
+    /**
+     * Takes the report of a node. Only the first report of a node counts: meanwhile its ranks finish at most the update of
+     * which the lost coordinator told them.
+     */
     public void hear(String node, NodeReport report, long nowNanos) {
         if (told.isEmpty()) {
             sinceNanos = nowNanos;
@@ -48,6 +56,21 @@ public final class RecoveryQuorum {
      */
     public boolean isEnough(Set<String> present, Set<String> joined, long nowNanos) {
         return isUnderWay() && (joined.containsAll(present) || nowNanos - sinceNanos > patienceNanos);
+    }
+
+    /**
+     * Whether the coordinator may decide on what comes of the reports, or waits longer for more of them: for all present
+     * nodes where the run would end, or continue behind the newest commit that a node was told of. A state behind that
+     * commit is overwritten by the next update, also after a report of it. The update waits for copies of the newest commit,
+     * so where all present nodes have reported and a rank's state of it is on none, no update is under way.
+     *
+     * @param from
+     *            the commit from which the run can continue; empty where there is none
+     */
+    public boolean mayDecide(Optional<Commit> from, Set<String> present, Set<String> joined, long nowNanos) {
+        return from.filter(commit -> told.values().stream().flatMap(report -> report.commits().stream())
+                .allMatch(other -> other.stepsDone() <= commit.stepsDone())).isPresent() || joined.containsAll(present)
+                || nowNanos - sinceNanos > PATIENCES_TO_GO_BACK * patienceNanos;
     }
 
     /** Returns the reports. */

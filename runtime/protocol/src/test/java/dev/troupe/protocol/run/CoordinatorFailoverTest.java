@@ -66,6 +66,21 @@ class CoordinatorFailoverTest {
         assertFalse(quorum.isEnough(present, present, 151));
     }
 
+    /** A node's rank has the states after 7 and 8 steps as it reports, and overwrites the older one with that after 9. */
+    @Test
+    void shouldWaitLongerToGoBehindTheNewestCommitOrToEnd() {
+        RecoveryQuorum quorum = new RecoveryQuorum(100);
+        Set<String> present = Set.of("b", "c");
+        Set<String> joined = Set.of("b");
+        quorum.hear("b", told(0, List.of(7L, 8L), Map.of(0, List.of(7L, 8L))), 50);
+        assertTrue(quorum.mayDecide(Optional.of(commit(8)), present, joined, 151));
+        for (Optional<Commit> from : List.of(Optional.of(commit(7)), Optional.<Commit>empty())) {
+            assertFalse(quorum.mayDecide(from, present, joined, 350));
+            assertTrue(quorum.mayDecide(from, present, present, 151), "no other node has the state after 8");
+            assertTrue(quorum.mayDecide(from, present, joined, 351), "not for ever");
+        }
+    }
+
     private static Commit commit(long stepsDone) {
         return new Commit(stepsDone, LossScale.none(stepsDone));
     }

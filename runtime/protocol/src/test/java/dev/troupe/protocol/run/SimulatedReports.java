@@ -31,16 +31,24 @@ final class SimulatedReports {
         return told.keySet();
     }
 
-    /** Whether a run of so many committed steps can continue, or begin again, from what these processes have told. */
+    /**
+     * Whether a run of so many committed steps can continue, or begin again, from what these processes have told: from the
+     * newest commit that they know, since what is behind it may be overwritten.
+     */
     boolean areEnough(Collection<SimulatedNode> nodes, long committed) {
         Map<String, NodeReport> reports = of(nodes, node -> told.getOrDefault(node, Optional.empty()));
-        return reports.isEmpty() ? committed == settings.firstStep() : leadOn(reports, committed);
+        long newest = reports.values().stream().flatMap(report -> report.commits().stream())
+                .mapToLong(Commit::stepsDone)
+                .max().orElse(settings.firstStep());
+        return reports.isEmpty()
+                ? committed == settings.firstStep()
+                : leadOn(reports, Math.max(newest, committed - settings.stepsPerPass()));
     }
 
     /** Whether a run of so many committed steps could continue from what these processes know now. */
     boolean wouldBeEnough(Collection<SimulatedNode> nodes, long committed) {
         Map<String, NodeReport> reports = of(nodes, SimulatedNode::report);
-        return !reports.isEmpty() && leadOn(reports, committed);
+        return !reports.isEmpty() && leadOn(reports, committed - settings.stepsPerPass());
     }
 
     private static Map<String, NodeReport> of(Collection<SimulatedNode> nodes,
@@ -50,9 +58,9 @@ final class SimulatedReports {
         return reports;
     }
 
-    private boolean leadOn(Map<String, NodeReport> reports, long committed) {
+    private boolean leadOn(Map<String, NodeReport> reports, long oldest) {
         Commit first = new Commit(settings.firstStep(), settings.lossScale());
         return CoordinatorFailover.of(reports, first, settings.stepsPerPass())
-                .filter(found -> found.commit().stepsDone() >= committed - settings.stepsPerPass()).isPresent();
+                .filter(found -> found.commit().stepsDone() >= oldest).isPresent();
     }
 }
