@@ -381,10 +381,7 @@ public final class RunMachine {
         }
     }
 
-    /**
-     * A run ends with a checkpoint, also one that is stopped before its first step, unless it is to leave none. One that
-     * was due on the way is settled before the end, whatever the run is to leave.
-     */
+    /** A run ends with a checkpoint, unless it is to leave none, and never while one is under way. */
     private void nextStep(List<RunCommand> commands) {
         if (!checkpoints.isLast()) {
             startPass(Phase.TRAINING, step.begin(), commands);
