@@ -59,10 +59,11 @@ public final class RecoveryQuorum {
     }
 
     /**
-     * Whether the coordinator may decide on what comes of the reports, or waits longer for more of them: for all present
-     * nodes where the run would end, or continue behind the newest commit that a node was told of. A state behind that
-     * commit is overwritten by the next update, also after a report of it. The update waits for copies of the newest commit,
-     * so where all present nodes have reported and a rank's state of it is on none, no update is under way.
+     * Whether the coordinator may take over from a commit, or end the run where there is no such commit. From the newest
+     * commit that a node reports it may. Otherwise it waits for the reports of all present nodes, for three times the
+     * patience at most: the next update overwrites the snapshots of older commits, also after a node has reported them. That
+     * update waits until the snapshots of the newest commit are copied. So no update is under way where all present nodes
+     * have reported, and none of them has a rank's snapshot of the newest commit.
      *
      * @param from
      *            the commit from which the run can continue; empty where there is none

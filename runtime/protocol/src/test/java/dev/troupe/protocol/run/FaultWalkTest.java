@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 @Tag("simulation")
 class FaultWalkTest {
     private static final int WALKS = 1_500;
+    private static final long FAULTY_SEED = 3;
 
     @Test
     void shouldComeToTheSameWeightsHoweverOftenThingsGoWrong() {
@@ -19,6 +20,8 @@ class FaultWalkTest {
 
     @Test
     void shouldWalkTheSeedThatIsNamed() {
-        new FaultWalk(Long.getLong(FaultWalk.SEED_PROPERTY, 3)).walk(); // of another seed, perhaps, nothing goes wrong
+        long seed = Long.getLong(FaultWalk.SEED_PROPERTY, FAULTY_SEED);
+        int faults = new FaultWalk(seed).walk();
+        assertTrue(faults > 0 || seed != FAULTY_SEED, "the walk of seed " + FAULTY_SEED + " has no fault");
     }
 }
