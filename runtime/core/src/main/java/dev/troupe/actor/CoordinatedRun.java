@@ -1,9 +1,7 @@
 package dev.troupe.actor;
 
-import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.protocol.run.RunEvent;
-import java.util.Map;
 
 /** The run of a coordinator, as far as it is under way there. Belongs to the coordinator. */
 sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
@@ -19,8 +17,8 @@ sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
     /** Takes an event of the run. */
     void take(RunEvent event);
 
-    /** Restarts all ranks, for this reason, from the states that the nodes have reported. */
-    void succeed(String reason, Map<String, NodeReport> told);
+    /** Restarts all ranks, for this reason, from the commit from which this coordinator takes over. */
+    void succeed(String reason);
 
     /** Looks whether the run has waited too long for anything, and asks all ranks for their status. */
     void look();
@@ -43,7 +41,7 @@ sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
         }
 
         @Override
-        public void succeed(String reason, Map<String, NodeReport> told) {
+        public void succeed(String reason) {
             throw new IllegalStateException("a failover to a run that has not begun");
         }
 

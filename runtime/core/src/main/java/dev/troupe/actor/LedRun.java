@@ -5,7 +5,6 @@ import dev.troupe.observe.RunReports;
 import dev.troupe.observe.Standstills;
 import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Incarnation;
-import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.membership.MembershipMachine;
@@ -118,8 +117,8 @@ final class LedRun implements CoordinatedRun {
     }
 
     @Override
-    public void succeed(String reason, Map<String, NodeReport> told) {
-        carryOut(machine.succeed(reason, told));
+    public void succeed(String reason) {
+        carryOut(machine.succeed(reason));
     }
 
     private void takeIf(Supplier<Optional<RunEvent>> happens) {

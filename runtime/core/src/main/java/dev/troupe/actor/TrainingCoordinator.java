@@ -207,8 +207,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                             setup.directory().toString()),
                     getContext().getSelf()));
             case MembershipCommand.Outrun(String name, int epoch) -> run.take(new RunEvent.NodeLate(name, epoch));
-            case MembershipCommand.AddNode(String name) -> run.take(new RunEvent.NodeJoined(name));
-            case MembershipCommand.Recover(String reason, var told) -> run.succeed(reason, told);
+            case MembershipCommand.AddNode(String name, var versions) ->
+                run.take(new RunEvent.NodeJoined(name, versions));
+            case MembershipCommand.Recover(String reason) -> run.succeed(reason);
             case MembershipCommand.ReportGone(String name) -> reports.nodeGone(run.stepsDone(), name,
                     membership.nodes().keySet(), run.replicas().hosts());
             case MembershipCommand.LoseNode(String name, String reason) ->

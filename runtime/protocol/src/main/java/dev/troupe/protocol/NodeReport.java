@@ -2,6 +2,7 @@ package dev.troupe.protocol;
 
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * What a node knows of its run, told to a coordinator that takes over.
@@ -28,5 +29,12 @@ public record NodeReport(int epoch, List<String> hosts, Map<String, Integer> sin
 
     public boolean has(int rank, long stepsDone) {
         return versions.getOrDefault(rank, List.of()).contains(stepsDone);
+    }
+
+    /** Returns by rank the steps, not fewer than {@code stepsDone}, after which this node has all that the rank kept. */
+    public Map<Integer, List<Long>> versionsSince(long stepsDone) {
+        Map<Integer, List<Long>> since = new TreeMap<>();
+        versions.forEach((rank, all) -> since.put(rank, all.stream().filter(steps -> steps >= stepsDone).toList()));
+        return since;
     }
 }

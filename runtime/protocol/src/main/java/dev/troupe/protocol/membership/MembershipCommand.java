@@ -1,7 +1,7 @@
 package dev.troupe.protocol.membership;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.run.CoordinatorFailover;
-import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.RunSettings;
 import java.util.List;
 import java.util.Map;
@@ -61,8 +61,16 @@ public sealed interface MembershipCommand<N> {
     record Host<N>(N node) implements MembershipCommand<N> {
     }
 
-    /** The run has another node. */
-    record AddNode<N>(String name) implements MembershipCommand<N> {
+    /**
+     * The run has another node.
+     *
+     * @param versions
+     *            by rank, after how many steps it has all that the rank kept, where the run may continue from that
+     */
+    record AddNode<N>(String name, Map<Integer, List<Long>> versions) implements MembershipCommand<N> {
+        public AddNode {
+            versions = FixedOrder.copyOf(versions);
+        }
     }
 
     /**
@@ -71,8 +79,8 @@ public sealed interface MembershipCommand<N> {
     record Outrun<N>(String name, int epoch) implements MembershipCommand<N> {
     }
 
-    /** Every rank starts again from the reported states, after {@link TakeOver}. */
-    record Recover<N>(String reason, Map<String, NodeReport> reports) implements MembershipCommand<N> {
+    /** Every rank starts again from the commit of {@link TakeOver}, for this reason. */
+    record Recover<N>(String reason) implements MembershipCommand<N> {
     }
 
     /** A node has left; report it. */

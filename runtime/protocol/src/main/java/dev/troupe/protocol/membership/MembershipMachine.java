@@ -79,6 +79,8 @@ public final class MembershipMachine<N> {
     private long unknownSinceNanos = -1;
     // The time at which the run could begin but for nodes that may know it; -1 before.
     private long readySinceNanos = -1;
+    // The steps of the commit from which this coordinator leads the run.
+    private long leadsFrom;
 
     /**
      * @param term
@@ -99,6 +101,7 @@ public final class MembershipMachine<N> {
         this.reportNanos = reportNanos;
         this.roster = roster;
         this.settings = settings;
+        this.leadsFrom = settings.firstStep();
         this.surroundings = surroundings;
         this.barrier = new JoinBarrier(roster, surroundings.nowNanos());
         this.quorum = new RecoveryQuorum(reportNanos);
@@ -167,7 +170,8 @@ public final class MembershipMachine<N> {
         if (phase == Phase.RUNNING) { // a standby, or later than the others
             commands.add(new MembershipCommand.Host<>(joined.node()));
             joined.report().ifPresent(report -> commands.add(new MembershipCommand.Outrun<>(name, report.epoch())));
-            commands.add(new MembershipCommand.AddNode<>(name));
+            commands.add(new MembershipCommand.AddNode<>(name,
+                    joined.report().map(report -> report.versionsSince(leadsFrom)).orElse(Map.of())));
             return;
         }
         joined.report().ifPresent(report -> {
@@ -217,7 +221,7 @@ public final class MembershipMachine<N> {
         } else {
             phase = Phase.RUNNING;
             commands.add(new MembershipCommand.Begin<>(barrier.warmUpSeconds()));
-            host(nodes.values(), nodes.keySet(), commands);
+            host(Map.of(), commands);
         }
     }
 
@@ -236,9 +240,10 @@ public final class MembershipMachine<N> {
         commands.add(new MembershipCommand.RefuseRun<>(why));
     }
 
-    private void host(Collection<N> hosts, Collection<String> names, List<MembershipCommand<N>> commands) {
-        hosts.forEach(node -> commands.add(new MembershipCommand.Host<>(node)));
-        names.forEach(name -> commands.add(new MembershipCommand.AddNode<>(name)));
+    private void host(Map<String, Map<Integer, List<Long>>> versions, List<MembershipCommand<N>> commands) {
+        nodes.values().forEach(node -> commands.add(new MembershipCommand.Host<>(node)));
+        nodes.keySet().forEach(name -> commands
+                .add(new MembershipCommand.AddNode<>(name, versions.getOrDefault(name, Map.of()))));
     }
 
     /** Takes the run over once the nodes of a run whose coordinator was lost have reported. */
@@ -260,10 +265,10 @@ public final class MembershipMachine<N> {
             return;
         }
         phase = Phase.RUNNING;
+        leadsFrom = failover.get().commit().stepsDone();
         commands.add(new MembershipCommand.TakeOver<>(resumed, failover.get()));
-        host(nodes.values(), nodes.keySet(), commands);
-        commands.add(new MembershipCommand.Recover<>("the node of the coordinator ended before the run did",
-                quorum.told()));
+        host(quorum.versions(leadsFrom, surroundings.present(), nodes.keySet()), commands);
+        commands.add(new MembershipCommand.Recover<>("the node of the coordinator ended before the run did"));
     }
 
     private void leave(MembershipEvent.Ended<N> ended, List<MembershipCommand<N>> commands) {

@@ -3,6 +3,7 @@ package dev.troupe.protocol.membership;
 import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.NodeReport;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -72,6 +73,21 @@ public final class RecoveryQuorum {
         return from.filter(commit -> told.values().stream().flatMap(report -> report.commits().stream())
                 .allMatch(other -> other.stepsDone() <= commit.stepsDone())).isPresent() || joined.containsAll(present)
                 || nowNanos - sinceNanos > PATIENCES_TO_GO_BACK * patienceNanos;
+    }
+
+    /**
+     * Returns by node and rank the states that count as copies where the run continues from a commit, as the steps behind
+     * each. Those behind the commit count only where all present nodes have reported: otherwise the update that overwrites
+     * them may be under way, and the copies for which it waited may be on a node that has not reported.
+     *
+     * @param from
+     *            the steps of the commit
+     */
+    public Map<String, Map<Integer, List<Long>>> versions(long from, Set<String> present, Set<String> joined) {
+        long oldest = joined.containsAll(present) ? 0 : from;
+        Map<String, Map<Integer, List<Long>>> versions = new TreeMap<>();
+        told.forEach((node, report) -> versions.put(node, report.versionsSince(oldest)));
+        return versions;
     }
 
     /** Returns the reports. */

@@ -1,7 +1,6 @@
 package dev.troupe.protocol.replica;
 
 import dev.troupe.protocol.FixedOrder;
-import dev.troupe.protocol.NodeReport;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
@@ -85,9 +84,15 @@ public final class ReplicaTable {
         this.copies = hosts.stream().map(_ -> (Map<String, Copies>) new TreeMap<String, Copies>()).toList();
     }
 
-    /** A node is there. */
-    public void join(String node) {
+    /**
+     * A node is there.
+     *
+     * @param versions
+     *            by rank, after how many steps it has all that the rank kept, ascending
+     */
+    public void join(String node, Map<Integer, List<Long>> versions) {
         present.add(node);
+        versions.forEach((rank, all) -> all.forEach(steps -> copied(rank, node, steps)));
     }
 
     /** A node is gone, with what it kept; returns the ranks that lived there. */
@@ -106,12 +111,6 @@ public final class ReplicaTable {
         if (present.contains(node) && !node.equals(hosts[rank])) {
             copies.get(rank).merge(node, Copies.NONE.plus(stepsDone), (had, _) -> had.plus(stepsDone));
         }
-    }
-
-    /** As {@link #copied}, of all that nodes said they have to a coordinator that takes over. */
-    public void hear(Map<String, NodeReport> told) {
-        told.forEach((node, report) -> report.versions()
-                .forEach((rank, versions) -> versions.forEach(steps -> copied(rank, node, steps))));
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.troupe.protocol.run;
 
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.MessageKeys;
@@ -10,6 +11,7 @@ import dev.troupe.protocol.Traffic;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** An event of a run. */
@@ -79,8 +81,16 @@ public sealed interface RunEvent {
         }
     }
 
-    /** A node is there: one that hosts ranks, or a standby. */
-    record NodeJoined(String node) implements RunEvent {
+    /**
+     * A node is there: one that hosts ranks, or a standby.
+     *
+     * @param versions
+     *            by rank, after how many steps it has all that the rank kept, ascending; empty for a node that reports none
+     */
+    record NodeJoined(String node, Map<Integer, List<Long>> versions) implements RunEvent {
+        public NodeJoined {
+            versions = FixedOrder.copyOf(versions);
+        }
     }
 
     /**

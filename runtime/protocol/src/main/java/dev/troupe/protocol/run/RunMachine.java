@@ -1,7 +1,6 @@
 package dev.troupe.protocol.run;
 
 import dev.troupe.protocol.Incarnation;
-import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
@@ -10,7 +9,6 @@ import dev.troupe.protocol.replica.ReplicaTable;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
 
 /**
@@ -68,9 +66,8 @@ public final class RunMachine {
         step.takeOver(failover.commit(), failover.before());
     }
 
-    /** Has every rank start again, for this reason, from what nodes have told that they have. */
-    public List<RunCommand> succeed(String reason, Map<String, NodeReport> told) {
-        replicas.hear(told);
+    /** Has every rank start again, for this reason; the nodes have joined with what they have. */
+    public List<RunCommand> succeed(String reason) {
         List<RunCommand> commands = new ArrayList<>();
         recover(epochs.allRanks(), reason, commands);
         keepCopies(true, commands); // again: what nodes heard as they joined was of the ranks that they had then
@@ -104,8 +101,8 @@ public final class RunMachine {
             case RunEvent.CheckpointSettled settled -> settle(settled, commands);
             case RunEvent.RankFailed failed -> epochs.strike(failed).ifPresentOrElse(why -> fail(why, commands),
                     () -> recover(settings.placeOf(failed.from().rank()), failed.reason(), commands));
-            case RunEvent.NodeJoined(String node) -> {
-                replicas.join(node);
+            case RunEvent.NodeJoined(String node, var versions) -> {
+                replicas.join(node, versions);
                 if (phase != Phase.STARTING) {
                     commands.add(new RunCommand.TellCommit(node, step.lastCommit()));
                 }

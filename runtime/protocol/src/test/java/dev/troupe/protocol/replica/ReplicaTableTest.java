@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.protocol.NodeReport;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -19,9 +18,9 @@ class ReplicaTableTest {
     private final ReplicaTable replicas = new ReplicaTable(List.of("a", "b"), SPARE, 3);
 
     ReplicaTableTest() {
-        replicas.join("a");
-        replicas.join("b");
-        replicas.join("spare");
+        replicas.join("a", Map.of());
+        replicas.join("b", Map.of());
+        replicas.join("spare", Map.of());
         assertTrue(replicas.chooseBuddies());
     }
 
@@ -48,9 +47,8 @@ class ReplicaTableTest {
 
     /** The one that keeps copies from now on may have none yet. */
     @Test
-    void shouldGoOnFromWhatNodesSaidTheyHaveToACoordinatorThatTakesOver() {
-        replicas.hear(
-                Map.of("a", new NodeReport(2, List.of("a", "b"), Map.of(), List.of(), Map.of(1, List.of(4L, 5L)))));
+    void shouldGoOnFromWhatANodeHasAsItJoins() {
+        replicas.join("late", Map.of(1, List.of(4L, 5L)));
         replicas.lose("b");
         assertEquals(OptionalLong.of(5), replicas.recoverable(List.of(1), 5, 1));
         assertEquals(OptionalLong.of(4), replicas.recoverable(List.of(1), 4, 1));
@@ -102,7 +100,7 @@ class ReplicaTableTest {
         replicas.lose("spare");
         replicas.chooseBuddies();
         replicas.copied(0, "b", 4);
-        replicas.join("spare");
+        replicas.join("spare", Map.of());
         assertTrue(replicas.chooseBuddies());
         replicas.lose("a");
         assertEquals(OptionalLong.of(4), replicas.recoverable(List.of(0), 4, 1));
@@ -123,7 +121,7 @@ class ReplicaTableTest {
     void shouldForgetWhatALostNodeKept() {
         replicas.copied(0, "spare", 4);
         replicas.lose("spare");
-        replicas.join("spare");
+        replicas.join("spare", Map.of());
         replicas.chooseBuddies();
         assertEquals(List.of(0, 1), replicas.uncopied(4));
     }

@@ -249,10 +249,9 @@ final class SimulatedCoordinator {
                         run.protocol().outrunsLateNodes()
                                 ? machine.on(new RunEvent.NodeLate(name, epoch))
                                 : List.of());
-                case MembershipCommand.AddNode<SimulatedNode>(String name) ->
-                    carryOut(machine.on(new RunEvent.NodeJoined(name)));
-                case MembershipCommand.Recover<SimulatedNode>(String reason, var told) ->
-                    carryOut(machine.succeed(reason, told));
+                case MembershipCommand.AddNode<SimulatedNode>(String name, var versions) ->
+                    carryOut(machine.on(new RunEvent.NodeJoined(name, versions)));
+                case MembershipCommand.Recover<SimulatedNode>(String reason) -> carryOut(machine.succeed(reason));
                 case MembershipCommand.LoseNode<SimulatedNode>(String name, String reason) ->
                     ask(new RunEvent.NodeLost(name, reason));
                 case MembershipCommand.StopAfterStep<SimulatedNode> _ -> ask(new RunEvent.StopRequested());

@@ -28,7 +28,7 @@ class TakeoverMachineTest {
             new ReplicaTable(List.of("a", "b"), SPARE, 0), 1);
 
     TakeoverMachineTest() {
-        List.of("a", "b", "spare").forEach(node -> machine.on(new RunEvent.NodeJoined(node)));
+        List.of("a", "b", "spare").forEach(node -> machine.on(new RunEvent.NodeJoined(node, Map.of())));
         for (int rank = 0; rank < 2; rank++) {
             machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0, 1), 0, -1, List.of()));
         }
@@ -52,10 +52,12 @@ class TakeoverMachineTest {
     @Test
     void shouldTellANodeThatComesLateOfTheLastCommit() {
         Commit first = new Commit(0, LossScale.none(0));
-        assertEquals(List.of(new RunCommand.TellCommit("late", first)), machine.on(new RunEvent.NodeJoined("late")));
+        assertEquals(List.of(new RunCommand.TellCommit("late", first)),
+                machine.on(new RunEvent.NodeJoined("late", Map.of())));
         step(0, FIRST);
         Commit second = new Commit(1, LossScale.none(1));
-        assertEquals(List.of(new RunCommand.TellCommit("later", second)), machine.on(new RunEvent.NodeJoined("later")));
+        assertEquals(List.of(new RunCommand.TellCommit("later", second)),
+                machine.on(new RunEvent.NodeJoined("later", Map.of())));
     }
 
     @Test
@@ -67,6 +69,16 @@ class TakeoverMachineTest {
         machine.on(new RunEvent.EpochReady(new Incarnation(0, 1, 1), 1, -1, List.of()));
         assertEquals(new RunCommand.StartPass(FIRST, List.of(0, 1)),
                 machine.on(new RunEvent.EpochReady(new Incarnation(1, 1, 1), 1, -1, List.of())).getFirst());
+    }
+
+    @Test
+    void shouldStartTheRanksOfALostNodeWhereANodeThatCameLateHasTheirCommit() {
+        step(0, FIRST);
+        machine.on(new RunEvent.NodeJoined("late", Map.of(1, List.of(1L))));
+        assertEquals(
+                new RunCommand.EnterEpoch(1, List.of(1), 1, "b is gone", List.of("a", "late"),
+                        Map.of("b", 1, "late", 1)),
+                machine.on(new RunEvent.NodeLost("b", "b is gone")).getFirst());
     }
 
     /** The lost coordinator may have begun epochs, and ranks in them, that have the numbers of present ones. */
