@@ -136,7 +136,7 @@ final class SimulatedCoordinator {
     boolean canLoseItself(SimulatedNode victim, int atLeast) {
         List<SimulatedNode> others = membership.nodes().values().stream()
                 .filter(node -> node != victim && node.report().isPresent()).toList();
-        return others.size() >= atLeast && (victim != host || reports.wouldBeEnough(others, committed));
+        return others.size() >= atLeast && (victim != host || reports.wouldBeEnough(others, records.committed));
     }
 
     /** Whether the processes that take part have told enough to lead the run without the others. */
