@@ -81,7 +81,13 @@ public final class FaultInjector implements AutoCloseable {
      *            the directory in which the run writes its struck faults; it must exist
      */
     public static FaultInjector of(List<FaultSpec> faults, Path runDirectory, String node, NodeDamage damage) {
-        return faults.isEmpty() ? NONE : new FaultInjector(faults, runDirectory, node, damage);
+        if (faults.isEmpty()) {
+            return NONE;
+        }
+        FaultInjector injector = new FaultInjector(faults, runDirectory, node, damage);
+        injector.log.prepare(FiredFault.of(faults.getFirst(), 0, node, new FaultSite(FaultPoint.FORWARD, 0, 0, 0, 0,
+                Optional.empty()), System.currentTimeMillis()));
+        return injector;
     }
 
     /** Whether the run has no faults. */
