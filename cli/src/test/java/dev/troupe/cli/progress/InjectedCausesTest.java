@@ -40,7 +40,7 @@ class InjectedCausesTest {
     private static final int SEEDS = 20;
     private static final int FIRST = 10;
     /** Four JVMs on two cores compile in more of the first steps than one does. */
-    private static final int FIRST_OF_SEVERAL = 60;
+    private static final int FIRST_OF_SEVERAL = 200;
     private static final int EVERY = 2;
     /** Behind the last fault are as many undisturbed steps as the run keeps newest ones. */
     private static final int UNDISTURBED = 20;
@@ -59,9 +59,16 @@ class InjectedCausesTest {
             this.cause = cause;
         }
 
-        /** Where there are more credits than one, the next message needs none of a message before it. */
-        String more() {
-            return "transport.credits=" + (this == LATE_CREDIT ? 1 : 4);
+        /**
+         * Where there are more credits than one, the next message needs none of a message before it. An action that is to be
+         * a thousand times as slow takes about a millisecond.
+         */
+        List<String> more(String engine) {
+            List<String> settings = new ArrayList<>(List.of("transport.credits=" + (this == LATE_CREDIT ? 1 : 4)));
+            if (this == SLOW && engine.equals("cpu")) {
+                settings.add("model.sequence-length=128");
+            }
+            return settings;
         }
 
         /**
@@ -191,9 +198,10 @@ class InjectedCausesTest {
         List<String> faults = IntStream.range(0, SEEDS)
                 .mapToObj(seed -> injected.draw(engine, seed, first + EVERY * seed)).toList();
         int steps = first + EVERY * SEEDS + UNDISTURBED;
-        List<StepIdle> files = StepIdle
-                .all(run("injected", processes, settings(engine, injected.more(), "training.steps=" + steps,
-                        "faults=[\"" + String.join("\", \"", faults) + "\"]")));
+        List<String> settings = settings(engine, "training.steps=" + steps,
+                "faults=[\"" + String.join("\", \"", faults) + "\"]");
+        settings.addAll(injected.more(engine));
+        List<StepIdle> files = StepIdle.all(run("injected", processes, settings));
         List<StepIdle> undisturbed = files.stream().filter(step -> step.step() >= steps - UNDISTURBED).toList();
         List<Executable> trials = new ArrayList<>();
         AtomicInteger quiet = new AtomicInteger();
