@@ -25,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("runtime")
 @Timeout(120)
 final class LauncherTest {
-    private static final Path LAUNCHER = Path.of("..", "troupe");
+    private static final Path PROJECT = Path.of("..");
+    private static final List<String> SCRIPTS = List.of("troupe", ".mvn/find-jdk");
 
     @TempDir
     private Path folder;
@@ -33,9 +34,11 @@ final class LauncherTest {
 
     @BeforeEach
     void copy() throws IOException {
-        root = Files.createDirectory(folder.resolve("root"));
-        Files.copy(LAUNCHER, root.resolve("troupe"));
-        assertTrue(root.resolve("troupe").toFile().setExecutable(true));
+        root = Files.createDirectories(folder.resolve("root/.mvn")).getParent();
+        for (String script : SCRIPTS) {
+            Files.copy(PROJECT.resolve(script), root.resolve(script));
+            assertTrue(root.resolve(script).toFile().setExecutable(true));
+        }
     }
 
     @Test
@@ -103,6 +106,16 @@ final class LauncherTest {
         Ended refused = launch(Map.of(), "train", "-s", "model.layer=3");
         assertEquals(ExitCode.WRONG_REQUEST, refused.exitCode());
         assertTrue(refused.errors().startsWith("troupe: model.layer"), refused.errors());
+    }
+
+    @Test
+    void shouldRefuseAJdkThatIsTooOld() throws Exception {
+        Path jdk = jdk("echo started\n");
+        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"17.0.9\"\n");
+        Ended ended = launch(Map.of("TROUPE_JAVA_HOME", jdk.toString()), "doctor");
+        assertEquals(2, ended.exitCode());
+        assertEquals("troupe: TROUPE_JAVA_HOME must name a JDK 25 or later, but %s holds JDK 17.\n".formatted(jdk),
+                ended.errors());
     }
 
     @Test
