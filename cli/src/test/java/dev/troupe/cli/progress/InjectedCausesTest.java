@@ -38,7 +38,8 @@ class InjectedCausesTest {
     private static final String QUIET = "troupe.quiet";
     private static final int RANKS = 4;
     private static final int SEEDS = 20;
-    private static final int FIRST = 10;
+    /** In the first steps a JVM still compiles, and waits for a core with what the fault itself does. */
+    private static final int FIRST = 60;
     /** Four JVMs on two cores compile in more of the first steps than one does. */
     private static final int FIRST_OF_SEVERAL = 200;
     private static final int EVERY = 2;
