@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -175,7 +176,8 @@ class TroupeTest {
         RunFailedException failed = assertThrows(RunFailedException.class, handle::await);
         assertTrue(failed.getMessage().contains("enough"), failed.getMessage());
         assertEquals(home.resolve("run"), failed.directory());
-        assertTrue(result.isCompletedExceptionally());
+        // a thread that waits may wake before the future that was handed out completes
+        assertEquals(failed, assertThrows(ExecutionException.class, () -> result.get(20, TimeUnit.SECONDS)).getCause());
     }
 
     @Test
