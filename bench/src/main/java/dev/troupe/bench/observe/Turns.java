@@ -14,7 +14,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Blocks of steps by turns: recorded, left out, left out, recorded, and so on. The first step of a block does not count,
- * since what the one before left is still written in it.
+ * since what the one before left is still written in it. The steps of the warm-up take turns too, so that both ways are
+ * compiled when the first block begins.
  *
  * <p>Thread rule: the coordinator's thread, between two steps; the rest when the run is over.
  */
@@ -64,28 +65,26 @@ final class Turns implements Observation {
     }
 
     private boolean isRecorded(int block) {
-        return block % 4 == 0 || block % 4 == 3;
+        int turn = Math.floorMod(block, 4);
+        return turn == 0 || turn == 3;
     }
 
     @Override
     public void onStep(StepResult result, double stepSeconds) {
         int done = (int) result.step() + 1 - warmUpSteps;
-        if (done < 0) {
-            return;
-        }
-        int inBlock = done % (blockSteps + 1);
-        if (done > 0 && inBlock != 1) {
+        int inBlock = Math.floorMod(done, blockSteps + 1);
+        if (inBlock != 1) {
             seconds.add(stepSeconds);
         }
         if (inBlock == 1) {
             begin = ThreadTimes.now();
             seconds = new Samples();
         } else if (inBlock == 0) {
-            change(done / (blockSteps + 1));
+            change(Math.floorDiv(done, blockSteps + 1));
         }
     }
 
-    /** A block is over, but in front of the first, and the next begins. */
+    /** A block is over, which counts behind the warm-up, and the next begins. */
     private void change(int next) {
         if (next > 0) {
             blocks.add(new Block(isRecorded(next - 1), seconds.median(), ThreadTimes.now().since(begin)));
@@ -128,7 +127,7 @@ final class Turns implements Observation {
 
     @Override
     public void onStarted() {
-        // The warm-up begins, with everything recorded.
+        // Everything is recorded until the first turn.
     }
 
     @Override

@@ -50,6 +50,20 @@ class TurnsTest {
     }
 
     @Test
+    void shouldTakeTurnsInTheWarmUpWithoutCountingThem() {
+        Turns turns = new Turns(EnumSet.of(Recorded.STEPS), 7, 2);
+        List<Boolean> leftOut = new ArrayList<>();
+        double[] seconds = {9, 9, 3, 3, 9, 3, 3, 9, 2, 2, 9, 1, 1};
+        for (int number = 0; number < seconds.length; number++) {
+            leftOut.add(RecordingSwitch.leavesOut(STEPS_IS_LEFT_OUT));
+            turns.onStep(step(number), seconds[number]);
+        }
+        assertEquals(List.of(false, true, true, true, false, false, false, false, false, false, true, true, true),
+                leftOut);
+        assertEquals(List.of(0.5), turns.ratios(Turns.Block::medianSeconds));
+    }
+
+    @Test
     void shouldHaveTheMedianInItsInterval() {
         List<Double> samples = new ArrayList<>();
         for (int i = 0; i < 31; i++) {
