@@ -47,17 +47,16 @@ public final class StepRecords implements AutoCloseable {
     /** Some 56 bytes each, for the steps of five seconds at most. */
     private static final int MOST_ACTIONS = 20_000;
     /**
-     * The files of steps are out of date by this at most. A step of a small model takes some milliseconds of a core to
-     * write, about as much as a hundredth of its computing.
+     * Files take about a thousandth of the time to write, the newest step's alone and all of them together: a step
+     * of a small model takes some milliseconds of a core, about as much as a hundredth of its computing.
      */
+    private static final long SHARE = 1000;
+    /** The files of steps are out of date by half a minute, and by two minutes at most. */
     private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(30);
-    /**
-     * That of the newest step is out of date by five seconds at most, so that a run that is killed leaves one of its last
-     * steps, and by one where it takes no more than a 500th of the time to write.
-     */
+    private static final long WRITE_AT_LEAST_NANOS = TimeUnit.MINUTES.toNanos(2);
+    /** That of the newest step by a second, and by five at most: a run that is killed leaves one of its last steps. */
     private static final long WRITE_NEWEST_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long WRITE_NEWEST_AT_LEAST_NANOS = TimeUnit.SECONDS.toNanos(5);
-    private static final long NEWEST_SHARE = 500;
     private static final long LOOK_EVERY_MILLIS = 100;
     private static final long PATIENCE_SECONDS = 10;
 
@@ -153,16 +152,15 @@ public final class StepRecords implements AutoCloseable {
                 if (step != null) {
                     take(step);
                 }
-                if (System.nanoTime() - next >= 0) {
-                    write();
-                    next = System.nanoTime() + WRITE_EVERY_NANOS;
-                }
                 long begin = System.nanoTime();
+                if (begin - next >= 0) {
+                    write();
+                    next = begin + pause(begin, WRITE_EVERY_NANOS, WRITE_AT_LEAST_NANOS);
+                }
+                begin = System.nanoTime();
                 if (step != null && begin - nextNewest >= 0) {
                     writeStep(step.step());
-                    long took = System.nanoTime() - begin;
-                    nextNewest = begin
-                            + Math.clamp(NEWEST_SHARE * took, WRITE_NEWEST_EVERY_NANOS, WRITE_NEWEST_AT_LEAST_NANOS);
+                    nextNewest = begin + pause(begin, WRITE_NEWEST_EVERY_NANOS, WRITE_NEWEST_AT_LEAST_NANOS);
                 }
             }
             write();
@@ -170,6 +168,11 @@ public final class StepRecords implements AutoCloseable {
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt(); // nobody does: it is this class's own thread
         }
+    }
+
+    /** Returns how long after the begin of what was just written it is to be written again. */
+    private static long pause(long begin, long least, long most) {
+        return Math.clamp(SHARE * (System.nanoTime() - begin), least, most);
     }
 
     private void take(StepTimes step) {
