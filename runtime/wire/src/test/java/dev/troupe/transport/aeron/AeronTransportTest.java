@@ -289,6 +289,10 @@ class AeronTransportTest {
         assertEquals(7, Ear.next(ears.get(1).landed).id().microbatch(), "seed " + seed);
         assertArrayEquals(Samples.bytes(source), Samples.bytes(target), "seed " + seed);
         assertInstanceOf(TransportFault.MessageFault.class, Ear.next(ears.get(2).faults));
+        // A rank is told of a frame just before it is counted.
+        long all = frames;
+        Samples.await(() -> transport.counters().droppedFrames() >= all, () -> "seed " + seed + ": of " + all
+                + " frames were dropped: " + transport.counters());
         TransportCounters counters = transport.counters();
         assertEquals(frames, counters.droppedFrames(), "seed " + seed + ": " + counters);
         assertEquals(1, counters.dropped().get(DropReason.UNKNOWN_RANK));

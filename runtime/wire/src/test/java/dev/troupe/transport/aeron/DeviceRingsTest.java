@@ -99,11 +99,7 @@ class DeviceRingsTest {
     }
 
     private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-        while (!condition.getAsBoolean()) {
-            assertTrue(deadline - System.nanoTime() > 0, "it has not come about within 30 seconds");
-            Thread.onSpinWait();
-        }
+        Samples.await(condition, () -> "it has not come about within 30 seconds");
     }
 
     @ParameterizedTest(name = "{0} elements, seed {1}")

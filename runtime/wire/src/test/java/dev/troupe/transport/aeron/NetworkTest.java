@@ -39,8 +39,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -129,11 +127,7 @@ class NetworkTest {
     }
 
     private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.getAsBoolean()) {
-            assertTrue(deadline - System.nanoTime() > 0, "not within 30 seconds");
-            LockSupport.parkNanos(1_000_000);
-        }
+        Samples.await(condition, () -> "it has not come about within 30 seconds");
     }
 
     /** Exchanges a message in an epoch. */

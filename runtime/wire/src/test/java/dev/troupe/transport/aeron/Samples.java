@@ -14,6 +14,9 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -98,10 +101,15 @@ final class Samples {
 
     /** Waits until the last of them has ended. */
     static void awaitNoTransportThread() {
+        await(() -> transportThreads().isEmpty(), () -> "still alive: " + transportThreads());
+    }
+
+    /** Waits for what another thread does. */
+    static void await(BooleanSupplier condition, Supplier<String> missing) {
         long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-        while (!transportThreads().isEmpty()) {
-            assertTrue(deadline - System.nanoTime() > 0, () -> "still alive: " + transportThreads());
-            Thread.onSpinWait();
+        while (!condition.getAsBoolean()) {
+            assertTrue(deadline - System.nanoTime() > 0, missing);
+            LockSupport.parkNanos(1_000_000);
         }
     }
 
