@@ -47,16 +47,16 @@ public final class StepRecords implements AutoCloseable {
     /** Some 56 bytes each, for the steps of five seconds at most. */
     private static final int MOST_ACTIONS = 20_000;
     /**
-     * Files take about a thousandth of the time to write, the newest step's alone and all of them together: a step
-     * of a small model takes some milliseconds of a core, about as much as a hundredth of its computing.
+     * Files take about a thousandth of the time to write, the newest step's alone and all of them together, within the
+     * bounds below. A step of a small model takes some milliseconds of a core, about a hundredth of its computing.
      */
     private static final long SHARE = 1000;
     /** The files of steps are out of date by half a minute, and by two minutes at most. */
     private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(30);
-    private static final long WRITE_AT_LEAST_NANOS = TimeUnit.MINUTES.toNanos(2);
+    private static final long MOST_OUT_OF_DATE_NANOS = TimeUnit.MINUTES.toNanos(2);
     /** That of the newest step by a second, and by five at most: a run that is killed leaves one of its last steps. */
     private static final long WRITE_NEWEST_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long WRITE_NEWEST_AT_LEAST_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long MOST_OUT_OF_DATE_NEWEST_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LOOK_EVERY_MILLIS = 100;
     private static final long PATIENCE_SECONDS = 10;
 
@@ -155,12 +155,12 @@ public final class StepRecords implements AutoCloseable {
                 long begin = System.nanoTime();
                 if (begin - next >= 0) {
                     write();
-                    next = begin + pause(begin, WRITE_EVERY_NANOS, WRITE_AT_LEAST_NANOS);
+                    next = begin + pause(begin, WRITE_EVERY_NANOS, MOST_OUT_OF_DATE_NANOS);
                 }
                 begin = System.nanoTime();
                 if (step != null && begin - nextNewest >= 0) {
                     writeStep(step.step());
-                    nextNewest = begin + pause(begin, WRITE_NEWEST_EVERY_NANOS, WRITE_NEWEST_AT_LEAST_NANOS);
+                    nextNewest = begin + pause(begin, WRITE_NEWEST_EVERY_NANOS, MOST_OUT_OF_DATE_NEWEST_NANOS);
                 }
             }
             write();

@@ -24,7 +24,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -98,10 +97,6 @@ class DeviceRingsTest {
         assertEquals(0, from.byHost.get() + to.byHost.get(), "bytes by way of the host");
     }
 
-    private static void await(BooleanSupplier condition) {
-        Samples.await(condition, () -> "it has not come about within 30 seconds");
-    }
-
     @ParameterizedTest(name = "{0} elements, seed {1}")
     @CsvSource({"1, 1", "17, 2", "131072, 3", "131073, 4", "700003, 5", "700003, 6"})
     void shouldCarryMessagesBitForBitAndInOrder(int elements, long seed) throws InterruptedException {
@@ -158,7 +153,7 @@ class DeviceRingsTest {
         here.send(Samples.id(EDGE, 0), Samples.ENGINE, source);
         assertSame(target, Ear.next(receiver.landed).tensor());
         assertArrayEquals(Samples.bytes(source), to.bytes(target));
-        await(() -> to.open.get() == 0); // what nobody uses is given back
+        Samples.await(() -> to.open.get() == 0); // what nobody uses is given back
     }
 
     @Test
@@ -174,7 +169,7 @@ class DeviceRingsTest {
             to.refusal = null; // the sender alone refuses
         }
         assertEquals(2L * 2 * LARGE * Integer.BYTES, from.byHost.get() + to.byHost.get(), "down and up, twice");
-        await(() -> to.open.get() == 0);
+        Samples.await(() -> to.open.get() == 0);
     }
 
     @Test
@@ -213,7 +208,7 @@ class DeviceRingsTest {
         Tensor buffer = grant(to, LARGE);
         Tensor source = from.random(1, LARGE);
         send(from, 0, source);
-        await(() -> from.toShared.get() == PIECES_OF_RING);
+        Samples.await(() -> from.toShared.get() == PIECES_OF_RING);
         there.epoch(1);
         here.epoch(1);
         assertSame(source, Ear.next(sender.returned));
@@ -229,7 +224,7 @@ class DeviceRingsTest {
         to.isHeld = true;
         Tensor buffer = grant(to, LARGE);
         send(from, 0, from.random(1, LARGE));
-        await(() -> to.fromShared.get() == PIECES_OF_RING && from.toShared.get() == PIECES_OF_RING);
+        Samples.await(() -> to.fromShared.get() == PIECES_OF_RING && from.toShared.get() == PIECES_OF_RING);
         here.epoch(1);
         Ear.next(sender.returned);
         there.epoch(1);
@@ -248,7 +243,7 @@ class DeviceRingsTest {
         Tensor source = from.random(1, PIECE);
         send(from, 0, source);
         assertSame(source, Ear.next(sender.sent).tensor());
-        await(() -> to.fromShared.get() == 1);
+        Samples.await(() -> to.fromShared.get() == 1);
         assertTrue(there.pending().stream().anyMatch(each -> each.state() == PendingTransfer.State.LANDING));
         there.epoch(1);
         here.epoch(1);
@@ -272,7 +267,7 @@ class DeviceRingsTest {
         to.isHeld = true;
         Tensor held = grant(to, LARGE);
         send(from, 0, from.random(1, LARGE));
-        await(() -> to.fromShared.get() == PIECES_OF_RING);
+        Samples.await(() -> to.fromShared.get() == PIECES_OF_RING);
         SharedDevice second = SharedDevice.of(20);
         SharedDevice fourth = SharedDevice.of(21);
         there.grant(0, OTHER, fourth.engine(), fourth.zeros(LARGE));
@@ -309,7 +304,7 @@ class DeviceRingsTest {
         Tensor buffer = grant(to, 3 * PIECE);
         Tensor next = grant(to, 3 * PIECE);
         send(from, 0, from.random(1, 3 * PIECE));
-        await(() -> to.fromShared.get() == 3);
+        Samples.await(() -> to.fromShared.get() == 3);
         send(from, 1, from.random(2, 3 * PIECE));
         to.isHeld = false;
         assertEquals(DropReason.LANDING_FAILED,

@@ -39,7 +39,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -126,10 +125,6 @@ class NetworkTest {
         return buffer;
     }
 
-    private static void await(BooleanSupplier condition) {
-        Samples.await(condition, () -> "it has not come about within 30 seconds");
-    }
-
     /** Exchanges a message in an epoch. */
     private void requireCarries(int epoch, int elements) throws InterruptedException {
         Tensor source = Samples.random(epoch + elements, elements);
@@ -150,7 +145,7 @@ class NetworkTest {
         for (int message = 0; message < 3; message++) {
             requireCarries(0, elements);
         }
-        await(() -> there.counters().bytesReceived() == 12L * elements);
+        Samples.await(() -> there.counters().bytesReceived() == 12L * elements);
         assertEquals(here.counters().bytesSent(), there.counters().bytesReceived());
         assertEquals(0, there.counters().droppedFrames());
     }
@@ -233,7 +228,7 @@ class NetworkTest {
         Tensor buffer = grant(0, HUGE);
         here.send(Samples.id(EDGE, 1), Samples.ENGINE, Samples.random(1, HUGE));
         long before = relay.carried();
-        await(() -> relay.carried() > before + (4 << 20));
+        Samples.await(() -> relay.carried() > before + (4 << 20));
         relay.cut();
         var fault = assertInstanceOf(TransportFault.DamageFault.class, Ear.next(receiver.faults));
         assertTrue(fault.sentence().startsWith("the connection to node 0 broke, and lost "), fault.sentence());
@@ -258,7 +253,7 @@ class NetworkTest {
         Tensor buffer = grant(0, HUGE);
         relay.stop();
         here.send(Samples.id(EDGE, 1), engine, source);
-        await(() -> here.counters().backPressured() > 0);
+        Samples.await(() -> here.counters().backPressured() > 0);
         begin(1);
         assertSame(source, Ear.next(sender.returned));
         assertSame(buffer, Ear.next(receiver.returned));

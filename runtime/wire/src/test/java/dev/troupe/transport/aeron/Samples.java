@@ -105,6 +105,11 @@ final class Samples {
     }
 
     /** Waits for what another thread does. */
+    static void await(BooleanSupplier condition) {
+        await(condition, () -> "it has not come about within 30 seconds");
+    }
+
+    /** Waits for what another thread does; a sentence says what is missing. */
     static void await(BooleanSupplier condition, Supplier<String> missing) {
         long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
         while (!condition.getAsBoolean()) {
