@@ -79,6 +79,18 @@ class CompareCommandTest {
         assertTrue(door.output().contains("had the smallest bubble"), door.output());
     }
 
+    /** A measured step lasts until its weights are updated. */
+    @Test
+    void shouldPredictTheStepWithItsUpdate() throws IOException {
+        Path out = folder.resolve("update");
+        Door door = compare(out, "gpipe", "engine.kind=emulated", "engine.emulated.update=200ms");
+        assertEquals(ExitCode.DONE, door.exitCode(), door::refusal);
+
+        JsonNode gpipe = json(out).get("schedules").get(0);
+        assertTrue(gpipe.get("predicted").get("step_seconds").asDouble() > 0.2, gpipe::toString);
+        assertTrue(gpipe.get("measured").get("step_seconds").asDouble() > 0.2, gpipe::toString);
+    }
+
     /** Cells of the table, made from the JSON. */
     private static List<String> figures(JsonNode schedule) {
         List<String> cells = new ArrayList<>();

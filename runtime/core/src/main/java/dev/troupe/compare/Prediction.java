@@ -8,6 +8,7 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.MeasuredCosts;
+import dev.troupe.schedule.simulator.Simulation;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
 import dev.troupe.schedule.timeline.Timeline;
@@ -29,9 +30,9 @@ import java.util.stream.IntStream;
  * @param stepTime
  *            the median of those of each run by itself
  * @param seconds
- *            the time of each simulated step, in the order of the turns
+ *            the time of each simulated step with its updates, as measured steps have it, in the order of the turns
  * @param timeline
- *            the simulated step whose time is closest to the median
+ *            the forwards and backwards of the simulated step whose time is closest to the median
  */
 public record Prediction(Figures figures, StepTime stepTime, List<Double> seconds, Timeline timeline) {
     /** Decides in which order the times of a step's microbatches are drawn; the same in every comparison. */
@@ -47,27 +48,30 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
         TracedRun any = runs.getFirst();
         TrainingPlan plan = any.plan();
         Function<Timeline, Costs> costs = costs(runs);
-        List<List<Timeline>> simulated = runs.stream().map(run -> run.wholeSteps(title).stream()
-                .map(step -> Simulator.run(plan.training().plan(), costs.apply(step), plan.creditsPerEdge())
-                        .timeline(title))
+        List<List<Step>> simulated = runs.stream().map(run -> run.wholeSteps(title).stream()
+                .map(step -> Step.of(Simulator.run(plan.training().plan(), costs.apply(step), plan.creditsPerEdge()),
+                        title))
                 .toList()).toList();
-        List<Timeline> all = simulated.stream().flatMap(List::stream).toList();
-        double seconds = median(all, Prediction::seconds);
+        List<Step> all = simulated.stream().flatMap(List::stream).toList();
+        double seconds = median(all, Step::seconds);
         Timeline typical = Collections.min(all,
-                Comparator.comparingDouble(step -> Math.abs(seconds(step) - seconds)));
-        Figures figures = new Figures(seconds, median(all, Timeline::bubbleOverIdeal),
-                median(all, Timeline::bubbleOverTotal),
+                Comparator.comparingDouble(step -> Math.abs(step.seconds() - seconds))).computing();
+        Figures figures = new Figures(seconds, median(all, step -> step.computing().bubbleOverIdeal()),
+                median(all, step -> step.computing().bubbleOverTotal()),
                 Collections.max(plan.training().peakActivations()), any.peakBytesInFlight(typical));
         return new Prediction(figures,
-                StepTime.of(simulated.stream().map(steps -> median(steps, Prediction::seconds)).toList()),
-                all.stream().map(Prediction::seconds).toList(), typical);
+                StepTime.of(simulated.stream().map(steps -> median(steps, Step::seconds)).toList()),
+                all.stream().map(Step::seconds).toList(), typical);
     }
 
-    private static double seconds(Timeline step) {
-        return step.endNanos() / 1e9;
+    /** A simulated step: its time up to the last of its updates and snapshots, and its forwards and backwards alone. */
+    private record Step(double seconds, Timeline computing) {
+        static Step of(Simulation simulation, String title) {
+            return new Step(simulation.makespanNanos() / 1e9, simulation.timeline(title));
+        }
     }
 
-    private static double median(List<Timeline> steps, ToDoubleFunction<Timeline> figure) {
+    private static double median(List<Step> steps, ToDoubleFunction<Step> figure) {
         return StepTime.median(steps.stream().map(figure::applyAsDouble).toList());
     }
 
