@@ -35,7 +35,7 @@ import java.util.stream.IntStream;
  *            the forwards and backwards of the simulated step whose time is closest to the median
  */
 public record Prediction(Figures figures, StepTime stepTime, List<Double> seconds, Timeline timeline) {
-    /** Decides in which order the times of a step's microbatches are drawn; the same in every comparison. */
+    /** Decides by how many microbatches the times of a step go around; the same in every comparison. */
     private static final long SEED = 1;
 
     /**
@@ -77,7 +77,8 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
 
     /**
      * Returns the costs of each step. The engine {@code emulated} has configured ones, else an action takes what one of its
-     * kind took in that step; a hop, the control of an action and the decision take what they usually do in all runs.
+     * kind took in that step, {@link MeasuredCosts#shifted}; a hop, the control of an action and the decision take what
+     * they usually do in all runs.
      */
     private static Function<Timeline, Costs> costs(List<TracedRun> runs) {
         List<Timeline> whole = runs.stream().flatMap(run -> run.wholeSteps("").stream()).toList();
@@ -98,7 +99,7 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
         return step -> {
             List<StageCost> stages = MeasuredCosts.of(step, _ -> bytes, (_, _) -> hop).stages().stream()
                     .map(stage -> stage.plus(control)).toList();
-            return new Costs(stages, (_, _) -> hop, decision, MeasuredCosts.spread(step, stages, control, drawn));
+            return new Costs(stages, (_, _) -> hop, decision, MeasuredCosts.shifted(step, stages, control, drawn));
         };
     }
 

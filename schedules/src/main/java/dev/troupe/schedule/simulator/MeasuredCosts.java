@@ -1,7 +1,7 @@
 package dev.troupe.schedule.simulator;
 
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -30,74 +30,80 @@ public final class MeasuredCosts {
      * @throws IllegalArgumentException if a stage has no forward or no backward in the timeline
      */
     public static Costs of(Timeline measured, IntToLongFunction outputBytes, Costs.Hops hops) {
-        Map<Integer, Map<Kind, List<Long>>> durations = durations(measured);
+        Map<Integer, Map<Kind, List<Span>>> series = series(measured);
         List<StageCost> stages = new ArrayList<>();
         for (int stage = 0; stage < measured.stageCount(); stage++) {
-            stages.add(stageCost(stage, durations.getOrDefault(stage, Map.of()), outputBytes.applyAsLong(stage)));
+            stages.add(stageCost(stage, series.getOrDefault(stage, Map.of()), outputBytes.applyAsLong(stage)));
         }
         return new Costs(stages, hops);
     }
 
-    private static Map<Integer, Map<Kind, List<Long>>> durations(Timeline measured) {
-        Map<Integer, Map<Kind, List<Long>>> durations = new TreeMap<>();
+    /** Returns for each stage and kind the spans by microbatch. */
+    private static Map<Integer, Map<Kind, List<Span>>> series(Timeline measured) {
+        Map<Integer, Map<Kind, List<Span>>> series = new TreeMap<>();
         for (Span span : measured.spans()) {
-            durations.computeIfAbsent(span.action().stage(), unused -> new EnumMap<>(Kind.class))
-                    .computeIfAbsent(span.action().kind(), unused -> new ArrayList<>()).add(span.nanos());
+            series.computeIfAbsent(span.action().stage(), _ -> new EnumMap<>(Kind.class))
+                    .computeIfAbsent(span.action().kind(), _ -> new ArrayList<>()).add(span);
         }
-        return durations;
+        Comparator<Span> byMicrobatch = Comparator.comparingInt(span -> span.action().microbatch());
+        series.values().forEach(kinds -> kinds.values().forEach(spans -> spans.sort(byMicrobatch)));
+        return series;
     }
 
     /**
-     * Returns the shares of a step's microbatches: each takes in a stage the time of one that is drawn of the step,
-     * without repetition. Since a rank waits for the later of two, a step of spread times takes longer than one in which
-     * every action takes its mean.
+     * Returns the shares of a step's microbatches: all times of the step go around by a drawn number of microbatches, the
+     * circular bootstrap of a series (Politis and Romano 1992, A circular block-resampling procedure for stationary data)
+     * with one block. What the machine does to one action it mostly does to the next ones too, and to other ranks or to
+     * none, and a rank waits for the later of two: a step in which every action takes its mean is too short, and so is one
+     * in which slow actions do not come one behind the other.
      *
      * @param step one measured step
      * @param stages the costs of which the shares are told
      * @param moreNanos what {@code stages} has for each action beside its measured time
-     * @param drawn decides which microbatch takes what
+     * @param drawn decides by how many microbatches
      */
-    public static Costs.Microbatches spread(Timeline step, List<StageCost> stages, long moreNanos, Random drawn) {
-        Map<Integer, Map<Kind, List<Long>>> left = durations(step);
-        left.values().forEach(kinds -> kinds.values().forEach(durations -> Collections.shuffle(durations, drawn)));
+    public static Costs.Microbatches shifted(Timeline step, List<StageCost> stages, long moreNanos, Random drawn) {
+        Map<Integer, Map<Kind, List<Span>>> series = series(step);
+        int by = drawn.nextInt(
+                series.values().stream().flatMap(kinds -> kinds.values().stream()).mapToInt(List::size).max()
+                        .orElse(1));
         Map<Action, Double> shares = new HashMap<>();
-        for (Span span : step.spans()) {
-            int stage = span.action().stage();
-            Kind kind = span.action().kind();
-            if (stages.get(stage).nanos(kind) > 0) {
-                shares.put(new Action(stage, kind, span.action().microbatch()),
-                        (double) (left.get(stage).get(kind).removeLast() + moreNanos) / stages.get(stage).nanos(kind));
+        series.forEach((stage, kinds) -> kinds.forEach((kind, spans) -> {
+            long usual = stages.get(stage).nanos(kind);
+            for (int index = 0; usual > 0 && index < spans.size(); index++) {
+                long nanos = spans.get((index + by) % spans.size()).nanos() + moreNanos;
+                shares.put(new Action(stage, kind, spans.get(index).action().microbatch()), (double) nanos / usual);
             }
-        }
+        }));
         return (stage, kind, microbatch) -> shares.getOrDefault(new Action(stage, kind, microbatch), 1.0);
     }
 
-    private static StageCost stageCost(int stage, Map<Kind, List<Long>> durations, long outputBytes) {
-        boolean whole = durations.containsKey(Kind.FULL_BACKWARD);
-        boolean halves = durations.containsKey(Kind.BACKWARD_INPUT) && durations.containsKey(Kind.BACKWARD_WEIGHT);
-        if (!durations.containsKey(Kind.FORWARD) || !whole && !halves) {
+    private static StageCost stageCost(int stage, Map<Kind, List<Span>> spans, long outputBytes) {
+        boolean whole = spans.containsKey(Kind.FULL_BACKWARD);
+        boolean halves = spans.containsKey(Kind.BACKWARD_INPUT) && spans.containsKey(Kind.BACKWARD_WEIGHT);
+        if (!spans.containsKey(Kind.FORWARD) || !whole && !halves) {
             throw new IllegalArgumentException(
                     "stage " + stage + " needs an F and a B, or an I and a W, to have its costs "
                             + "read off, but was measured with "
-                            + durations.keySet().stream().map(Kind::code).sorted().toList());
+                            + spans.keySet().stream().map(Kind::code).sorted().toList());
         }
-        long input = halves ? median(durations.get(Kind.BACKWARD_INPUT)) : 0;
-        long weight = halves ? median(durations.get(Kind.BACKWARD_WEIGHT)) : 0;
-        long full = whole ? median(durations.get(Kind.FULL_BACKWARD)) : input + weight;
+        long input = halves ? median(spans.get(Kind.BACKWARD_INPUT)) : 0;
+        long weight = halves ? median(spans.get(Kind.BACKWARD_WEIGHT)) : 0;
+        long full = whole ? median(spans.get(Kind.FULL_BACKWARD)) : input + weight;
         Map<Kind, Long> others = new EnumMap<>(Kind.class);
-        durations.forEach((kind, nanos) -> {
+        spans.forEach((kind, ofKind) -> {
             if (!kind.isPerMicrobatch() || kind == Kind.RECOMPUTE) {
-                others.put(kind, median(nanos));
+                others.put(kind, median(ofKind));
             }
         });
         return halves
-                ? new StageCost(median(durations.get(Kind.FORWARD)), input, weight, full, outputBytes, others)
-                : new StageCost(median(durations.get(Kind.FORWARD)), full / 2, full - full / 2, full, outputBytes,
+                ? new StageCost(median(spans.get(Kind.FORWARD)), input, weight, full, outputBytes, others)
+                : new StageCost(median(spans.get(Kind.FORWARD)), full / 2, full - full / 2, full, outputBytes,
                         others);
     }
 
     /** Returns the median; of an even number the larger of the two in the middle. */
-    private static long median(List<Long> durations) {
-        return durations.stream().sorted().toList().get(durations.size() / 2);
+    private static long median(List<Span> spans) {
+        return spans.stream().map(Span::nanos).sorted().toList().get(spans.size() / 2);
     }
 }

@@ -4,9 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -51,15 +54,30 @@ class MeasuredCostsTest {
     }
 
     @Test
-    void shouldGiveEachMicrobatchTheTimeOfOneThatIsDrawn() {
-        Timeline step = heldUp();
+    void shouldLetTheTimesOfAStepGoAroundTogether() {
+        List<Span> spans = new ArrayList<>();
+        for (int microbatch = FORWARDS.length - 1; microbatch >= 0; microbatch--) { // the later ones first
+            long start = 10_000L * (FORWARDS.length - microbatch);
+            spans.add(new Span(0, new Action(0, Kind.FORWARD, microbatch), start, start + FORWARDS[microbatch]));
+            spans.add(new Span(0, new Action(0, Kind.FULL_BACKWARD, microbatch), start + 6000,
+                    start + 6000 + 2 * FORWARDS[microbatch]));
+        }
+        Timeline step = new Timeline("measured", 1, 1, spans);
         List<StageCost> stages = List.of(MeasuredCosts.of(step, stage -> 0, FREE).stages().getFirst().plus(7));
-        Costs costs = new Costs(stages, FREE, 0, MeasuredCosts.spread(step, stages, 7, new Random(1)));
-        List<Long> taken = IntStream.range(0, FORWARDS.length)
-                .mapToLong(microbatch -> costs.nanos(0, Kind.FORWARD, microbatch)).sorted().boxed().toList();
-        assertEquals(List.of(17L, 18L, 19L, 907L, 5007L), taken);
-        assertEquals(5 * 27 + 17 + 18 + 19 + 907 + 5007,
-                Simulator.run(new GPipe().plan(1, 1, 5), costs).makespanNanos());
+        Set<Integer> shifts = new HashSet<>();
+        Random drawn = new Random(1);
+        for (int draw = 0; draw < 100; draw++) {
+            Costs costs = new Costs(stages, FREE, 0, MeasuredCosts.shifted(step, stages, 7, drawn));
+            shifts.add(IntStream.range(0, FORWARDS.length)
+                    .filter(by -> IntStream.range(0, FORWARDS.length).allMatch(microbatch -> {
+                        long nanos = FORWARDS[(microbatch + by) % FORWARDS.length];
+                        return costs.nanos(0, Kind.FORWARD, microbatch) == nanos + 7
+                                && costs.nanos(0, Kind.FULL_BACKWARD, microbatch) == 2 * nanos + 7;
+                    })).findFirst().orElseThrow());
+            assertEquals(3 * LongStream.of(FORWARDS).sum() + 2 * 5 * 7,
+                    Simulator.run(new GPipe().plan(1, 1, 5), costs).makespanNanos());
+        }
+        assertEquals(Set.of(0, 1, 2, 3, 4), shifts);
     }
 
     @Test
