@@ -97,6 +97,7 @@ class RunPageTest {
             RunPage twice = new RunPage(run, Optional.of(run));
             JsonNode same = require(twice, "/troupe/v1/compare", "compare.json");
             assertEquals(27, same.path("pairs").intValue());
+            assertTrue(same.path("runs").path(0).textValue().startsWith(run.getFileName() + ": "), same::toString);
             assertEquals("[1.0,1.0]",
                     "[" + same.path("ratio").path("low") + "," + same.path("ratio").path("high") + "]");
             assertFalse(same.has("first_different_step"));
@@ -104,6 +105,10 @@ class RunPageTest {
             Path other = Files.createDirectory(directory.resolve("other"));
             Files.writeString(other.resolve("run.json"), "{\"schema\":1,\"name\":\"other\",\"tokens_per_step\":7}");
             problem(new RunPage(run, Optional.of(other)), 409, "/troupe/v1/compare", "tokens_per_step is 1024");
+            Files.writeString(other.resolve("run.json"), "{\"schema\":1,\"name\":\"other\",\"tokens_per_step\":1024,"
+                    + "\"parameters\":7,\"engine\":\"reference\",\"plan\":{\"name\":\"zbv\"}}");
+            problem(new RunPage(run, Optional.of(other)), 409, "/troupe/v1/compare",
+                    " and 7 in other: other (zbv)");
             JsonNode memory = require(page, "/troupe/v1/memory", "memory.json");
             assertEquals(2, memory.path("ranks").size());
             assertTrue(memory.path("process").path("resident_bytes").longValue() > 1 << 20);

@@ -41,6 +41,7 @@ public final class RunFile {
         TrainingPlan plan = run.plan();
         ObjectNode json = JSON.createObjectNode().put("schema", StepJson.SCHEMA).put("name", spec.name())
                 .put("version", Version.text()).put("config_sha256", sha256(spec.toHocon()))
+                .put("parameters", run.model().parameterCount())
                 .put("engine", run.engine().provider().kind()).put("steps", spec.training().steps())
                 .put("tokens_per_step",
                         (long) spec.training().globalBatchSize() * run.batches().sequenceLength())

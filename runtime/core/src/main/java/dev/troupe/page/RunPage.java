@@ -248,7 +248,8 @@ public final class RunPage {
         synchronized (this) {
             look();
             return fromFile(RunFile.FILE, one -> other.get().fromFile(RunFile.FILE,
-                    two -> new TwoRuns(history.steps(), theirs).answer(object(), one, two)));
+                    two -> new TwoRuns(directory, history.steps(), other.get().directory, theirs)
+                            .answer(object(), one, two)));
         }
     }
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.compare.PairedRatio;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,48 +17,57 @@ final class TwoRuns {
     /** Steps before the code is compiled and the files are cached are not those of the schedule. */
     private static final int WARM_UP_STEPS = 3;
 
+    private final Path oneDirectory;
+    private final Path otherDirectory;
     private final Map<Long, ObjectNode> one = new TreeMap<>();
     private final Map<Long, ObjectNode> other = new TreeMap<>();
 
-    TwoRuns(Iterable<ObjectNode> oneSteps, Iterable<ObjectNode> otherSteps) {
+    TwoRuns(Path oneDirectory, Iterable<ObjectNode> oneSteps, Path otherDirectory, Iterable<ObjectNode> otherSteps) {
+        this.oneDirectory = oneDirectory;
+        this.otherDirectory = otherDirectory;
         oneSteps.forEach(step -> one.put(step.path("step").asLong(), step));
         otherSteps.forEach(step -> other.put(step.path("step").asLong(), step));
     }
 
     /** Adds the comparison to an object; says why there is none where the runs cannot be compared. */
     Answer answer(ObjectNode answer, JsonNode oneRun, JsonNode otherRun) {
-        for (String field : List.of("tokens_per_step", "engine")) {
-            if (!oneRun.path(field).equals(otherRun.path(field))) {
-                return Answer.unreadable("the two runs cannot be compared: " + field + " is "
-                        + oneRun.path(field).asText()
-                        + " in " + name(oneRun) + " and " + otherRun.path(field).asText() + " in " + name(otherRun));
+        String here = name(oneDirectory, oneRun);
+        String there = name(otherDirectory, otherRun);
+        for (String field : List.of("tokens_per_step", "parameters", "engine")) {
+            JsonNode ours = oneRun.path(field);
+            JsonNode theirs = otherRun.path(field);
+            boolean isOlder = ours.isMissingNode() || theirs.isMissingNode(); // a run of before the field was there
+            if (!isOlder && !ours.equals(theirs)) {
+                return Answer.unreadable("the two runs cannot be compared: " + field + " is " + ours.asText() + " in "
+                        + here + " and " + theirs.asText() + " in " + there);
             }
         }
         List<Long> both = one.keySet().stream().filter(other::containsKey).toList();
         if (both.isEmpty()) {
             return Answer.unreadable("the two runs cannot be compared: they have no step in common");
         }
-        ArrayNode names = answer.putArray("runs");
-        List.of(oneRun, otherRun).forEach(run -> names.add(name(run)));
-        List<Double> here = new ArrayList<>();
-        List<Double> there = new ArrayList<>();
+        answer.putArray("runs").add(here).add(there);
+        List<Double> times = new ArrayList<>();
+        List<Double> otherTimes = new ArrayList<>();
         ArrayNode steps = answer.putArray("steps");
         for (long step : both) {
             if (step >= both.getFirst() + WARM_UP_STEPS) {
-                here.add(seconds(one, step));
-                there.add(seconds(other, step));
+                times.add(seconds(one, step));
+                otherTimes.add(seconds(other, step));
             }
             steps.addObject().put("step", step).put("ratio", seconds(one, step) / seconds(other, step));
         }
-        answer.put("pairs", here.size());
+        answer.put("pairs", times.size());
         ArrayNode sentences = answer.putArray("sentences");
-        addRatio(answer, here, there, sentences);
+        addRatio(answer, times, otherTimes, sentences);
         addLosses(answer, both, sentences);
         return Answer.json(answer);
     }
 
-    private static String name(JsonNode run) {
-        return run.path("name").asText() + " (" + run.path("plan").path("name").asText() + ")";
+    /** Two runs of one configuration have one name, but never one directory. */
+    private static String name(Path directory, JsonNode run) {
+        return directory.toAbsolutePath().normalize().getFileName() + ": " + run.path("name").asText() + " ("
+                + run.path("plan").path("name").asText() + ")";
     }
 
     private static double seconds(Map<Long, ObjectNode> run, long step) {

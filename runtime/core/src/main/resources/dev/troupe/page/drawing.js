@@ -235,8 +235,12 @@ const Drawing = (() => {
     context.fillText(String(last), width - 2, height - 5);
     context.textAlign = 'left';
     if (sorted[sorted.length - 1] > low) {
-      context.fillText(write(high), 2, 8);
-      context.fillText(write(low), 2, height - 20);
+      context.strokeStyle = colours['--ground'];
+      context.lineWidth = 4; // of the ground around each digit, since the curve passes there
+      for (const [value, at] of [[high, 8], [low, height - 20]]) {
+        context.strokeText(write(value), 2, at);
+        context.fillText(write(value), 2, at);
+      }
     }
   }
 
