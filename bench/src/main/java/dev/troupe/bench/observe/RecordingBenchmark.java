@@ -48,7 +48,7 @@ public final class RecordingBenchmark implements Callable<Integer> {
     private int blockSteps = 6;
 
     @Option(names = "--warmup", paramLabel = "N", description = "Steps before the first block (default: ${DEFAULT-VALUE}).")
-    private int warmUpSteps = 280;
+    private int warmUpSteps = 600;
 
     @Option(names = "-s", paramLabel = "key=value", description = "As for troupe train. May be repeated.")
     private List<String> settings = List.of();
