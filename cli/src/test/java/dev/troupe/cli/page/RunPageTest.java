@@ -109,6 +109,8 @@ class RunPageTest {
                     + "\"parameters\":7,\"engine\":\"reference\",\"plan\":{\"name\":\"zbv\"}}");
             problem(new RunPage(run, Optional.of(other)), 409, "/troupe/v1/compare",
                     " and 7 in other: other (zbv)");
+            Files.writeString(other.resolve("run.json"), "{\"schema\":1,\"name\":\"other\",\"tokens_per_step\":1024}");
+            problem(new RunPage(run, Optional.of(other)), 409, "/troupe/v1/compare", " and not recorded in other: ");
             JsonNode memory = require(page, "/troupe/v1/memory", "memory.json");
             assertEquals(2, memory.path("ranks").size());
             assertTrue(memory.path("process").path("resident_bytes").longValue() > 1 << 20);

@@ -36,10 +36,10 @@ final class TwoRuns {
         for (String field : List.of("tokens_per_step", "parameters", "engine")) {
             JsonNode ours = oneRun.path(field);
             JsonNode theirs = otherRun.path(field);
-            boolean isOlder = ours.isMissingNode() || theirs.isMissingNode(); // a run of before the field was there
-            if (!isOlder && !ours.equals(theirs)) {
-                return Answer.unreadable("the two runs cannot be compared: " + field + " is " + ours.asText() + " in "
-                        + here + " and " + theirs.asText() + " in " + there);
+            if (!ours.equals(theirs)) {
+                return Answer.unreadable("the two runs cannot be compared: " + field + " is "
+                        + ours.asText("not recorded") + " in " + here + " and " + theirs.asText("not recorded") + " in "
+                        + there);
             }
         }
         List<Long> both = one.keySet().stream().filter(other::containsKey).toList();
