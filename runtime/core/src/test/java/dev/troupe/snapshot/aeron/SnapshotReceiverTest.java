@@ -36,8 +36,7 @@ class SnapshotReceiverTest {
     private final List<Long> heard = new ArrayList<>();
     private final List<String> declined = new ArrayList<>();
     private final LiveCopyCounters counters = new LiveCopyCounters();
-    private final SnapshotReceiver receiver = new SnapshotReceiver(there, (_, _, stepsDone) -> heard.add(stepsDone),
-            (offered, door) -> declined.add(offered + " at " + door), counters);
+    private final SnapshotReceiver receiver = receiver();
     private List<byte[]> first;
     private List<byte[]> second;
 
@@ -115,6 +114,23 @@ class SnapshotReceiverTest {
     }
 
     @Test
+    void shouldRefuseOneWhoseMemoryALaterOneHas() {
+        int last = first.size() - 1;
+        for (int taken : new int[]{last - 1, last}) {
+            there.forget(RANK, 2);
+            long refusedBefore = counters.counters().refused();
+            take(first.subList(0, taken));
+            take(receiver(), first);
+            assertEquals(refusedBefore, counters.counters().refused());
+            take(first.subList(taken, first.size()));
+            assertEquals(refusedBefore + 1, counters.counters().refused());
+            assertFalse(receiver.isUnderWay());
+            state.requireKept(there, RANK, STAGE, 1);
+        }
+        assertEquals(List.of(1L, 1L), heard);
+    }
+
+    @Test
     void shouldSayOfOneThatIsHereAlreadyThatItIs() {
         take(second);
         take(first);
@@ -174,7 +190,16 @@ class SnapshotReceiverTest {
         return frames;
     }
 
+    private SnapshotReceiver receiver() {
+        return new SnapshotReceiver(there, (_, _, stepsDone) -> heard.add(stepsDone),
+                (offered, door) -> declined.add(offered + " at " + door), counters);
+    }
+
     private void take(List<byte[]> frames) {
+        take(receiver, frames);
+    }
+
+    private static void take(SnapshotReceiver receiver, List<byte[]> frames) {
         CopyFrame frame = new CopyFrame();
         for (byte[] bytes : frames) {
             UnsafeBuffer buffer = new UnsafeBuffer(ByteBuffer.allocateDirect(bytes.length));

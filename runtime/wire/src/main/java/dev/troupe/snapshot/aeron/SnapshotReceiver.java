@@ -18,6 +18,7 @@ final class SnapshotReceiver {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotReceiver.class);
     /** More than any layout has: a hundred thousand tensors. */
     private static final long MOST_HEAD_BYTES = 16 << 20;
+    private static final String OWNED = "a rank that came here, or a later copy, has its memory";
 
     /** Is told of a snapshot whose memory cannot be mapped, and of the door of its sender. */
     interface Decliner {
@@ -110,7 +111,7 @@ final class SnapshotReceiver {
         if (part != Part.BYTES) {
             MemorySegment.ofArray(head).asSlice(position, payload.byteSize()).copyFrom(payload);
         } else if (!copy.write(position, payload)) {
-            subject = null; // a rank that came here needs the memory
+            refuse(OWNED);
             return;
         }
         position += payload.byteSize();
@@ -169,11 +170,12 @@ final class SnapshotReceiver {
     }
 
     private void complete() {
+        if (!copy.complete()) {
+            refuse(OWNED);
+            return;
+        }
         Subject whole = subject;
         subject = null;
-        if (!copy.complete()) {
-            return; // a rank that came here needs the memory
-        }
         counters.received.increment();
         tell(whole);
     }

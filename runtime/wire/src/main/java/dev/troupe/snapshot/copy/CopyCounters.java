@@ -12,7 +12,7 @@ package dev.troupe.snapshot.copy;
  * @param received
  *            snapshots that were received whole, or mapped
  * @param refused
- *            copies that were refused: damaged or incomplete ones
+ *            copies that were refused: damaged or incomplete ones, and those whose memory went to a rank or a later copy
  */
 public record CopyCounters(long bytesSent, long sent, long brokenOff, long received, long refused) {
 }

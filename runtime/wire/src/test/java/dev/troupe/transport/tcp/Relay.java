@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A cable in front of a node's data port: it can break, stop, and flip a bit of what a caller sends. */
+/** A cable in front of a node's data port: it can break, also in the midst of what a caller sends, stop, and flip a bit of that. */
 public final class Relay implements AutoCloseable {
     private static final int CHUNK = 8 << 10;
 
@@ -21,6 +21,7 @@ public final class Relay implements AutoCloseable {
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final Semaphore moves = new Semaphore(1);
     private final AtomicLong carried = new AtomicLong();
+    private volatile long cutAt = -1;
     private volatile long flipAt = -1;
     private volatile int flipBefore;
     private volatile String lookedFor = "";
@@ -54,6 +55,11 @@ public final class Relay implements AutoCloseable {
             socket.close();
             sockets.remove(socket);
         }
+    }
+
+    /** Breaks every connection once before a byte that callers send, counted from the first of all. */
+    public void cut(long at) {
+        cutAt = at;
     }
 
     /** Carries nothing of callers until {@link #go}. */
@@ -123,8 +129,11 @@ public final class Relay implements AutoCloseable {
         }
     }
 
-    private void inspect(byte[] chunk, int length) {
+    private void inspect(byte[] chunk, int length) throws IOException {
         long start = carried.getAndAdd(length);
+        if (cutAt >= start && cutAt < start + length) {
+            cut();
+        }
         int found = lookedFor.isEmpty()
                 ? -1
                 : new String(chunk, 0, length, StandardCharsets.ISO_8859_1).indexOf(lookedFor);
