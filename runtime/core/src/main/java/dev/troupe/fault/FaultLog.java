@@ -80,8 +80,7 @@ public final class FaultLog {
         synchronized (TURN) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
                     StandardOpenOption.WRITE); FileLock _ = channel.lock()) {
-                List<FiredFault> before = parse(Files.readString(file)).stream()
-                        .filter(fired::isOf).toList();
+                List<FiredFault> before = parse(text(channel)).stream().filter(fired::isOf).toList();
                 if (times > 0 && before.size() >= times) {
                     return Claim.USED_UP;
                 }
@@ -94,6 +93,15 @@ public final class FaultLog {
                 throw new UncheckedIOException("cannot write down a fault in " + file, failure);
             }
         }
+    }
+
+    /** Reads by the channel that holds the lock: to close another one of the same file would give the lock up. */
+    private static String text(FileChannel channel) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
+        while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) >= 0) {
+            // A read may bring a part.
+        }
+        return new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
     }
 
     private static String line(FiredFault fired) throws JsonProcessingException {

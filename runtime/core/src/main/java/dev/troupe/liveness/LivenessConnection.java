@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * One connection to the process of another node, which carries two hellos and a goodbye.
@@ -17,6 +18,7 @@ final class LivenessConnection {
 
     private final Socket socket;
     private final Hello hello;
+    private final AtomicBoolean hasSaidGoodbye = new AtomicBoolean();
 
     private LivenessConnection(Socket socket, Hello hello) {
         this.socket = socket;
@@ -84,8 +86,11 @@ final class LivenessConnection {
         }
     }
 
-    /** Ends the connection in order. */
+    /** Ends the connection in order. Further calls have no effect. */
     void sayGoodbye() {
+        if (!hasSaidGoodbye.compareAndSet(false, true)) {
+            return;
+        }
         try (socket) {
             socket.getOutputStream().write(GOODBYE);
             socket.getOutputStream().flush();

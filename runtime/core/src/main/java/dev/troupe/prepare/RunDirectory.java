@@ -11,8 +11,10 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -219,15 +221,26 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     private static RunDirectory locked(Path path, Path real) throws IOException {
-        FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE);
-        FileLock lock = tryLock(channel);
-        if (lock == null) {
+        Path file = path.resolve(LOCK);
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
+        Optional<Object> key = keyOf(file);
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        // A run deletes its file before it gives up the lock, and the lock of a deleted file keeps nobody out.
+        if (tryLock(channel) == null || !keyOf(file).equals(key)) {
             channel.close();
             throw inUse(path);
         }
         LockHolder.write(channel);
         return new RunDirectory(path, real, channel);
+    }
+
+    /** Tells a file from others that have had its name; empty where there is none, or the system has no such keys. */
+    private static Optional<Object> keyOf(Path file) throws IOException {
+        try {
+            return Optional.ofNullable(Files.readAttributes(file, BasicFileAttributes.class).fileKey());
+        } catch (NoSuchFileException _) {
+            return Optional.empty();
+        }
     }
 
     private static UsageException inUse(Path path) {

@@ -22,6 +22,8 @@ import javax.management.openmbean.CompositeData;
 final class CollectionPauses implements AutoCloseable {
     /** The beans of cycles beside the program: the pauses in a cycle have a bean of their own. */
     private static final String CYCLES = "Cycles";
+    /** Readings of two clocks, of which the quickest counts: in others the thread may have lost its core between the two. */
+    private static final int READINGS = 10;
 
     private final NotificationListener listener;
     private final List<NotificationEmitter> collectors;
@@ -46,8 +48,19 @@ final class CollectionPauses implements AutoCloseable {
 
     /** The {@link System#nanoTime} from which collections are timed: that at which the JVM was started. */
     private static long zeroNanos() {
-        long sinceZero = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
-        return System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(sinceZero);
+        long startMillis = ManagementFactory.getRuntimeMXBean().getStartTime();
+        long zero = 0;
+        long shortest = Long.MAX_VALUE;
+        for (int reading = 0; reading < READINGS; reading++) {
+            long before = System.nanoTime();
+            long millis = System.currentTimeMillis();
+            long lasted = System.nanoTime() - before;
+            if (lasted < shortest) {
+                shortest = lasted;
+                zero = before - TimeUnit.MILLISECONDS.toNanos(millis - startMillis);
+            }
+        }
+        return zero;
     }
 
     private static void tell(Notification notification, long zero, Consumer<Pause> found) {

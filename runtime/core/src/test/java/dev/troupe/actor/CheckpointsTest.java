@@ -222,6 +222,7 @@ class CheckpointsTest {
                 told -> told instanceof ScheduleActor.TellStatus
                         ? FishingOutcomes.complete()
                         : FishingOutcomes.continueAndIgnore());
+        Stranger.awaitItsTurn(kit, coordinator, TERM); // it has set its clock behind its question
     }
 
     private NodeEvent.WriteParts nextWriteParts() {

@@ -241,11 +241,7 @@ class TrainingCoordinatorTest {
         ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class);
         coordinator.tell(new TrainingCoordinator.StatusTold(
                 new RankStatus(rank, 3, isWorking, situation, Optional.empty(), List.of()), 0, 0));
-        TestProbe<NodeActor.Command> stranger = kit.createTestProbe();
-        coordinator.tell(
-                new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, TERM, Optional.empty(),
-                        WarmUpReport.NOTHING_TO_RUN));
-        assertInstanceOf(NodeEvent.Refused.class, stranger.expectMessageClass(NodeActor.Told.class).event());
+        Stranger.awaitItsTurn(kit, coordinator, TERM);
     }
 
     private TrainingCoordinator.NodeJoined join() {

@@ -97,8 +97,8 @@ class DeadNodesTest {
         start("a", guardianOfA());
         ActorSystem<?> b = start("b", Behaviors.empty());
         process = new StandIn(cluster, cluster.node("b"), Cluster.get(b).selfMember().uniqueAddress().longUid());
-        Socket line = process.awaitCall();
         assertTrue(joined.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        Socket line = process.awaitCall();
         assertEquals(1, removed.getCount());
         process.close();
         line.close();

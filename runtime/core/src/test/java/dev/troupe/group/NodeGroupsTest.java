@@ -49,6 +49,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("real")
 class NodeGroupsTest {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
+    /** Where somebody does not come. */
+    private static final Duration SHORT = Duration.ofSeconds(2);
     private static final int[] ELEMENTS = {1, 100, 9001, 60_000};
 
     private final List<Host> hosts = new ArrayList<>();
@@ -66,7 +68,7 @@ class NodeGroupsTest {
         while (hosts.size() <= Collections.max(hostOfNode)) {
             hosts.add(isNetworkBad ? Host.bad() : Host.good());
         }
-        List<Endpoint> endpoints = hostOfNode.stream().map(NodeGroupsTest::endpointOn).toList();
+        List<Endpoint> endpoints = hostOfNode.stream().map(this::endpointOn).toList();
         for (int node = 0; node < hostOfNode.size(); node++) {
             maps.add(new NodeMap(node, nodeOfRank, endpoints, Set.of()));
             if (network == Network.TCP) {
@@ -88,8 +90,8 @@ class NodeGroupsTest {
     }
 
     /** Every machine has an address of its own on the loopback device. */
-    private static Endpoint endpointOn(int host) {
-        return new Endpoint("127.0.0." + (1 + host), Host.freePort());
+    private Endpoint endpointOn(int host) {
+        return new Endpoint("127.0.0." + (1 + host), network == Network.TCP ? Host.freeTcpPort() : Host.freePort());
     }
 
     private static List<Integer> digits(String text) {
@@ -269,11 +271,12 @@ class NodeGroupsTest {
     @ParameterizedTest
     @CsvSource({"00", "01"})
     void shouldNameTheRankThatDoesNotCome(String hostOfNodes) {
-        start(new ParallelLayout(1, 3, 1), "001", hostOfNodes, false, Duration.ofMillis(500));
+        start(new ParallelLayout(1, 3, 1), "001", hostOfNodes, false, SHORT);
         List<CollectiveGroup> present = join(GroupKind.DATA, 0, 1);
         for (Throwable failure : Crowd.failures(present, CollectiveGroup::barrier)) {
             CollectiveException named = assertInstanceOf(CollectiveException.class, failure);
-            assertTrue(named.getMessage().contains(": member 2 (rank 2) did not come within 0.5"), named.getMessage());
+            assertTrue(named.getMessage().contains(": member 2 (rank 2) did not come within 2.00 s"),
+                    named.getMessage());
             assertEquals(OptionalInt.of(2), named.culprit());
         }
     }
@@ -281,7 +284,7 @@ class NodeGroupsTest {
     @ParameterizedTest
     @CsvSource({"000", "010", "012"})
     void shouldNameTheRankWhoseNodeHasDied(String hostOfNodes) {
-        start(new ParallelLayout(1, 3, 1), "012", hostOfNodes, false, Duration.ofMillis(500));
+        start(new ParallelLayout(1, 3, 1), "012", hostOfNodes, false, SHORT);
         List<CollectiveGroup> members = joinData();
         Crowd.play(members, CollectiveGroup::barrier);
         // Its client closes all its streams, without a message to the others.
@@ -289,7 +292,8 @@ class NodeGroupsTest {
         List<Throwable> failures = Crowd.failures(members, NodeGroupsTest::playAsMember);
         for (int member : new int[]{0, 2}) {
             CollectiveException named = assertInstanceOf(CollectiveException.class, failures.get(member));
-            assertTrue(named.getMessage().contains(": member 1 (rank 1) did not come within 0.5"), named.getMessage());
+            assertTrue(named.getMessage().contains(": member 1 (rank 1) did not come within 2.00 s"),
+                    named.getMessage());
             assertEquals(OptionalInt.of(1), named.culprit());
         }
         String own = assertInstanceOf(CollectiveException.class, failures.get(1)).getMessage();

@@ -1,6 +1,7 @@
 package dev.troupe.liveness;
 
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
@@ -8,6 +9,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -20,12 +22,13 @@ public final class StandIn implements AutoCloseable {
 
     private final ServerSocket port = new ServerSocket();
     private final BlockingQueue<Socket> calls = new LinkedBlockingQueue<>();
+    private final Thread answering;
     private volatile Hello hello;
 
     public StandIn(ClusterSpec cluster, NodeSpec self, long uid) throws IOException {
         port.bind(new InetSocketAddress(self.host(), self.dataPort()));
         hello = new Hello(cluster.name(), new Peer(self.name(), uid));
-        Thread.ofVirtual().start(this::answer);
+        answering = Thread.ofVirtual().start(this::answer);
     }
 
     private void answer() {
@@ -73,9 +76,14 @@ public final class StandIn implements AutoCloseable {
         hello = new Hello(hello.cluster(), new Peer(hello.peer().node(), uid));
     }
 
-    /** Closes the port. */
+    /** Closes the port; returns when nobody can reach it any more. */
     @Override
     public void close() throws IOException {
         port.close();
+        try {
+            assertTrue(answering.join(Duration.ofSeconds(PATIENCE_SECONDS)), "the port is still answered");
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -114,7 +114,7 @@ class RunDirectoryTest {
         try {
             assertEquals("has it", holder.inputReader().readLine());
             assertEquals(0, new ProcessBuilder("kill", "-STOP", "" + holder.pid()).start().waitFor());
-            try (RunDirectory _ = RunDirectory.takeOver(path, Duration.ofSeconds(1))) {
+            try (RunDirectory _ = RunDirectory.takeOver(path, Duration.ofSeconds(5))) {
                 assertTrue(holder.waitFor(10, TimeUnit.SECONDS));
             }
         } finally {

@@ -175,6 +175,13 @@ class RankTraceTest {
         }
     }
 
+    private static void takeAMillisecond() {
+        long end = System.nanoTime() + 1_000_000;
+        while (System.nanoTime() - end < 0) {
+            LockSupport.parkNanos(end - System.nanoTime());
+        }
+    }
+
     /** Rows that are read while the device still has work cost nothing, and so does a group that is waited for meanwhile. */
     @Test
     void shouldCountWhatTheDeviceWasIdleFor() {
@@ -183,11 +190,11 @@ class RankTraceTest {
         late.stepBegins(1);
         late.begins(FORWARD);
         device.reach(); // it has nothing to do
-        late.reads(() -> LockSupport.parkNanos(1_000_000));
+        late.reads(RankTraceTest::takeAMillisecond);
         late.ended(0);
         device.reach();
         late.begins(BACKWARD);
-        late.reads(() -> LockSupport.parkNanos(1_000_000));
+        late.reads(RankTraceTest::takeAMillisecond);
         device.reach(); // it had work until now
         late.ended(3_600_000_000_000L);
         RankTimes times = late.take();

@@ -2,7 +2,9 @@ package dev.troupe.collective;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * The members of a group, and their longest wait for each other.
@@ -34,6 +36,14 @@ public record Membership(String name, List<Integer> ranks, Duration deadline) {
     /** A member as a message names it. */
     public String describe(int member) {
         return "member " + member + " (rank " + ranks.get(member) + ")";
+    }
+
+    /** What a message says of members who were not there at the {@link #deadline}, or of somebody where none are named. */
+    public String describeAbsence(List<Integer> absent) {
+        String who = absent.isEmpty()
+                ? "somebody of " + describe() + " who does not read what is sent"
+                : absent.stream().map(this::describe).collect(Collectors.joining(" and "));
+        return who + String.format(Locale.ROOT, " did not come within %.3g s", deadline.toNanos() / 1e9);
     }
 
     /** The group as a message names it. */

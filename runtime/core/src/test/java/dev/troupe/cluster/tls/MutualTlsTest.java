@@ -125,7 +125,7 @@ class MutualTlsTest {
 
     /** Whether two nodes with a cable between them make a connection; carries a payload on it. */
     private static boolean carries(Optional<Security> caller, Optional<Security> called, Relay relay, byte[] payload,
-            Sink sink) throws IOException {
+            Sink sink, int patienceSeconds) throws IOException {
         List<Endpoint> endpoints = List.of(new Endpoint("127.0.0.1", 0), new Endpoint("127.0.0.2", relay.port()));
         NodeMap here = new NodeMap(0, List.of(0, 1), endpoints, Set.of(1));
         NodeMap there = new NodeMap(1, List.of(0, 1), endpoints, Set.of(0));
@@ -136,7 +136,7 @@ class MutualTlsTest {
             try (Line far = new Line(other, LineName.tensors(0), 0, rest);
                     Line near = new Line(one, LineName.tensors(1), 0, rest);
                     Arena arena = Arena.ofConfined()) {
-                if (!isReady(near) || !isReady(far)) {
+                if (!isReady(near, patienceSeconds) || !isReady(far, patienceSeconds)) {
                     return false;
                 }
                 FrameStream out = near.stream();
@@ -154,8 +154,8 @@ class MutualTlsTest {
         }
     }
 
-    private static boolean isReady(Line line) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
+    private static boolean isReady(Line line, int patienceSeconds) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceSeconds);
         while (!line.renew() && deadline - System.nanoTime() > 0) {
             LockSupport.parkNanos(1_000_000);
         }
@@ -202,7 +202,7 @@ class MutualTlsTest {
         try (Relay relay = new Relay("127.0.0.2", freePort())) {
             relay.lookFor(secret);
             Sink sink = new Sink(payload.length);
-            assertTrue(carries(security, security, relay, payload, sink));
+            assertTrue(carries(security, security, relay, payload, sink, 30));
             assertArrayEquals(payload, sink.bytes);
             assertTrue(relay.carried() > payload.length);
             assertEquals(!isEncrypted, relay.hasFound());
@@ -213,7 +213,7 @@ class MutualTlsTest {
     void shouldMakeNoConnectionForTensorsToAStranger() throws Exception {
         try (Relay relay = new Relay("127.0.0.2", freePort())) {
             assertFalse(carries(security("stranger", "theirs"), security("node", "ours"), relay, new byte[1],
-                    new Sink(1)));
+                    new Sink(1), 2));
         }
     }
 

@@ -115,6 +115,15 @@ class AeronSnapshotCopiesTest {
         return keep(new Node(self, host, self + 1, true));
     }
 
+    /** Sends the first state of another stage behind a copy, and waits until a part of it is on its way. */
+    private static void beginToSend(Node from, SampleState large) {
+        await(() -> from.copies.counters().sent() == 1, "the copy before is counted");
+        long sentBefore = from.copies.counters().bytesSent();
+        large.keep(from.snapshots, RANK, 1, 1);
+        from.copies.send(1, 2, RANK, 1, 1);
+        await(() -> from.copies.counters().bytesSent() > sentBefore, "the large one is under way");
+    }
+
     private static void await(BooleanSupplier condition, String what) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (!condition.getAsBoolean()) {
@@ -140,7 +149,7 @@ class AeronSnapshotCopiesTest {
                 assertEquals(List.of(1L, 2L), to.snapshots.versions(RANK, stage));
             }
         }
-        assertEquals(2 * sizes.length, from.copies.counters().sent());
+        await(() -> from.copies.counters().sent() == 2 * sizes.length, "all copies are counted");
         assertTrue(from.copies.counters().bytesSent() > 2L * 4 * LARGE);
         assertEquals(new CopyCounters(0, 0, 0, 2 * sizes.length, 0), to.copies.counters());
     }
@@ -173,8 +182,8 @@ class AeronSnapshotCopiesTest {
                 state.requireKept(to.snapshots, RANK, 0, steps);
             }
         }
+        await(() -> from.copies.counters().sent() == 3, "one of them was declined");
         assertTrue(from.copies.counters().bytesSent() > 8000, "bytes sent: " + from.copies.counters());
-        assertEquals(3, from.copies.counters().sent(), "one of them was declined");
         assertEquals(2, to.copies.counters().received());
     }
 
@@ -188,7 +197,7 @@ class AeronSnapshotCopiesTest {
             assertEquals(new Copied(RANK, 0, 1), there.next());
             state.requireKept(there.snapshots, RANK, 0, 1);
         }
-        assertTrue(here.copies.counters().bytesSent() > 4000, "bytes sent: " + here.copies.counters());
+        await(() -> here.copies.counters().bytesSent() > 4000, "the bytes are counted");
     }
 
     @Test
@@ -240,10 +249,7 @@ class AeronSnapshotCopiesTest {
             to.gate = new CountDownLatch(1);
             from.copies.send(1, 2, RANK, 0, 1);
             assertEquals(new Copied(RANK, 0, 1), to.next()); // and reads no more before the gate opens
-            long sentBefore = from.copies.counters().bytesSent();
-            large.keep(from.snapshots, RANK, 1, 1);
-            from.copies.send(1, 2, RANK, 1, 1);
-            await(() -> from.copies.counters().bytesSent() > sentBefore, "the large one is under way");
+            beginToSend(from, large);
             for (long steps = 2; steps <= 3; steps++) {
                 large.keep(from.snapshots, RANK, 1, steps);
                 from.copies.send(1, 2, RANK, 1, steps);
@@ -268,8 +274,7 @@ class AeronSnapshotCopiesTest {
             to.gate = new CountDownLatch(1);
             from.copies.send(1, 2, RANK, 0, 1);
             to.next();
-            large.keep(from.snapshots, RANK, 1, 1);
-            from.copies.send(1, 2, RANK, 1, 1);
+            beginToSend(from, large);
             to.close();
             await(() -> from.copies.counters().brokenOff() == 1, "the death is noticed");
             Node again = node(1);

@@ -105,7 +105,7 @@ class SocketSnapshotCopiesTest {
                 }
             }
         }
-        assertEquals(2 * sizes.length, here.copies.counters().sent());
+        await(() -> here.copies.counters().sent() == 2 * sizes.length, "all copies are counted");
         assertEquals(0, there.copies.counters().refused());
     }
 

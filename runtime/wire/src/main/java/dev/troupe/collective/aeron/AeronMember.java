@@ -5,11 +5,10 @@ import dev.troupe.collective.CheckedGroup;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.Membership;
 import java.lang.foreign.MemorySegment;
-import java.util.Locale;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
@@ -239,7 +238,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
         if (moved) {
             progressNanos = now;
         } else if (now - progressNanos >= membership.deadline().toNanos()) {
-            failOfAbsence(now - progressNanos, isAwaited);
+            failOfAbsence(isAwaited);
         }
         if (Thread.currentThread().isInterrupted()) {
             fail(membership.describe(member()) + " was interrupted", OptionalInt.of(member()), null);
@@ -257,14 +256,12 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
         streams.rest(moved);
     }
 
-    private void failOfAbsence(long waitedNanos, IntPredicate isAwaited) {
-        int[] absent = IntStream.range(0, size()).filter(other -> other != member() && isAwaited.test(other))
-                .toArray();
-        String who = absent.length == 0
-                ? "somebody of " + membership.describe() + " who does not read what is sent"
-                : IntStream.of(absent).mapToObj(membership::describe).collect(Collectors.joining(" and "));
-        fail(who + String.format(Locale.ROOT, " did not come within %.3g s", waitedNanos / 1e9),
-                IntStream.of(absent).findFirst(), null);
+    private void failOfAbsence(IntPredicate isAwaited) {
+        List<Integer> absent = IntStream.range(0, size()).filter(other -> other != member() && isAwaited.test(other))
+                .boxed().toList();
+        fail(membership.describeAbsence(absent),
+                absent.isEmpty() ? OptionalInt.empty() : OptionalInt.of(absent.getFirst()),
+                null);
     }
 
     /** Ends the group for the first reason given, and sends it to the others. */

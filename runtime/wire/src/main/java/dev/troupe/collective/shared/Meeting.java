@@ -4,12 +4,10 @@ import dev.troupe.collective.Membership;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 
 /** The barrier of the members of a group in one epoch, used again and again until it ends for all. */
 final class Meeting {
@@ -100,7 +98,7 @@ final class Meeting {
             if (waited >= deadlineNanos) {
                 List<Integer> absent = absentees();
                 if (!absent.isEmpty()) {
-                    return end(describe(absent, waited), OptionalInt.of(absent.getFirst()));
+                    return end(membership.describeAbsence(absent), OptionalInt.of(absent.getFirst()));
                 }
             }
             if (Thread.currentThread().isInterrupted()) {
@@ -118,11 +116,6 @@ final class Meeting {
                 LockSupport.unpark(sleeper);
             }
         }
-    }
-
-    private String describe(List<Integer> absent, long waitedNanos) {
-        return absent.stream().map(membership::describe).collect(Collectors.joining(" and "))
-                + String.format(Locale.ROOT, " did not come within %.3g s", waitedNanos / 1e9);
     }
 
     /** Returns the members that have arrived less often than others; empty where the last has arrived just now. */

@@ -66,7 +66,8 @@ class AeronGroupTest extends GroupContract {
     void shouldNameTheMemberThatNeverJoined() {
         CollectiveException failure = assertThrows(CollectiveException.class,
                 join(2, Duration.ofMillis(300), 100, 0, 0)::barrier);
-        assertTrue(failure.getMessage().contains("member 1 (rank 11) did not come within 0.3"), failure.getMessage());
+        assertTrue(failure.getMessage().contains("member 1 (rank 11) did not come within 0.300 s"),
+                failure.getMessage());
         assertEquals(OptionalInt.of(1), failure.culprit());
     }
 

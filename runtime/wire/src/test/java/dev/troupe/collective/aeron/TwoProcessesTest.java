@@ -104,7 +104,7 @@ class TwoProcessesTest {
                 assertEquals(3, peer.exitValue());
                 CollectiveException failure = assertThrows(CollectiveException.class, () -> play(group));
                 assertEquals(OptionalInt.of(1), failure.culprit());
-                assertTrue(failure.getMessage().contains("member 1 (rank 5) did not come within 10"),
+                assertTrue(failure.getMessage().contains("member 1 (rank 5) did not come within 10.0 s"),
                         failure.getMessage());
             } finally {
                 peer.destroyForcibly();

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A cable in front of a node's data port: it can break, also in the midst of what a caller sends, stop, and flip a bit of that. */
+/** A cable in front of a node's data port: it can break and stop, also amid what a caller sends, and flip a bit of it. */
 public final class Relay implements AutoCloseable {
     private static final int CHUNK = 8 << 10;
 
