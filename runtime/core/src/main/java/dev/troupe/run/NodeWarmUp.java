@@ -97,12 +97,21 @@ public final class NodeWarmUp {
                                 .map(rank -> "rank " + rank.rank() + " " + rank.situation()).toList());
     }
 
-    /** Waits for the end of the warm-up, and until all memory is freed, except that of a kernel that hangs. */
+    /**
+     * Waits for the end of the warm-up, and until all memory is freed, except that of a kernel that hangs.
+     *
+     * @throws InterruptedException
+     *             where this thread was interrupted, also if there was nothing to wait for: what follows maps files, and an
+     *             interrupt would close their channels
+     */
     public WarmUpReport await() throws InterruptedException {
         WarmUpReport report = report();
         while (!report.isOver()) {
             left.await(LOOK.toMillis(), TimeUnit.MILLISECONDS);
             report = report();
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
         }
         return report;
     }

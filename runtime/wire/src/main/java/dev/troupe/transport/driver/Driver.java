@@ -83,7 +83,7 @@ public final class Driver implements AutoCloseable {
         Path directory = DriverDirectory.choose(wanted, OWN_FILES_LENGTH + streamBytes);
         try {
             return new Driver(directory, Optional.of(MediaDriver.launch(context(directory, settings))));
-        } catch (RuntimeException e) {
+        } catch (Exception e) { // Agrona throws undeclared ones of files too
             DriverDirectory.delete(directory);
             throw new TransportException("the media driver of the transport did not start in " + directory + ": "
                     + e.getMessage() + "; transport.directory can name another place", e);
