@@ -367,6 +367,14 @@ public final class FrameStream implements AutoCloseable {
         inCrc.reset();
     }
 
+    /** Ends the connection in order: the other side gets all bytes that the kernel has taken, and then its end. */
+    void end() {
+        key.cancel();
+        rest.settle();
+        LingeringClose.begin(wire);
+    }
+
+    /** Breaks the connection off. */
     @Override
     public void close() {
         Connections.close(wire);

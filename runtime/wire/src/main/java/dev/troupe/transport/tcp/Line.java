@@ -116,12 +116,15 @@ public final class Line implements AutoCloseable, Connections.End {
         }
     }
 
-    /** Closes the connection, and wants none any more. Closing twice has no effect. */
+    /** Ends the connection, whose last frames reach the other end, and wants none any more. Closing twice has no effect. */
     @Override
     public void close() {
         isClosed = true;
         connections.forget(name, this);
         replaceMade(null);
-        drop();
+        if (stream != null) {
+            stream.end();
+            stream = null;
+        }
     }
 }
