@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** The counts of the transport thread; that thread writes, any thread reads. */
 public final class Counters {
@@ -54,7 +55,9 @@ public final class Counters {
         long count = dropped.get(index) + 1;
         dropped.setRelease(index, count);
         if (loggedCount[index] == 0 || nowNanos - loggedAtNanos[index] >= LOG_INTERVAL_NANOS) {
-            LOG.warn("dropped a frame of {} bytes from node {}: {} ({} of this reason since the last line, {} in all)",
+            // Frames of an epoch that has ended are on their way in every recovery.
+            LOG.atLevel(reason == DropReason.OLD_EPOCH ? Level.DEBUG : Level.WARN).log(
+                    "dropped a frame of {} bytes from node {}: {} ({} of this reason since the last line, {} in all)",
                     frameBytes, fromNode, reason, count - loggedCount[index], count);
             loggedCount[index] = count;
             loggedAtNanos[index] = nowNanos;

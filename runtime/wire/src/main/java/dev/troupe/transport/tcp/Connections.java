@@ -227,6 +227,11 @@ public final class Connections implements AutoCloseable {
             if (call == null) {
                 return;
             }
+            if (call.isOver()) { // its caller has given it up, and calls again
+                waiting.remove(line);
+                close(call.wire());
+                return;
+            }
             if (call.hello().since() <= what.since()) {
                 waiting.remove(line);
             }

@@ -29,7 +29,7 @@ import java.util.concurrent.locks.LockSupport;
 record WireHello(int addresses, int from, int to, int purpose, long number, int since) {
     /** "troupe" with the version of the frames on the connection. */
     private static final long MAGIC = 0x74726f757065_0003L;
-    private static final int BYTES = 2 * Long.BYTES + 5 * Integer.BYTES;
+    static final int BYTES = 2 * Long.BYTES + 5 * Integer.BYTES;
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     static int addresses(NodeMap nodes) {

@@ -88,8 +88,14 @@ class AeronGroupTest extends GroupContract {
 
     @Test
     void shouldRefuseAMemberOfAnEarlierEpoch() {
-        List<Throwable> failures = Crowd.failures(List.of(0, 1),
-                member -> join(2, Duration.ofSeconds(1), 101, member, 3 + member).barrier());
+        List<CollectiveGroup> members = List.of(join(2, DEADLINE, 101, 0, 3), join(2, DEADLINE, 101, 1, 4));
+        List<Throwable> failures = Crowd.failures(members, group -> {
+            try {
+                group.barrier();
+            } finally {
+                members.get(1).close(); // which waits for somebody of its epoch
+            }
+        });
         String sentence = assertInstanceOf(CollectiveException.class, failures.getFirst()).getMessage();
         assertTrue(sentence.contains("epoch 3") && sentence.endsWith("epoch 4 has begun"), sentence);
         assertInstanceOf(CollectiveException.class, failures.get(1));

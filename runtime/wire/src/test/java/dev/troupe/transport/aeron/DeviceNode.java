@@ -90,12 +90,8 @@ final class DeviceNode extends Ear {
                 transport.send(new MessageId(epoch, 5, BACK, message), device.engine(),
                         device.random(message, LARGE));
             }
-            while (way == Way.WRITES_HALF && device.toShared.get() <= device.lastWhole) {
-                Thread.onSpinWait();
-            }
-            while (way == Way.READS_FOR_EVER && device.fromShared.get() == 0) {
-                Thread.onSpinWait();
-            }
+            Samples.await(() -> way != Way.WRITES_HALF || device.toShared.get() > device.lastWhole);
+            Samples.await(() -> way != Way.READS_FOR_EVER || device.fromShared.get() > 0);
             System.out.println(way == Way.WRITES_HALF ? HALF : BEGUN);
             System.in.transferTo(System.out);
         }

@@ -116,7 +116,7 @@ class DeviceRingsTest {
             assertArrayEquals(SharedDevice.randomBytes(seed + message, elements), other.bytes(landed.tensor()));
             assertSame(sources.get(message), Ear.next(sender.sent).tensor());
         }
-        assertEquals(List.of(), there.pending(), "by then its thread has counted the last one too");
+        assertEquals(List.of(), Samples.pending(there), "by then its thread has counted the last one too");
         assertEquals(0, there.counters().droppedFrames());
         assertEquals(20L * elements, there.counters().bytesReceived());
         assertEquals(20L * elements, here.counters().bytesSent());
@@ -244,7 +244,7 @@ class DeviceRingsTest {
         send(from, 0, source);
         assertSame(source, Ear.next(sender.sent).tensor());
         Samples.await(() -> to.fromShared.get() == 1);
-        assertTrue(there.pending().stream().anyMatch(each -> each.state() == PendingTransfer.State.LANDING));
+        assertTrue(Samples.pending(there).stream().anyMatch(each -> each.state() == PendingTransfer.State.LANDING));
         there.epoch(1);
         here.epoch(1);
         assertSame(buffer, Ear.next(receiver.returned));

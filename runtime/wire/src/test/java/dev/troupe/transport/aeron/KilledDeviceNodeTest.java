@@ -15,7 +15,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -117,11 +116,7 @@ class KilledDeviceNodeTest {
     }
 
     private void awaitOpen(int count) {
-        long deadline = System.nanoTime() + Duration.ofSeconds(PATIENCE_SECONDS).toNanos();
-        while (device.open.get() != count) {
-            assertTrue(deadline - System.nanoTime() > 0, device.open + " rings are open");
-            Thread.onSpinWait();
-        }
+        Samples.await(() -> device.open.get() == count, () -> device.open + " rings are open");
     }
 
     @Test

@@ -85,7 +85,7 @@ class NeighbourTest {
             assertSame(target, Ear.next(receiver.landed).tensor());
             assertArrayEquals(Samples.bytes(source), Samples.bytes(target));
         }
-        assertEquals(List.of(), there.pending(), "by then its thread has counted the last one too");
+        assertEquals(List.of(), Samples.pending(there), "by then its thread has counted the last one too");
         assertEquals(0, there.counters().droppedFrames());
         assertEquals(20L * elements, there.counters().bytesReceived());
     }

@@ -73,8 +73,8 @@ class NetworkTest {
         InetSocketAddress port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.2"))) {
             port = new InetSocketAddress("127.0.0.2", free.getLocalPort());
+            relay = new Relay("127.0.0.2", port);
         }
-        relay = new Relay("127.0.0.2", port);
         here = start(0, new InetSocketAddress("127.0.0.1", 0));
         there = start(1, port);
         here.register(0, sender);
@@ -226,8 +226,12 @@ class NetworkTest {
     void shouldTellOfWhatABrokenConnectionLostAndGoOnInTheNextEpoch() throws Exception {
         requireCarries(0, 10);
         Tensor buffer = grant(0, HUGE);
-        relay.cut(relay.carried() + (4 << 20));
+        long before = here.counters().backPressured();
+        relay.stop();
         here.send(Samples.id(EDGE, 1), Samples.ENGINE, Samples.random(1, HUGE));
+        Samples.await(() -> here.counters().backPressured() > before); // whole fragments are on their way
+        relay.cut();
+        relay.go();
         var fault = assertInstanceOf(TransportFault.DamageFault.class, Ear.next(receiver.faults));
         assertTrue(fault.sentence().startsWith("the connection to node 0 broke, and lost "), fault.sentence());
         begin(1);
@@ -239,6 +243,7 @@ class NetworkTest {
     void shouldLoseNothingWhereAnIdleConnectionBreaks() throws Exception {
         requireCarries(0, LARGE);
         relay.cut();
+        Samples.await(relay::isRenewed);
         requireCarries(0, LARGE);
         assertTrue(receiver.faults.isEmpty() && sender.faults.isEmpty(), "nothing was on its way");
     }

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -28,6 +29,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.PendingTransfer;
 import dev.troupe.wire.Window;
 import dev.troupe.protocol.MessageKind;
 
@@ -102,6 +104,20 @@ final class Samples {
     /** Waits until the last of them has ended. */
     static void awaitNoTransportThread() {
         await(() -> transportThreads().isEmpty(), () -> "still alive: " + transportThreads());
+    }
+
+    /** What a transport waits for. Its thread may have to be asked again: it answers within a second, or not. */
+    static List<PendingTransfer> pending(AeronTransport transport) {
+        AtomicReference<List<PendingTransfer>> answer = new AtomicReference<>();
+        await(() -> {
+            try {
+                answer.set(transport.pending());
+                return true;
+            } catch (IllegalStateException late) {
+                return false;
+            }
+        });
+        return answer.get();
     }
 
     /** Waits for what another thread does. */

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.IntSupplier;
 import java.util.Optional;
 
 import org.junit.jupiter.api.Tag;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
 
+import dev.troupe.collective.aeron.Host;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Endpoint;
@@ -60,7 +62,7 @@ class StartTest {
             String sentence = refusal(NodeMap.single(1), in(directory));
             assertTrue(sentence.contains("transport.directory " + directory + " is in use"), sentence);
             first.register(0, new Ear());
-            assertEquals(List.of(), first.pending(), "the first one continues");
+            assertEquals(List.of(), Samples.pending(first), "the first one continues");
             assertTrue(Files.exists(directory));
         }
         assertFalse(Files.exists(directory));
@@ -113,7 +115,7 @@ class StartTest {
                     sentence);
         }
         assertFalse(Files.exists(directory));
-        assertEquals(List.of(), Samples.transportThreads());
+        Samples.awaitNoTransportThread();
     }
 
     @Test
@@ -138,7 +140,8 @@ class StartTest {
     @ParameterizedTest
     @EnumSource
     void shouldCarryMessagesBetweenTwoNodes(Network network) throws Exception {
-        int[] ports = {freePort(), freePort()};
+        IntSupplier freePort = network == Network.TCP ? Host::freeTcpPort : Host::freePort;
+        int[] ports = {freePort.getAsInt(), freePort.getAsInt()};
         Edge edge = Samples.edge(0, 1);
         var here = new Ear();
         var there = new Ear();
@@ -164,12 +167,6 @@ class StartTest {
                 assertThrows(IllegalArgumentException.class,
                         () -> two.grant(0, Samples.edge(1, 0), Samples.ENGINE, back));
             }
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
         }
     }
 

@@ -21,6 +21,8 @@ public final class Relay implements AutoCloseable {
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final Semaphore moves = new Semaphore(1);
     private final AtomicLong carried = new AtomicLong();
+    /** Bytes that the node has sent since the last cut. */
+    private final AtomicLong answered = new AtomicLong();
     private volatile long cutAt = -1;
     private volatile long flipAt = -1;
     private volatile int flipBefore;
@@ -55,11 +57,17 @@ public final class Relay implements AutoCloseable {
             socket.close();
             sockets.remove(socket);
         }
+        answered.set(0);
     }
 
     /** Breaks every connection once before a byte that callers send, counted from the first of all. */
     public void cut(long at) {
         cutAt = at;
+    }
+
+    /** Whether the node has sent frames on a connection that was made since the last cut. */
+    public boolean isRenewed() {
+        return answered.get() > WireHello.BYTES;
     }
 
     /** Carries nothing of callers until {@link #go}. */
@@ -121,6 +129,8 @@ public final class Relay implements AutoCloseable {
                     moves.acquire();
                     moves.release();
                     inspect(chunk, length);
+                } else {
+                    answered.addAndGet(length);
                 }
                 out.write(chunk, 0, length);
             }
