@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntToDoubleFunction;
 import java.util.function.Supplier;
 
 /** Layer norm. Letters: N rows, C hidden size. */
@@ -84,20 +85,29 @@ final class NormCases {
     }
 
     private static Tolerance inputGradient(int c, Into into) {
+        Function<Truth, double[]> gradients = truth -> rowMeans(truth, c, i -> gradient(truth, i, c));
+        Function<Truth, double[]> products = truth -> rowMeans(truth, c,
+                i -> gradient(truth, i, c) * normalizedTerms(truth, i, c));
         return (truth, i) -> {
-            double gradients = 0;
-            double products = 0;
             int row = i / c;
-            for (int j = row * c; j < (row + 1) * c; j++) {
-                double g = Math.abs(truth.before("dy")[j] * truth.before("gamma")[j % c]);
-                gradients += g / c;
-                products += g * normalizedTerms(truth, j, c) / c;
-            }
-            double g = Math.abs(truth.before("dy")[i] * truth.before("gamma")[i % c]);
             double r = truth.before("reciprocalDeviation")[row];
             double added = into == Into.DX_ADDED ? Math.abs(truth.before("dx")[i]) : 0;
-            return Tolerance.ofTerms(c) * (r * (g + gradients + normalizedTerms(truth, i, c) * products) + added);
+            return Tolerance.ofTerms(c) * (r * (gradient(truth, i, c) + truth.derived(gradients)[row]
+                    + normalizedTerms(truth, i, c) * truth.derived(products)[row]) + added);
         };
+    }
+
+    /** The mean of each row of what follows from an element's number. */
+    static double[] rowMeans(Truth truth, int c, IntToDoubleFunction ofElement) {
+        double[] means = new double[truth.before("x").length / c];
+        for (int i = 0; i < means.length * c; i++) {
+            means[i / c] += ofElement.applyAsDouble(i) / c;
+        }
+        return means;
+    }
+
+    static double gradient(Truth truth, int i, int c) {
+        return Math.abs(truth.before("dy")[i] * truth.before("gamma")[i % c]);
     }
 
     private static KernelCase backwardWeight(int n, int c) {

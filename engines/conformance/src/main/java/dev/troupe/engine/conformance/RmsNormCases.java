@@ -3,6 +3,7 @@ package dev.troupe.engine.conformance;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** The norm by the root mean square. Letters: N rows, G norms in a row, C size of each. */
@@ -58,14 +59,13 @@ final class RmsNormCases {
     }
 
     private static Tolerance inputGradient(int c, Into into) {
+        Function<Truth, double[]> products = truth -> NormCases.rowMeans(truth, c,
+                i -> NormCases.gradient(truth, i, c) * normalized(truth, i, c));
         return (truth, i) -> {
             double r = truth.before("reciprocalRoot")[i / c];
-            double products = 0;
-            for (int j = i / c * c; j < (i / c + 1) * c; j++) {
-                products += gradient(truth, j, c) * normalized(truth, j, c) / c;
-            }
             double added = into == Into.DX_ADDED ? Math.abs(truth.before("dx")[i]) : 0;
-            return Tolerance.ofTerms(c) * (r * (gradient(truth, i, c) + normalized(truth, i, c) * products) + added);
+            return Tolerance.ofTerms(c) * (r * (NormCases.gradient(truth, i, c)
+                    + normalized(truth, i, c) * truth.derived(products)[i / c]) + added);
         };
     }
 
@@ -108,10 +108,6 @@ final class RmsNormCases {
             }
         }
         return cases;
-    }
-
-    private static double gradient(Truth truth, int i, int c) {
-        return Math.abs(truth.before("dy")[i] * truth.before("gamma")[i % c]);
     }
 
     private static double normalized(Truth truth, int i, int c) {

@@ -5,7 +5,9 @@ import dev.troupe.engine.reference.ReferenceEngine;
 import java.lang.ref.SoftReference;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * What a kernel should have made of its operands: the case run on the reference engine in float64, from the numbers that
@@ -20,8 +22,9 @@ final class Truth {
     private final KernelCase kernelCase;
     private final DataType computeType;
     private final double[][] after;
-    private final Map<String, double[]> before = new HashMap<>();
+    private final double[][] before;
     private final Map<String, Double> largestAfter = new HashMap<>();
+    private final Map<Function<Truth, double[]>, double[]> derived = new IdentityHashMap<>();
     private double[][] ofMagnitudes;
 
     /** The right results of a case, for an engine with products of a type. */
@@ -39,13 +42,17 @@ final class Truth {
     private Truth(KernelCase kernelCase, DataType computeType) {
         this.kernelCase = kernelCase;
         this.computeType = computeType;
+        this.before = new double[kernelCase.operands().size()][];
         this.after = results(false);
     }
 
     /** The content of an operand before the call. */
     double[] before(String name) {
-        return before.computeIfAbsent(name,
-                any -> kernelCase.operands().get(kernelCase.indexOf(any)).initial(computeType));
+        int operand = kernelCase.indexOf(name);
+        if (before[operand] == null) {
+            before[operand] = kernelCase.operands().get(operand).initial(computeType);
+        }
+        return before[operand];
     }
 
     /** The content of an operand after the call. */
@@ -60,6 +67,11 @@ final class Truth {
     /** The largest magnitude that an operand holds after the call. */
     double largestAfter(String name) {
         return largestAfter.computeIfAbsent(name, any -> largest(after(any), 0, after(any).length));
+    }
+
+    /** What a tolerance derives from the contents for all elements of the case: computed the first time. */
+    double[] derived(Function<Truth, double[]> numbers) {
+        return derived.computeIfAbsent(numbers, any -> any.apply(this));
     }
 
     /** The content of an operand after the call if every number in all operands had lost its sign. */
