@@ -15,12 +15,14 @@ import java.util.stream.Collectors;
  * moves no byte for far longer than any rank ever took for that. A rank that moves may be at one action as long as it
  * likes.
  *
- * <p>Only time in which somebody watches counts: between two looks at most a quarter of the timeout. So a process that was
- * stopped for an hour, or a coordinator that a slow disk held up, goes on.
+ * <p>Only time in which somebody watches counts: between two looks at most a quarter of the timeout, and for a hang at most
+ * a quarter of the hang timeout too. So a process that was stopped for an hour, or a coordinator that a slow disk held up,
+ * goes on.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
  */
 public final class StallWatch {
+    /** The least number of looks in a timeout of either kind. */
     private static final int LOOKS_PER_TIMEOUT = 4;
     /** A rank hangs whose pulse is still for this many times the longest pause that any rank made and ended. */
     private static final int TIMES_THE_LONGEST = 10;
@@ -45,7 +47,7 @@ public final class StallWatch {
     public record Standstill(RankStatus status, long nanos) {
     }
 
-    /** The action of a rank, and its start. */
+    /** The action of a rank; its start is on the clock of hangs. */
     private static final class Work {
         private long moves = -1;
         private long sinceNanos;
@@ -63,6 +65,8 @@ public final class StallWatch {
     // These two, and answeredNanos, are on the clock of the time watched.
     private long watchedNanos;
     private long movedNanos;
+    /** The clock of hangs, and of longestNanos: a hang timeout may be shorter than the quarter of the other that counts. */
+    private long hangWatchedNanos;
 
     /**
      * @param hangNanos
@@ -100,9 +104,9 @@ public final class StallWatch {
             work.movedNanos = watchedNanos;
         }
         if (!status.isWorking() || work.moves != status.moves()) {
-            longestNanos = Math.max(longestNanos, work.moves < 0 ? 0 : watchedNanos - work.sinceNanos);
+            longestNanos = Math.max(longestNanos, work.moves < 0 ? 0 : hangWatchedNanos - work.sinceNanos);
             work.moves = status.moves();
-            work.sinceNanos = watchedNanos;
+            work.sinceNanos = hangWatchedNanos;
         }
     }
 
@@ -118,7 +122,7 @@ public final class StallWatch {
                             + seconds(watchedNanos - answeredNanos.get(silent.get())) + " seconds"));
         }
         for (RankStatus status : statuses.values()) {
-            long nanos = watchedNanos - works.get(status.rank()).sinceNanos;
+            long nanos = hangWatchedNanos - works.get(status.rank()).sinceNanos;
             if (hangNanos > 0 && status.isWorking() && nanos > Math.max(hangNanos, TIMES_THE_LONGEST * longestNanos)) {
                 return Optional.of(stalled(OptionalInt.of(status.rank()),
                         "rank " + status.rank() + " hangs: it has been " + status.situation() + " for "
@@ -140,7 +144,9 @@ public final class StallWatch {
     }
 
     private void look(long nowNanos) {
-        watchedNanos += Math.min(nowNanos - lookedNanos, timeoutNanos / LOOKS_PER_TIMEOUT); // rounded down
+        long nanos = Math.min(nowNanos - lookedNanos, timeoutNanos / LOOKS_PER_TIMEOUT); // rounded down
+        watchedNanos += nanos;
+        hangWatchedNanos += hangNanos > 0 ? Math.min(nanos, hangNanos / LOOKS_PER_TIMEOUT) : nanos; // rounded down
         lookedNanos = nowNanos;
     }
 

@@ -96,6 +96,21 @@ class StallWatchTest {
                 told(hanging, at(49)));
     }
 
+    /** A quarter of the timeout is longer than the hang timeout. */
+    @Test
+    void shouldNotTakeARankForHangingWhereTheProcessWasStopped() {
+        StallWatch stopped = new StallWatch(1, 20 * SECOND, 4 * SECOND, 0, STARTED);
+        stopped.onStatus(working(7), at(1));
+        stopped.onStatus(working(7), at(3600));
+        assertEquals(Optional.empty(), stopped.stall(at(3600)), "the process was stopped for an hour");
+        everySecond(3601, 3603, now -> {
+            stopped.onStatus(working(7), at(now));
+            assertEquals(Optional.empty(), stopped.stall(at(now)), "4 seconds, 1 of the hour, and these");
+        });
+        stopped.onStatus(working(7), at(3604));
+        assertEquals(OptionalInt.of(0), stopped.stall(at(3604)).orElseThrow().rank(), "but it goes on counting");
+    }
+
     /** An engine a hundred times slower: the first action takes an hour, each of its kernels twenty seconds. */
     @Test
     void shouldLetTheFirstActionTakeAnHourWhileKernelsEnd() {
