@@ -6,13 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -96,23 +94,7 @@ class NarrowMachineTest {
 
     /** Runs a class of these in a JVM and a oneDNN that are held to an instruction set. */
     private void held(String instructions, Class<?> calls) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
-                .toString()));
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(argument -> argument.startsWith("--")).forEach(command::add);
-        command.addAll(List.of("-XX:UseAVX=2", "-cp", System.getProperty("java.class.path"), calls.getName(),
-                directory.toString()));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
-                .redirectOutput(directory.resolve("said.txt").toFile());
-        builder.environment().put("ONEDNN_MAX_CPU_ISA", instructions);
-        // doctor leaves its table of products there, which decides the bits of later runs.
-        builder.environment().put("XDG_CACHE_HOME", directory.toString());
-        Process process = builder.start();
-        try {
-            assertTrue(process.waitFor(200, TimeUnit.SECONDS), "the runs did not end within 200 seconds");
-        } finally {
-            process.destroyForcibly();
-        }
-        assertEquals(0, process.exitValue(), Files.readString(directory.resolve("said.txt")));
+        OtherJvm.run(directory, Map.of("ONEDNN_MAX_CPU_ISA", instructions), List.of("-XX:UseAVX=2"), calls,
+                List.of(directory.toString()));
     }
 }

@@ -87,8 +87,9 @@ class ReadmeTest {
 
     @ParameterizedTest
     @MethodSource("commands")
-    void shouldEndAsAReaderExpects(String command) {
+    void shouldEndAsAReaderExpects(String command) throws IOException, InterruptedException {
         switch (verb(command)) {
+            case "doctor" -> OtherJvm.run(directory, Map.of(), List.of(), Troupe.class, words(command));
             case "train" -> train(command);
             case "export", "eval", "generate" -> fromRun(command);
             default -> run(command, List.of());
