@@ -149,7 +149,7 @@ class ClusterFaultTest {
         write(HERE, true);
         requireTheBitsOfOneProcess(
                 small(4, "engine.kind=" + DeviceEngineProvider.KIND, "training.steps=" + STEPS,
-                        "parallel.schedule=" + schedule),
+                        "parallel.schedule=" + schedule, StandbyWait.SETTING),
                 "exception stage=1 step=1 microbatch=3", "kill rank=2 step=3");
         for (String node : List.of("a", "b", "c")) {
             String log = Files.readString(directory.resolve("struck").resolve("logs").resolve(node + ".log"));

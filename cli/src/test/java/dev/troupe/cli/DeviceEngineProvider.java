@@ -38,7 +38,7 @@ public final class DeviceEngineProvider extends TestEngineProvider {
         }
     }
 
-    /** Tells once that it has handed a tensor over. */
+    /** Tells once that it hands a tensor over, which it does while a standby is there. */
     private static final class Telling extends ForwardingEngine {
         private boolean hasTold;
 
@@ -51,6 +51,7 @@ public final class DeviceEngineProvider extends TestEngineProvider {
                 long targetOffset) {
             if (!hasTold) {
                 hasTold = true;
+                StandbyWait.await();
                 System.out.println(SHARES);
             }
             return super.toShared(source, byteOffset, byteCount, target, targetOffset);

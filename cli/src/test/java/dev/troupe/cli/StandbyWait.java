@@ -1,0 +1,49 @@
+package dev.troupe.cli;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Holds a launched node whose standby is node c until that has joined, so that a fault in an early step finds the standby
+ * there. A run in the JVM of the tests has no standby, and nothing holds it.
+ */
+final class StandbyWait {
+    /** Setting of a run that is held: the rank that waits computes, as far as the coordinator can tell. */
+    static final String SETTING = "recovery.hang-timeout=150s";
+    private static final long PATIENCE_SECONDS = 100;
+    private static final long LOOK_AGAIN_NANOS = 10_000_000;
+    private static final Pattern NODE = Pattern
+            .compile(Pattern.quote(Troupe.class.getName()) + " node .* --out (\\S+).*");
+
+    private StandbyWait() {
+    }
+
+    static void await() {
+        Matcher node = NODE.matcher(System.getProperty("sun.java.command"));
+        if (!node.matches()) {
+            return;
+        }
+        Path log = Path.of(node.group(1)).resolve("logs").resolve("a.log");
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!read(log).contains("node c has joined")) {
+            if (System.nanoTime() > deadline) {
+                throw new IllegalStateException("node c did not join within " + PATIENCE_SECONDS + " seconds");
+            }
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        }
+    }
+
+    private static String read(Path log) {
+        try {
+            return Files.readString(log);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}
