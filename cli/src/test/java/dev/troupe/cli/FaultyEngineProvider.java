@@ -2,7 +2,6 @@ package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The reference engine, of which one rank's breaks at one call of one kernel. */
@@ -24,7 +23,7 @@ public final class FaultyEngineProvider extends WrappingEngineProvider {
     static final String LOOSE = "the wire came loose";
 
     /** When it broke, by the nanoseconds of the JVM's clock. */
-    private static final List<Long> BROKEN = new CopyOnWriteArrayList<>();
+    private static final AtomicInteger BROKEN = new AtomicInteger();
 
     /**
      * @param again
@@ -47,18 +46,17 @@ public final class FaultyEngineProvider extends WrappingEngineProvider {
 
     private static void plan(Fault planned) {
         OPENED.set(0);
-        BROKEN.clear();
+        BROKEN.set(0);
         fault = planned;
     }
 
     /** Whether the planned call came. */
     static boolean hasBroken() {
-        return !BROKEN.isEmpty();
+        return timesBroken() > 0;
     }
 
-    /** When it broke each time, by the nanoseconds of the JVM's clock. */
-    static List<Long> brokenNanos() {
-        return List.copyOf(BROKEN);
+    static int timesBroken() {
+        return BROKEN.get();
     }
 
     static void breakNothing() {
@@ -91,9 +89,9 @@ public final class FaultyEngineProvider extends WrappingEngineProvider {
         AtomicInteger calls = new AtomicInteger();
         return (method, arguments) -> {
             if (method.getName().equals(planned.kernel()) && calls.incrementAndGet() == planned.call()) {
-                BROKEN.add(System.nanoTime());
+                int times = BROKEN.incrementAndGet();
                 throw new IllegalStateException(
-                        planned.words().get(Math.min(BROKEN.size(), planned.words().size()) - 1));
+                        planned.words().get(Math.min(times, planned.words().size()) - 1));
             }
             return invoke(engine, method, arguments);
         };

@@ -8,7 +8,6 @@ import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -21,9 +20,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("real")
 @Timeout(120)
 class RecoveryTest {
-    /** A second on a quiet machine. */
-    private static final int AT_ONCE_SECONDS = 5;
-
     @TempDir
     private Path directory;
 
@@ -104,17 +100,19 @@ class RecoveryTest {
                 "after 3 recoveries since step 0 began", "recovery.most-per-step");
     }
 
-    /** Another attempt computes the same from the same bits. */
+    /**
+     * Another attempt computes the same from the same bits. The timeouts are longer than this test may last, and so is the
+     * wait for a thread that does not end.
+     */
+    @Timeout(50)
     @ParameterizedTest
     @CsvSource({"crossEntropyBoth, 1, stage 1 in 1F0 in step 0", "causalAttentionBackward, 3, stage 1 in 1B1 in step 0",
             "adamW, 1, stage 1 in 1UPDATE in step 0"})
     void shouldEndAtOnceWhereAnErrorStrikesAgainAtTheSameAction(String kernel, int call, String where) {
         FaultyEngineProvider.breakCallOfEvery(1, kernel, call, FaultyEngineProvider.LOOSE);
-        Execution execution = Execution.train(directory.resolve("run"), settings());
-        long secondStrikeNanos = FaultyEngineProvider.brokenNanos().getLast();
-        assertEquals(2, FaultyEngineProvider.brokenNanos().size());
-        assertTrue(System.nanoTime() - secondStrikeNanos < TimeUnit.SECONDS.toNanos(AT_ONCE_SECONDS),
-                "it took longer to end");
+        Execution execution = Execution.train(directory.resolve("run"),
+                settings("transport.timeout=10m", "recovery.hang-timeout=10m"));
+        assertEquals(2, FaultyEngineProvider.timesBroken());
         execution.requireFailed("troupe: the run failed: IllegalStateException: the wire came loose (rank 1, " + where
                 + "; it was started again, and the same error struck there again, so the run ends)");
         assertEquals(1, execution.errors().lines().count(), execution.errors());
