@@ -9,7 +9,6 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,20 +54,12 @@ class StopTest {
     private Path config;
     private Path out;
     private final List<PseudoTerminal> terminals = new ArrayList<>();
-    private final List<Integer> ports = new ArrayList<>();
+    private final List<Integer> ports = FreePorts.find(4);
 
     @BeforeEach
     void write() throws IOException {
         config = directory.resolve("cluster.conf");
         out = directory.resolve("out");
-        List<ServerSocket> held = new ArrayList<>();
-        for (int index = 0; index < 4; index++) {
-            held.add(new ServerSocket(0));
-            ports.add(held.getLast().getLocalPort());
-        }
-        for (ServerSocket socket : held) {
-            socket.close();
-        }
         Files.writeString(config, """
                 troupe {
                   name = %s
@@ -107,13 +98,11 @@ class StopTest {
 
     private void requireNothingLeft() throws IOException {
         assertEquals(List.of(), processesOfThisTest().stream().map(ProcessHandle::pid).toList());
-        for (int port : ports) {
-            new ServerSocket(port).close();
-        }
+        assertEquals(List.of(), ports.stream().filter(port -> !FreePorts.isFree(port)).toList());
         List<Long> ours = terminals.stream().map(terminal -> terminal.process().pid()).toList();
         try (Stream<Path> left = Files.list(Path.of("/dev/shm"))) {
             assertEquals(List.of(), left.map(file -> file.getFileName().toString())
-                    .filter(file -> file.startsWith("troupe-" + name())
+                    .filter(file -> file.startsWith("troupe-" + name() + "-")
                             || ours.stream().anyMatch(pid -> file.startsWith("troupe-" + pid + "-")))
                     .toList());
         }
