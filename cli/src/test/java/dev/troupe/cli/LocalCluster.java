@@ -24,8 +24,9 @@ final class LocalCluster {
                 .map(process -> process.info().commandLine().orElse("a process")).toList());
         assertEquals(List.of(), ports.stream().filter(port -> !FreePorts.isFree(port)).toList());
         try (Stream<Path> left = Files.list(Path.of("/dev/shm"))) {
-            assertEquals(List.of(), left.filter(file -> file.getFileName().toString().startsWith("troupe-" + name))
-                    .toList());
+            assertEquals(List.of(),
+                    left.filter(file -> file.getFileName().toString().startsWith("troupe-" + name + "-"))
+                            .toList());
         }
     }
 }
