@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -140,11 +141,14 @@ public final class ChildProcess {
 
     /** Waits for the end of the process; returns whether it has ended and all its lines are read. */
     public boolean awaitEnd(long timeout, TimeUnit unit) throws InterruptedException {
+        long deadline = System.nanoTime() + unit.toNanos(timeout);
         if (!process.waitFor(timeout, unit)) {
             return false;
         }
         for (Thread reader : readers) {
-            reader.join(TimeUnit.SECONDS.toMillis(1));
+            if (!reader.join(Duration.ofNanos(deadline - System.nanoTime()))) {
+                return false;
+            }
         }
         return true;
     }
@@ -159,7 +163,7 @@ public final class ChildProcess {
         return process.exitValue();
     }
 
-    /** Ends the process, by force where it does not exit by itself within some seconds. */
+    /** Ends the process, by force where it does not exit by itself within the patience, and closes its log. */
     public void end(long patience, TimeUnit unit) throws InterruptedException {
         stopNow();
         if (!awaitEnd(patience, unit)) {

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.cli.launch}. */
+package dev.troupe.cli.launch;
