@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -282,14 +280,10 @@ class TidyTest {
 
     /** Everything but sources that can name a class: lists of services, build files, configurations, scripts. */
     private static String named() {
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            return files.filter(file -> !ROOT.relativize(file).toString().matches(".*(target|\\.git)/.*"))
-                    .filter(file -> file.toString()
-                            .matches(".*(META-INF/services/[^/]*|pom\\.xml|\\.conf|/troupe|bench/[^.]*)"))
-                    .filter(Files::isRegularFile).map(SourceTree::read).collect(Collectors.joining("\n"));
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
+        return SourceTree.FILES.stream()
+                .filter(file -> file.toString()
+                        .matches(".*(META-INF/services/[^/]*|pom\\.xml|\\.conf|/troupe|bench/[^.]*)"))
+                .filter(Files::isRegularFile).map(SourceTree::read).collect(Collectors.joining("\n"));
     }
 
     @Test
