@@ -51,7 +51,7 @@ class ClusterTest {
     @AfterEach
     void leaveNothing() throws InterruptedException, IOException {
         for (ChildProcess child : children) {
-            child.end(10, TimeUnit.SECONDS);
+            child.end(PATIENCE_SECONDS, TimeUnit.SECONDS);
         }
         LocalCluster.requireNothingLeft(name(), ports);
     }
@@ -150,7 +150,7 @@ class ClusterTest {
     @Tag("long")
     @Test
     void shouldNameTheNodeThatNeverComes() throws IOException {
-        requireAlone(HERE, "a", "node b did not join within 3 seconds");
+        requireAlone(HERE, "a", "node b did not join within 10 seconds");
     }
 
     @Test
@@ -162,7 +162,7 @@ class ClusterTest {
     private void requireAlone(String hostOfB, String node, String sentence) throws IOException {
         write(hostOfB);
         List<String> settings = new ArrayList<>(TWO_RANKS);
-        settings.add("cluster.join-timeout=3s");
+        settings.add("cluster.join-timeout=10s");
         Execution execution = Execution.of(arguments(List.of("node", config.toString(), node), "out", settings));
         assertEquals(ExitCode.RUN_FAILED, execution.exitCode(), execution.output());
         assertTrue(execution.errors().contains(sentence), execution.errors());
