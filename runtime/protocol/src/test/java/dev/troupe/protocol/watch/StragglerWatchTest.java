@@ -90,6 +90,7 @@ class StragglerWatchTest {
                         List.of(new StageTime(1, slow == 1 ? 30 : 10, 0, 0, 0)))));
             }
             assertEquals(List.of(List.of(slow)), notices.stream().map(Notice::ranks).toList());
+            assertEquals(List.of(10L), notices.stream().map(Notice::stepsDone).toList());
         }
     }
 
