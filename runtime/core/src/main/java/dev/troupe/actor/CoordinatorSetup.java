@@ -68,10 +68,14 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         StepTimes.Lengths lengths, RunListener listener,
         CompletableFuture<RunOutcome> outcome) {
     private static final int TICKS_PER_TIMEOUT = 20;
+    /** More than as often as a part of it counts, so that all of the time between two looks does. */
+    private static final int TICKS_PER_HANG = 5;
 
     /** Returns the time between two looks of the coordinator. */
     Duration tickEvery() {
-        return timeout.dividedBy(TICKS_PER_TIMEOUT);
+        Duration every = timeout.dividedBy(TICKS_PER_TIMEOUT);
+        Duration ofHang = hangTimeout.dividedBy(TICKS_PER_HANG);
+        return hangTimeout.isPositive() && ofHang.compareTo(every) < 0 ? ofHang : every;
     }
 
     /** The cluster and the directory of the run as its membership sees them. */
