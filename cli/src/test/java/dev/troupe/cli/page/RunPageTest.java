@@ -10,6 +10,8 @@ import com.networknt.schema.JsonSchemaFactory;
 import com.networknt.schema.SpecVersion;
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.FreePorts;
+import dev.troupe.cli.GatedEngineProvider;
+import dev.troupe.cli.GatedEngineProvider.Gate;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.page.Answer;
 import dev.troupe.page.PageServer;
@@ -23,6 +25,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -49,7 +52,7 @@ class RunPageTest {
     private static List<String> settings(String... more) {
         List<String> settings = new ArrayList<>(List.of("engine.kind=emulated", "training.steps=30",
                 "parallel.pipeline=2", "training.global-batch-size=8", "engine.emulated.forward=2ms"));
-        settings.addAll(List.of(more));
+        settings.addAll(List.of(more)); // the last of one key wins
         return settings;
     }
 
@@ -57,10 +60,13 @@ class RunPageTest {
     void shouldTellTheSameUnderWayAndAfterwards() throws Exception {
         Path run = directory.resolve("run");
         int port = FreePorts.find(1).getFirst();
+        // After the gate come fewer steps than the queue of the writer of their files holds, so that none is left out.
+        Gate gate = new Gate(0, 0, 20, Duration.ofSeconds(4));
+        String engine = GatedEngineProvider.emulated(List.of(gate));
         CompletableFuture<Execution> training = CompletableFuture
-                .supplyAsync(() -> Execution.train(run, settings("observe.port=" + port)));
+                .supplyAsync(() -> Execution.train(run, settings(engine, "observe.port=" + port)));
         try (HttpClient client = HttpClient.newHttpClient()) {
-            JsonNode live = awaitSteps(client, port, 3, training);
+            JsonNode live = awaitSteps(client, port, 20, training);
             assertEquals("training", live.path("now").path("state").textValue());
             requireSchema("run.json", live);
             JsonNode first = JSON.readTree(get(client, port, "/troupe/v1/steps").body()).path("steps").path(1);
@@ -71,6 +77,7 @@ class RunPageTest {
                     meters.body());
             assertEquals(405, client.send(HttpRequest.newBuilder(uri(port, "/troupe/v1/run")).DELETE().build(),
                     HttpResponse.BodyHandlers.discarding()).statusCode());
+            gate.open();
             training.join().requireDone();
             assertTrue(training.join().output().contains("Page: http://127.0.0.1:" + port + "/"));
             RunPage page = new RunPage(run);
