@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.FreePorts;
+import dev.troupe.cli.GatedEngineProvider;
+import dev.troupe.cli.GatedEngineProvider.Gate;
 import dev.troupe.page.PageServer;
 import dev.troupe.page.RunPage;
 import java.io.IOException;
@@ -15,6 +17,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,12 +34,25 @@ import org.openqa.selenium.Keys;
 @Tag("real")
 @Timeout(300)
 class PageBrowserTest {
+    /** The longest time of a step while the test looks at a run that trains: five seconds would count as a stall. */
+    private static final Duration PACE = Duration.ofSeconds(3);
+    /** The longest time of a state that does not pass while a rank waits. */
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
+
     @TempDir
     private Path directory;
 
     private static List<String> settings(String... more) {
         List<String> settings = new ArrayList<>(List.of("engine.kind=emulated", "parallel.pipeline=4",
                 "training.global-batch-size=8", "engine.emulated.forward=4ms"));
+        settings.addAll(List.of(more));
+        return settings;
+    }
+
+    /** A model whose steps take some milliseconds, on two ranks that compute. */
+    private static List<String> small(List<Gate> gates, String... more) {
+        List<String> settings = new ArrayList<>(List.of(GatedEngineProvider.reference(gates), "parallel.pipeline=2",
+                "model.layers=2", "model.hidden=16", "model.heads=2", "model.sequence-length=16"));
         settings.addAll(List.of(more));
         return settings;
     }
@@ -68,8 +84,8 @@ class PageBrowserTest {
             assertEquals(3, browser.count("#trend canvas"));
             assertEquals(4, browser.count("#memory .row"));
             assertTrue(browser.count("#hops td.edge") >= 6);
-            assertTrue(browser.text("events").contains("all 9 steps are done"));
-            assertTrue(browser.text("events").contains("<b>full</b>")); // what files say is text, never markup
+            browser.awaitText("events", "all 9 steps are done");
+            browser.awaitText("events", "<b>full</b>"); // what files say is text, never markup
             browser.awaitText("ab", "are the same to the bit");
             browser.awaitText("whatif-schedule", "zb-h1");
             browser.element("whatif").submit();
@@ -88,9 +104,11 @@ class PageBrowserTest {
     @Test
     @Tag("long")
     void shouldNameTheStragglerOfARunUnderWay() throws Exception {
+        List<Gate> gates = List.of(new Gate(0, 0, 20, PACE));
         try (Browser browser = Browser.start();
-                Live live = new Live(directory.resolve("run"), settings("training.steps=150",
-                        "faults=[\"slow stage=2 at=B factor=4 times=0\"]"))) {
+                Live live = new Live(directory.resolve("run"), gates,
+                        settings(GatedEngineProvider.emulated(gates), "training.steps=80",
+                                "faults=[\"slow stage=2 at=B factor=4 times=0\"]"))) {
             browser.open(live.address());
             assertEquals("TRAINING", browser.text("health"));
             Object first = browser.script("return document.body.dataset.step");
@@ -105,16 +123,17 @@ class PageBrowserTest {
     @Test
     @Tag("long")
     void shouldShowAHangAndWhatFollows() throws Exception {
+        Gate beforeTheHang = new Gate(1, 0, 3, Duration.ofSeconds(1)); // ten times a wait are no longer than the hang timeout
+        List<Gate> gates = List.of(beforeTheHang, new Gate(1, 1, 1, PACE));
         try (Browser browser = Browser.start();
-                Live live = new Live(directory.resolve("run"), List.of("engine.kind=reference", "training.steps=1200",
-                        "parallel.pipeline=2", "model.layers=2", "model.hidden=16", "model.heads=2",
-                        "model.sequence-length=16",
-                        "training.global-batch-size=4", "recovery.hang-timeout=12s",
-                        "faults=[\"hang stage=1 step=30 microbatch=1 at=F\"]"))) {
+                Live live = new Live(directory.resolve("run"), gates, small(gates, "training.steps=180",
+                        "training.global-batch-size=4", "recovery.hang-timeout=20s",
+                        "faults=[\"hang stage=1 step=90 microbatch=1 at=F\"]"))) {
             browser.openWithout("*/memory", live.address());
             browser.awaitText("step-text", "Failed to fetch");
             browser.unblock();
             browser.awaitReady(); // what could not be had at first is asked for again
+            beforeTheHang.open();
             browser.awaitText("health", "STALLED");
             assertTrue(browser.text("sentences").contains("the run is stalled"), browser.text("sentences"));
             browser.awaitText("events", "recovery-begins");
@@ -125,20 +144,22 @@ class PageBrowserTest {
         }
     }
 
-    /** The rank that failed repeats fifteen actions of some tens of milliseconds before it has caught up. */
     @Test
     @Tag("long")
     void shouldShowARecoveryUnderWay() throws Exception {
+        Gate beforeItRepeats = new Gate(1, 1, 0, PATIENCE);
+        List<Gate> gates = List.of(beforeItRepeats, new Gate(1, 1, 1, PACE));
         try (Browser browser = Browser.start();
-                Live live = new Live(directory.resolve("run"), List.of("engine.kind=reference", "training.steps=8",
-                        "parallel.pipeline=2", "training.global-batch-size=16", "model.layers=4", "model.hidden=64",
-                        "training.validate-every=0",
+                Live live = new Live(directory.resolve("run"), gates, small(gates, "training.steps=60",
+                        "training.global-batch-size=16", "training.validate-every=0",
+                        "recovery.hang-timeout=" + PATIENCE.toSeconds() + "s",
                         "faults=[\"exception stage=1 step=4 microbatch=7 at=B\"]"))) {
             browser.open(live.address());
             browser.awaitText("health", "RECOVERING epoch 1");
             String why = browser.awaitText("sentences", "The run recovers, since ");
             assertTrue(why.contains("injected: exception stage=1 step=4 microbatch=7 at=B"), why);
             browser.awaitText("events", "recovery-begins");
+            beforeItRepeats.open();
             browser.awaitText("health", "TRAINING epoch 1");
             browser.awaitText("events", "rank 1 has caught up");
             browser.requireNoComplaint();
@@ -162,12 +183,14 @@ class PageBrowserTest {
         }
     }
 
-    /** A run under way in this JVM, with its page. */
+    /** A run under way in this JVM, with its page; it may end when this is closed. */
     private static final class Live implements AutoCloseable {
         private final int port = FreePorts.find(1).getFirst();
+        private final List<Gate> gates;
         private final CompletableFuture<Execution> training;
 
-        Live(Path run, List<String> settings) {
+        Live(Path run, List<Gate> gates, List<String> settings) {
+            this.gates = gates;
             List<String> all = new ArrayList<>(settings);
             all.add("observe.port=" + port);
             training = CompletableFuture.supplyAsync(() -> Execution.train(run, all));
@@ -192,6 +215,7 @@ class PageBrowserTest {
 
         @Override
         public void close() {
+            gates.forEach(Gate::open);
             training.join().requireDone();
         }
     }
