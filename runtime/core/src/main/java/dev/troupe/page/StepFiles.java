@@ -28,26 +28,30 @@ import java.util.stream.Stream;
 final class StepFiles {
     /** A file is at most of this size; a step of 20,000 actions takes some 5 MB. */
     private static final long MOST_BYTES = 64L << 20;
+    /** Some times the tick of a file system's clock: two files written within a tick leave a directory with one time. */
+    private static final long TICK_MILLIS = 20;
     private static final JsonMapper JSON = new JsonMapper();
 
     private final Path directory;
     private final NavigableMap<Long, StepHead> heads = new TreeMap<>();
     /** When the file of each was written: a run that is resumed does steps again. */
     private final Map<Long, FileTime> written = new HashMap<>();
+    /** When the directory changed before the last look; -1 where another change may have the same time. */
     private long changedMillis = -1;
 
     StepFiles(Path run) {
         this.directory = run.resolve(StepRecords.DIRECTORY);
     }
 
-    /** Looks which files there are; returns whether there are others than before. */
+    /** Looks which files there are; returns whether there may be others than before. */
     boolean look() {
+        long now = System.currentTimeMillis();
         try {
             long changed = Files.getLastModifiedTime(directory).toMillis();
             if (changed == changedMillis) {
                 return false;
             }
-            changedMillis = changed;
+            changedMillis = now - changed > TICK_MILLIS ? changed : -1;
         } catch (IOException _) {
             return false; // no step is done yet
         }
