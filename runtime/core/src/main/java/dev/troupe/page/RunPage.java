@@ -122,8 +122,7 @@ public final class RunPage {
     synchronized ObjectNode now() {
         look();
         if (present == null) {
-            boolean hasBegun = Files.exists(directory.resolve(RunDirectory.CONFIG));
-            present = state.now(!hasBegun || RunDirectory.isHeld(directory), System.currentTimeMillis());
+            present = state.now(!hasBegun() || RunDirectory.isHeld(directory), System.currentTimeMillis());
         }
         return present;
     }
@@ -299,7 +298,13 @@ public final class RunPage {
         Answer of(ObjectNode object);
     }
 
+    private boolean hasBegun() {
+        return Files.exists(directory.resolve(RunDirectory.CONFIG));
+    }
+
     private Answer fromFile(String name, Use use) {
+        // Asked first: a run that begins writes its configuration behind its other files, and may do so meanwhile.
+        boolean hasBegun = hasBegun();
         try {
             JsonNode object = JSON.readTree(directory.resolve(name).toFile());
             int schema = object.path("schema").asInt();
@@ -311,7 +316,7 @@ public final class RunPage {
         } catch (JsonProcessingException malformed) {
             return Answer.unreadable(directory.resolve(name) + " is no JSON: " + malformed.getOriginalMessage());
         } catch (IOException absent) {
-            return Files.exists(directory.resolve(RunDirectory.CONFIG))
+            return hasBegun
                     ? Answer.absent("the run in " + directory + " has no " + name + ": an older Troupe trained it")
                     : Answer.notYet("the run has not begun: there is no " + name + " in " + directory + " yet");
         }
