@@ -89,8 +89,9 @@ final class Browser implements AutoCloseable {
         return driver.findElement(By.id(id));
     }
 
+    /** The text of an element; empty where the document has none, as before the page is there. */
     String text(String id) {
-        return element(id).getText();
+        return driver.findElements(By.id(id)).stream().findFirst().map(WebElement::getText).orElse("");
     }
 
     int count(String selector) {
@@ -112,11 +113,12 @@ final class Browser implements AutoCloseable {
         return text(id);
     }
 
-    private static void await(BooleanSupplier condition, Supplier<String> what) {
+    private void await(BooleanSupplier condition, Supplier<String> what) {
         long begun = System.nanoTime();
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - begun < PATIENCE.toNanos(),
-                    () -> "expected within " + PATIENCE + ": " + what.get());
+                    () -> "expected within " + PATIENCE + ": " + what.get() + ", at " + driver.getCurrentUrl() + " in "
+                            + driver.getPageSource());
             LockSupport.parkNanos(50_000_000);
         }
     }
