@@ -22,7 +22,7 @@ public final class FaultyEngineProvider extends WrappingEngineProvider {
 
     static final String LOOSE = "the wire came loose";
 
-    /** When it broke, by the nanoseconds of the JVM's clock. */
+    /** How often it broke. */
     private static final AtomicInteger BROKEN = new AtomicInteger();
 
     /**
