@@ -7,9 +7,11 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A cable in front of a node's data port: it can break and stop, also amid what a caller sends, and flip a bit of it. */
@@ -21,8 +23,7 @@ public final class Relay implements AutoCloseable {
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final Semaphore moves = new Semaphore(1);
     private final AtomicLong carried = new AtomicLong();
-    /** Bytes that the node has sent since the last cut. */
-    private final AtomicLong answered = new AtomicLong();
+    private final AtomicInteger begun = new AtomicInteger();
     private volatile long cutAt = -1;
     private volatile long flipAt = -1;
     private volatile int flipBefore;
@@ -53,11 +54,10 @@ public final class Relay implements AutoCloseable {
 
     /** Breaks every connection. */
     public void cut() throws IOException {
-        for (Socket socket : sockets) {
+        for (Socket socket : List.copyOf(sockets)) { // and none that is made meanwhile
             socket.close();
             sockets.remove(socket);
         }
-        answered.set(0);
     }
 
     /** Breaks every connection once before a byte that callers send, counted from the first of all. */
@@ -65,9 +65,9 @@ public final class Relay implements AutoCloseable {
         cutAt = at;
     }
 
-    /** Whether the node has sent frames on a connection that was made since the last cut. */
-    public boolean isRenewed() {
-        return answered.get() > WireHello.BYTES;
+    /** The connections on which the node has sent frames behind its hello. */
+    public int begun() {
+        return begun.get();
     }
 
     /** Carries nothing of callers until {@link #go}. */
@@ -121,6 +121,7 @@ public final class Relay implements AutoCloseable {
 
     private void carry(Socket from, Socket to, boolean isOfCaller) {
         byte[] chunk = new byte[CHUNK];
+        long carriedHere = 0;
         try (from; to) {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
@@ -129,9 +130,10 @@ public final class Relay implements AutoCloseable {
                     moves.acquire();
                     moves.release();
                     inspect(chunk, length);
-                } else {
-                    answered.addAndGet(length);
+                } else if (carriedHere <= WireHello.BYTES && carriedHere + length > WireHello.BYTES) {
+                    begun.incrementAndGet();
                 }
+                carriedHere += length;
                 out.write(chunk, 0, length);
             }
         } catch (IOException | InterruptedException _) {
