@@ -113,7 +113,7 @@ class TroupeTest {
         assertThrows(InterruptedException.class,
                 () -> Troupe.train(SmallRun.spec(home.resolve("run")).steps(ENDLESS).build(),
                         TrainingData.ofText(SmallRun.TEXT), step -> {
-                            if (step.step() == 0) { // once: a later one would strike what comes behind this test
+                            if (step.step() == 0) { // a second interrupt could reach the clean-up after this test
                                 caller.interrupt();
                             }
                         }));

@@ -68,7 +68,7 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         StepTimes.Lengths lengths, RunListener listener,
         CompletableFuture<RunOutcome> outcome) {
     private static final int TICKS_PER_TIMEOUT = 20;
-    /** More than as often as a part of it counts, so that all of the time between two looks does. */
+    /** More than four: of the time between two looks a quarter of the hang timeout counts at most. */
     private static final int TICKS_PER_HANG = 5;
 
     /** Returns the time between two looks of the coordinator. */

@@ -222,6 +222,7 @@ public final class RunDirectory implements AutoCloseable {
 
     private static RunDirectory locked(Path path, Path real) throws IOException {
         Path file = path.resolve(LOCK);
+        // The file has to be there before its key is read.
         FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
         Optional<Object> key = keyOf(file);
         FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);

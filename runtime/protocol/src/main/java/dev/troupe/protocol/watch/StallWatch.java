@@ -15,9 +15,8 @@ import java.util.stream.Collectors;
  * moves no byte for far longer than any rank ever took for that. A rank that moves may be at one action as long as it
  * likes.
  *
- * <p>Only time in which somebody watches counts: between two looks at most a quarter of the timeout, and for a hang at most
- * a quarter of the hang timeout too. So a process that was stopped for an hour, or a coordinator that a slow disk held up,
- * goes on.
+ * <p>Only time in which somebody watches counts: between two looks at most a quarter of the timeout, or of the hang timeout
+ * where that is less. So a process that was stopped for an hour, or a coordinator that a slow disk held up, goes on.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
  */
@@ -47,7 +46,7 @@ public final class StallWatch {
     public record Standstill(RankStatus status, long nanos) {
     }
 
-    /** The action of a rank; its start is on the clock of hangs. */
+    /** The action of a rank, and its start. */
     private static final class Work {
         private long moves = -1;
         private long sinceNanos;
@@ -57,6 +56,7 @@ public final class StallWatch {
     private final int rankCount;
     private final long timeoutNanos;
     private final long hangNanos;
+    private final long mostOfLookNanos;
     private final Map<Integer, RankStatus> statuses = new TreeMap<>();
     private final Map<Integer, Long> answeredNanos = new TreeMap<>();
     private final Map<Integer, Work> works = new TreeMap<>();
@@ -65,8 +65,6 @@ public final class StallWatch {
     // These two, and answeredNanos, are on the clock of the time watched.
     private long watchedNanos;
     private long movedNanos;
-    /** The clock of hangs, and of longestNanos: a hang timeout may be shorter than the quarter of the other that counts. */
-    private long hangWatchedNanos;
 
     /**
      * @param hangNanos
@@ -79,6 +77,7 @@ public final class StallWatch {
         this.rankCount = rankCount;
         this.timeoutNanos = timeoutNanos;
         this.hangNanos = hangNanos;
+        this.mostOfLookNanos = (hangNanos > 0 ? Math.min(timeoutNanos, hangNanos) : timeoutNanos) / LOOKS_PER_TIMEOUT;
         this.lookedNanos = nowNanos;
         for (int rank = 0; rank < rankCount; rank++) {
             answeredNanos.put(rank, 0L);
@@ -104,9 +103,9 @@ public final class StallWatch {
             work.movedNanos = watchedNanos;
         }
         if (!status.isWorking() || work.moves != status.moves()) {
-            longestNanos = Math.max(longestNanos, work.moves < 0 ? 0 : hangWatchedNanos - work.sinceNanos);
+            longestNanos = Math.max(longestNanos, work.moves < 0 ? 0 : watchedNanos - work.sinceNanos);
             work.moves = status.moves();
-            work.sinceNanos = hangWatchedNanos;
+            work.sinceNanos = watchedNanos;
         }
     }
 
@@ -122,7 +121,7 @@ public final class StallWatch {
                             + seconds(watchedNanos - answeredNanos.get(silent.get())) + " seconds"));
         }
         for (RankStatus status : statuses.values()) {
-            long nanos = hangWatchedNanos - works.get(status.rank()).sinceNanos;
+            long nanos = watchedNanos - works.get(status.rank()).sinceNanos;
             if (hangNanos > 0 && status.isWorking() && nanos > Math.max(hangNanos, TIMES_THE_LONGEST * longestNanos)) {
                 return Optional.of(stalled(OptionalInt.of(status.rank()),
                         "rank " + status.rank() + " hangs: it has been " + status.situation() + " for "
@@ -144,9 +143,7 @@ public final class StallWatch {
     }
 
     private void look(long nowNanos) {
-        long nanos = Math.min(nowNanos - lookedNanos, timeoutNanos / LOOKS_PER_TIMEOUT); // rounded down
-        watchedNanos += nanos;
-        hangWatchedNanos += hangNanos > 0 ? Math.min(nanos, hangNanos / LOOKS_PER_TIMEOUT) : nanos; // rounded down
+        watchedNanos += Math.min(nowNanos - lookedNanos, mostOfLookNanos);
         lookedNanos = nowNanos;
     }
 

@@ -259,9 +259,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
     private void failOfAbsence(IntPredicate isAwaited) {
         List<Integer> absent = IntStream.range(0, size()).filter(other -> other != member() && isAwaited.test(other))
                 .boxed().toList();
-        fail(membership.describeAbsence(absent),
-                absent.isEmpty() ? OptionalInt.empty() : OptionalInt.of(absent.getFirst()),
-                null);
+        fail(membership.describeAbsence(absent), absent.stream().mapToInt(Integer::intValue).findFirst(), null);
     }
 
     /** Ends the group for the first reason given, and sends it to the others. */

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class Connections implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
-    /** The longest wait for a connection, and for each answer. */
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** The longest wait for a connection, for each answer, and for the other side's end. */
+    static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final long FIRST_PAUSE_NANOS = 20_000_000;
     private static final long LONGEST_PAUSE_NANOS = 500_000_000;
     /** Seconds without a byte after which the kernel asks whether the other machine is there, and between its questions. */

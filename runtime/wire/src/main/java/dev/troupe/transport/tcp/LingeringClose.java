@@ -7,15 +7,13 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The end of a connection whose last bytes the other side may not have yet. A socket that is closed answers further bytes,
- * and those that nobody has read, with a reset, and the kernel then discards what it had not sent. So the connection is
- * closed in one direction, and whole once the other side has closed it too.
+ * The end of a connection whose last bytes the other side may not have yet. If the socket were closed at once, the kernel
+ * would answer bytes that arrive later, or that nobody has read, with a reset, and discard the bytes that it has not sent.
+ * So the connection is closed for writing, and closed for reading once the other side has closed it too.
  *
  * <p>Thread rule: begun on any thread; a virtual thread of its own does the rest.
  */
 final class LingeringClose {
-    /** The longest wait for the other side: as long as for one of its answers. */
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
     private static final int DISCARDED_AT_ONCE = 16 << 10;
 
@@ -37,7 +35,7 @@ final class LingeringClose {
     }
 
     private static void awaitEnd(SocketChannel socket) throws IOException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + Connections.PATIENCE.toNanos();
         ByteBuffer discarded = ByteBuffer.allocate(DISCARDED_AT_ONCE);
         int length = 0;
         while (length >= 0 && System.nanoTime() - deadline < 0) {
