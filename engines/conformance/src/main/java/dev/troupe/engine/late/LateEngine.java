@@ -13,6 +13,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
 
@@ -127,7 +128,8 @@ public final class LateEngine implements InvocationHandler {
             for (Object arg : args) {
                 if (arg instanceof LateTensor tensor) {
                     if (tensor.isClosed()) {
-                        throw new IllegalStateException("%s: %s is used after it was closed".formatted(name, tensor));
+                        throw new IllegalStateException(
+                                String.format(Locale.ROOT, "%s: %s is used after it was closed", name, tensor));
                     }
                     tensors.add(tensor);
                 }
@@ -180,7 +182,7 @@ public final class LateEngine implements InvocationHandler {
                     engine.copyToHost(source.own(), byteOffset, target);
                     if (target.mismatch(first) >= 0) {
                         throw new IllegalStateException(
-                                "toHost: %s was written while it was copied".formatted(source));
+                                String.format(Locale.ROOT, "toHost: %s was written while it was copied", source));
                     }
                 }));
     }

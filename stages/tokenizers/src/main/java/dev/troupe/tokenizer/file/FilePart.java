@@ -10,6 +10,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
 
@@ -41,7 +42,7 @@ public record FilePart(Path file, String path, JsonNode node) {
             }
             return whole;
         } catch (JsonProcessingException malformed) {
-            throw new TokenizerException("%s is no JSON: line %d, column %d: %s".formatted(file,
+            throw new TokenizerException(String.format(Locale.ROOT, "%s is no JSON: line %d, column %d: %s", file,
                     malformed.getLocation().getLineNr(), malformed.getLocation().getColumnNr(),
                     malformed.getOriginalMessage()), malformed);
         } catch (NoSuchFileException absent) {
