@@ -1,6 +1,8 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.late.WrappedEngine;
+import dev.troupe.engine.late.WrappedEngine.Around;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
@@ -38,7 +40,7 @@ public final class CountingEngineProvider extends WrappingEngineProvider {
         AtomicLong peak = new AtomicLong();
         (Thread.currentThread().getName().startsWith("warm-up") ? WARM_UP_PEAKS : PEAKS).add(peak);
         return (method, arguments) -> {
-            Object result = invoke(engine, method, arguments);
+            Object result = WrappedEngine.call(engine, method, arguments);
             if (method.getName().equals("allocate")) {
                 peak.accumulateAndGet(engine.allocatedBytes(), Math::max);
             }

@@ -1,15 +1,13 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Fence;
-import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Memory;
-import dev.troupe.engine.Tensor;
-import dev.troupe.engine.forward.ForwardingEngine;
 import dev.troupe.engine.late.LateEngine;
+import dev.troupe.engine.late.WrappedEngine;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngineProvider;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Opens engines that compute late, as if on one device that all processes of the machine share. */
@@ -32,39 +30,21 @@ public final class DeviceEngineProvider extends TestEngineProvider {
             Optional<Memory.Shared> shares = late.share(1);
             if (shares.isPresent()) {
                 shares.get().close();
-                return new Telling(late);
+                return reporting(late);
             }
             late.close();
         }
     }
 
-    /** Tells once that it hands a tensor over, which it does while a standby is there. */
-    private static final class Telling extends ForwardingEngine {
-        private boolean hasTold;
-
-        Telling(Engine engine) {
-            super(engine);
-        }
-
-        @Override
-        public Optional<Fence> toShared(Tensor source, long byteOffset, long byteCount, Shared target,
-                long targetOffset) {
-            if (!hasTold) {
-                hasTold = true;
+    /** Reports once that it hands a tensor over, as soon as a standby has joined. */
+    private static Engine reporting(Engine late) {
+        AtomicBoolean hasReported = new AtomicBoolean();
+        return WrappedEngine.of((method, arguments) -> {
+            if (method.getName().equals("toShared") && hasReported.compareAndSet(false, true)) {
                 StandbyWait.await();
                 System.out.println(SHARES);
             }
-            return super.toShared(source, byteOffset, byteCount, target, targetOffset);
-        }
-
-        @Override
-        protected long begins(Kernel kernel) {
-            return 0;
-        }
-
-        @Override
-        protected void ends(Kernel kernel, long begun) {
-            // Nobody asks.
-        }
+            return WrappedEngine.call(late, method, arguments);
+        });
     }
 }

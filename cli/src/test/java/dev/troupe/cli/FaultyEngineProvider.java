@@ -1,6 +1,8 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.late.WrappedEngine;
+import dev.troupe.engine.late.WrappedEngine.Around;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -78,13 +80,13 @@ public final class FaultyEngineProvider extends WrappingEngineProvider {
                 if (mayNot.equals(thread + ":" + method.getName())) {
                     throw new IllegalStateException("dnnl_matmul_primitive_desc_create failed with status 3");
                 }
-                return invoke(engine, method, arguments);
+                return WrappedEngine.call(engine, method, arguments);
             };
         }
         Fault planned = fault;
         int number = OPENED.getAndIncrement() - 1;
         if (planned.again() ? number < planned.rank() : number != planned.rank()) {
-            return (method, arguments) -> invoke(engine, method, arguments);
+            return (method, arguments) -> WrappedEngine.call(engine, method, arguments);
         }
         AtomicInteger calls = new AtomicInteger();
         return (method, arguments) -> {
@@ -93,7 +95,7 @@ public final class FaultyEngineProvider extends WrappingEngineProvider {
                 throw new IllegalStateException(
                         planned.words().get(Math.min(times, planned.words().size()) - 1));
             }
-            return invoke(engine, method, arguments);
+            return WrappedEngine.call(engine, method, arguments);
         };
     }
 }

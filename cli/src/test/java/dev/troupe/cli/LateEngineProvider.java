@@ -2,8 +2,9 @@ package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
+import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.engine.check.KernelHook;
 import dev.troupe.engine.cpu.CpuEngineProvider;
-import dev.troupe.engine.forward.ForwardingEngine;
 import dev.troupe.engine.late.LateEngine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
@@ -37,31 +38,24 @@ public final class LateEngineProvider extends TestEngineProvider {
         napNanos = nap.toNanos();
     }
 
-    /** A device on which norms take their time. */
-    private static final class SlowNorms extends ForwardingEngine {
+    /** Norms take their time. */
+    private static final class SlowNorms implements KernelHook {
         private final long nanos = napNanos;
 
-        SlowNorms(Engine engine) {
-            super(engine);
-        }
-
         @Override
-        protected long begins(Kernel kernel) {
+        public long begins(Kernel kernel) {
             long end = System.nanoTime() + (kernel == Kernel.LAYER_NORM ? nanos : 0);
             for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
                 LockSupport.parkNanos(left);
             }
             return 0;
         }
-
-        @Override
-        protected void ends(Kernel kernel, long begun) {
-            // Nobody asks.
-        }
     }
 
     @Override
     public Engine create(EngineSettings settings) {
-        return LateEngine.over(new SlowNorms(other.create(settings)), SEED.getAndIncrement());
+        CheckedEngine slow = other.open(settings);
+        slow.observe(new SlowNorms());
+        return LateEngine.over(slow, SEED.getAndIncrement());
     }
 }

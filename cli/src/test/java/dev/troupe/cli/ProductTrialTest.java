@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.late.WrappedEngine;
+import dev.troupe.engine.late.WrappedEngine.Around;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngineProvider;
@@ -26,7 +28,7 @@ class ProductTrialTest {
         @Override
         Around around(Engine engine) {
             return (method, arguments) -> {
-                Object result = invoke(engine, method, arguments);
+                Object result = WrappedEngine.call(engine, method, arguments);
                 if (method.getName().equals("matmul")) {
                     Tensor product = (Tensor) arguments[4];
                     int elementBytes = product.dataType().elementBytes();

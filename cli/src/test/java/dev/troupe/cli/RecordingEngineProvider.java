@@ -1,6 +1,8 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.late.WrappedEngine;
+import dev.troupe.engine.late.WrappedEngine.Around;
 import dev.troupe.engine.Tensor;
 import java.util.Arrays;
 import java.util.Set;
@@ -45,7 +47,7 @@ public final class RecordingEngineProvider extends WrappingEngineProvider {
                 (thread.startsWith("warm-up") ? WARM_UP : RUN).add(method.getName() + Arrays.stream(arguments)
                         .map(RecordingEngineProvider::form).collect(Collectors.joining(", ", "(", ")")));
             }
-            return invoke(engine, method, arguments);
+            return WrappedEngine.call(engine, method, arguments);
         };
     }
 

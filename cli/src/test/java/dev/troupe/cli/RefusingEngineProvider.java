@@ -1,6 +1,8 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.late.WrappedEngine;
+import dev.troupe.engine.late.WrappedEngine.Around;
 
 /** The reference engine on a machine that cannot run one of its kernels. */
 public final class RefusingEngineProvider extends WrappingEngineProvider {
@@ -17,7 +19,7 @@ public final class RefusingEngineProvider extends WrappingEngineProvider {
             if (method.getName().equals("adamW")) {
                 throw new IllegalStateException("no unit for it");
             }
-            return invoke(engine, method, arguments);
+            return WrappedEngine.call(engine, method, arguments);
         };
     }
 }

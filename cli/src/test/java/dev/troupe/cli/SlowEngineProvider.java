@@ -1,6 +1,8 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.late.WrappedEngine;
+import dev.troupe.engine.late.WrappedEngine.Around;
 import dev.troupe.engine.Tensor;
 import java.time.Duration;
 import java.util.Arrays;
@@ -34,7 +36,7 @@ public final class SlowEngineProvider extends WrappingEngineProvider {
                     LockSupport.parkNanos(left);
                 }
             }
-            return invoke(engine, method, arguments);
+            return WrappedEngine.call(engine, method, arguments);
         };
     }
 }

@@ -1,6 +1,7 @@
 package dev.troupe.bench.profile;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Need;
@@ -64,7 +65,9 @@ public final class ProfilingEngineProvider implements EngineProvider {
 
     @Override
     public Engine create(EngineSettings settings) {
-        return new MeasuredEngine(inner().orElseThrow().create(settings), TIMES);
+        CheckedEngine measured = inner().orElseThrow().open(settings);
+        measured.observe(new MeasuringHook(TIMES));
+        return measured;
     }
 
     private static Optional<EngineProvider> inner() {

@@ -46,7 +46,7 @@ class FlipBitTest {
             case 0 -> new Flip("flip-bit at=F" + ofMicrobatch, "F" + perMicrobatch);
             case 1 -> new Flip("flip-bit at=I" + ofMicrobatch, "I" + perMicrobatch);
             case 2 -> new Flip("flip-bit at=W" + ofMicrobatch,
-                    "W" + place + " tensor " + product(stage, step == 0 && microbatch == 0, seed));
+                    "W" + place + " tensor " + gradient(stage, step == 0 && microbatch == 0, seed));
             case 3 -> new Flip("flip-norm-bit at=F" + ofMicrobatch, "F" + perMicrobatch);
             case 4 -> new Flip("flip-norm-bit at=I" + ofMicrobatch, "I" + perMicrobatch);
             case 5 -> new Flip("flip-bit at=send" + ofMicrobatch,
@@ -57,17 +57,21 @@ class FlipBitTest {
     }
 
     /**
-     * The tensor of the product that a seed draws: those of a stage's W, the head's first, then those of its two blocks from
-     * the last on. How many there are is known once a W of the stage has ended; before that it is the first.
+     * The gradient that a seed draws of those of a stage's W: the head's, those of its two blocks from the last on, and the
+     * embedding's. How many there are is known once a W of the stage has ended; before that it is the first.
      */
-    private static String product(int stage, boolean isFirst, int seed) {
-        List<String> products = new ArrayList<>(stage == STAGES - 1 ? List.of("wte.weight") : List.of());
+    private static String gradient(int stage, boolean isFirst, int seed) {
+        List<String> gradients = new ArrayList<>(stage == STAGES - 1 ? List.of("wte.weight") : List.of());
         for (int block = 2 * stage + 1; block >= 2 * stage; block--) {
             for (String tensor : List.of("mlp.c_proj", "mlp.c_fc", "attn.c_proj", "attn.c_attn")) {
-                products.add("h." + block + "." + tensor + ".weight");
+                gradients.add("h." + block + "." + tensor + ".weight");
+                gradients.add("h." + block + "." + tensor + ".bias");
             }
         }
-        return products.get(new SplittableRandom(seed).nextInt(isFirst ? 1 : products.size()));
+        if (stage == 0) {
+            gradients.add("wte.weight");
+        }
+        return gradients.get(new SplittableRandom(seed).nextInt(isFirst ? 1 : gradients.size()));
     }
 
     private Path train(String name, String... more) {

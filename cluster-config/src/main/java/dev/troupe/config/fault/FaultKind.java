@@ -52,9 +52,9 @@ public enum FaultKind implements Word {
     CORRUPT_CHECKPOINT("corrupt-checkpoint", Reach.CHECKPOINT),
     /** The snapshot of the step is missing when a restart asks for it. */
     LOSE_SNAPSHOT("lose-snapshot", Reach.SNAPSHOT),
-    /** A bit flips in a product, in a message before it leaves, or in a weight after its update. */
+    /** A bit flips in the result of a kernel other than a norm, in a message before it leaves, or in an updated weight. */
     FLIP_BIT("flip-bit", Reach.BITS),
-    /** A bit flips in the output of a norm, or in its gradient. */
+    /** A bit flips in the output of a norm, or in one of its gradients. */
     FLIP_NORM_BIT("flip-norm-bit", Reach.NORMS),
     /** The clock by which the node measures durations jumps {@code seconds} ahead. */
     CLOCK_JUMP("clock-jump", Reach.RANK, 3600),
@@ -87,7 +87,8 @@ public enum FaultKind implements Word {
         BITS(EnumSet.of(FaultPoint.FORWARD, FaultPoint.BACKWARD_INPUT, FaultPoint.BACKWARD_WEIGHT, FaultPoint.BACKWARD,
                 FaultPoint.SEND, FaultPoint.OPTIMIZER)),
         /** Numbers that the norms of a rank compute. */
-        NORMS(EnumSet.of(FaultPoint.FORWARD, FaultPoint.BACKWARD_INPUT, FaultPoint.BACKWARD)),
+        NORMS(EnumSet.of(FaultPoint.FORWARD, FaultPoint.BACKWARD_INPUT, FaultPoint.BACKWARD_WEIGHT,
+                FaultPoint.BACKWARD)),
         /** A part of a checkpoint. */
         CHECKPOINT(EnumSet.of(FaultPoint.CHECKPOINT)),
         /** A rank's snapshot. */

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Flips bits in what a rank computes and sends, where a fault says so. Which of the products of an action is struck, and
+ * Flips bits in what a rank computes and sends, where a fault says so. Which of the results of an action is struck, and
  * which number, follow from the fault's seed. Of the numbers near the drawn one the largest is taken, and of its bits the
  * second of its exponent, so that what is computed from it changes, and is not rounded away.
  *
@@ -60,7 +60,7 @@ public final class BitFlips {
         site = null;
     }
 
-    /** A kernel of the action under way has made a product, or the output of a norm, for which kinds are. */
+    /** A kernel of the current action has written a result that faults of this kind strike. */
     public void made(FaultKind kind, Engine engine, Tensor result) {
         if (site == null) {
             return;

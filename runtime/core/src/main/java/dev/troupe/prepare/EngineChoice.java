@@ -3,7 +3,7 @@ package dev.troupe.prepare;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.data.TokenCache;
 import dev.troupe.engine.DataType;
-import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.DevicePick;
 import dev.troupe.engine.provider.EngineProvider;
@@ -173,12 +173,12 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
     }
 
     /** Opens an engine that is of no rank. */
-    public Engine open() {
+    public CheckedEngine open() {
         return provider.open(settings);
     }
 
     /** Opens the engine of a rank. A rank that came from another machine takes the turn of its number. */
-    public Engine open(int rank) {
+    public CheckedEngine open(int rank) {
         int place = ranksOfMachine.indexOf(rank);
         return provider
                 .open(settings.withDevice(new DevicePick(settings.device().ordinal(), place < 0 ? rank : place)));

@@ -1,5 +1,8 @@
 package dev.troupe.pulse;
 
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.check.KernelHook;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
@@ -10,7 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <p>Thread rule: any thread.
  */
-public final class Pulse {
+public final class Pulse implements KernelHook {
     private final LongAdder beats = new LongAdder();
     private final LongAccumulator longestNanos = new LongAccumulator(Math::max, 0);
     private final AtomicInteger inCollectives = new AtomicInteger();
@@ -35,13 +38,14 @@ public final class Pulse {
         return longestNanos.get();
     }
 
-    /** A kernel begins; the result must be passed to {@link #kernelEnds}. */
-    long kernelBegins() {
+    @Override
+    public long begins(Kernel kernel) {
         return System.nanoTime();
     }
 
-    void kernelEnds(long begunNanos) {
-        longestNanos.accumulate(System.nanoTime() - begunNanos);
+    @Override
+    public void ended(Kernel kernel, long begun, Tensor result) {
+        longestNanos.accumulate(System.nanoTime() - begun);
         beat();
     }
 

@@ -4,7 +4,7 @@ import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.group.RankGroups;
 import dev.troupe.batch.Batches;
 import dev.troupe.batch.ValidationBatches;
-import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.observe.GradientDump;
@@ -55,7 +55,7 @@ import java.util.function.Supplier;
  * @param warmsUp
  *            whether a node without ranks warms up the kernels of ranks that it may take over
  */
-public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, IntFunction<Engine> engines,
+public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, IntFunction<CheckedEngine> engines,
         Supplier<WorkClock> clocks, WeightSource weights, boolean resumes, long firstStep,
         Optional<Snapshots> snapshots, CopyRoutes copies, Batches batches,
         Optional<ValidationBatches> validation, CheckpointStore checkpoints,

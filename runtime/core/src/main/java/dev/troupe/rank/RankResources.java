@@ -8,6 +8,7 @@ import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.WorkClock;
@@ -20,11 +21,10 @@ import dev.troupe.protocol.rank.RankMachine;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.stage.Stage;
 import dev.troupe.fault.BitFlips;
-import dev.troupe.fault.FlippingEngine;
+import dev.troupe.fault.FlippingHook;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.pulse.Pulse;
-import dev.troupe.pulse.WatchedEngine;
 import dev.troupe.pulse.WatchedGroup;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Edge;
@@ -90,9 +90,9 @@ public final class RankResources {
         this.node = node;
         this.plan = node.plan();
         this.flips = node.faults().bitsOf(rank);
-        this.engine = new WatchedEngine(flips.areAsked()
-                ? new FlippingEngine(node.engines().apply(rank), flips)
-                : node.engines().apply(rank), pulse);
+        CheckedEngine opened = node.engines().apply(rank);
+        opened.observe(flips.areAsked() ? new FlippingHook(pulse, opened, flips) : pulse);
+        this.engine = opened;
         this.clock = node.clocks().get();
         this.tensorGroup = join(GroupKind.TENSOR);
         this.dataGroup = join(GroupKind.DATA);

@@ -7,13 +7,13 @@ import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.stage.Stage;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.pulse.Pulse;
-import dev.troupe.pulse.WatchedEngine;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
@@ -73,8 +73,9 @@ public final class KernelWarmUp {
     }
 
     /** Runs them all; what an engine throws is thrown, and all memory is given back. */
-    public void run(Supplier<Engine> engines) {
-        try (Engine engine = new WatchedEngine(engines.get(), pulse)) {
+    public void run(Supplier<CheckedEngine> engines) {
+        try (CheckedEngine engine = engines.get()) {
+            engine.observe(pulse);
             Set<List<Object>> forms = new HashSet<>();
             for (int stage : plan.stagesOf(rank)) {
                 if (forms.add(form(stage))) {

@@ -3,7 +3,7 @@ package dev.troupe.actor;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.protocol.node.NodeEvent;
@@ -50,7 +50,7 @@ class HangingStageTest extends NodeTests {
     }
 
     /** An engine whose first embedding of all hangs, whoever interrupts it. */
-    private static Engine hangingOnce(CountDownLatch hanging, CountDownLatch mayGoOn) {
+    private static CheckedEngine hangingOnce(CountDownLatch hanging, CountDownLatch mayGoOn) {
         return SmallRun.with("embedding", () -> {
             if (hanging.getCount() > 0) {
                 hanging.countDown();

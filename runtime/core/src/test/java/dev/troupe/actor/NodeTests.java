@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.typesafe.config.ConfigFactory;
 import dev.troupe.group.NodeGroups;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
@@ -83,7 +83,7 @@ abstract class NodeTests {
     }
 
     /** Spawns a node with two ranks and waits until both have their weights; each announces itself before that. */
-    List<ActorRef<ScheduleActor.Command>> host(Supplier<Engine> open, WeightSource weights) {
+    List<ActorRef<ScheduleActor.Command>> host(Supplier<CheckedEngine> open, WeightSource weights) {
         spawn(open, weights);
         return awaitReady();
     }
@@ -107,7 +107,7 @@ abstract class NodeTests {
         return List.copyOf(hosted.values());
     }
 
-    void spawn(Supplier<Engine> open, WeightSource weights) {
+    void spawn(Supplier<CheckedEngine> open, WeightSource weights) {
         TrainingPlan plan = TrainingPlan.of(SmallRun.MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), RANKS, false, Zero.NONE, 1, 1, 2);
         Transport transport = new HandOver();

@@ -7,6 +7,8 @@ import dev.troupe.data.Corpus;
 import dev.troupe.batch.Order;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.engine.late.WrappedEngine;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.fault.FaultInjector;
@@ -20,8 +22,6 @@ import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.trace.Pauses;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -40,15 +40,15 @@ public final class SmallRun implements AutoCloseable {
 
     /** What the ranks of a node share; without ranks, it warms up. */
     public NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
-            Supplier<Engine> open, WeightSource weights, Path home) {
+            Supplier<CheckedEngine> open, WeightSource weights, Path home) {
         return context(plan, transport, groups, snapshots, open, WorkClock.NONE, weights, home);
     }
 
     /** The same with a clock that hears of the works. */
     public NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
-            Supplier<Engine> open, WorkClock clock, WeightSource weights, Path home) {
+            Supplier<CheckedEngine> open, WorkClock clock, WeightSource weights, Path home) {
         return new NodeContext(plan, transport, groups, _ -> {
-            Engine engine = open.get();
+            CheckedEngine engine = open.get();
             engines.add(engine);
             return engine;
         }, () -> clock, weights, false, 0, snapshots, new CopyRoutes(),
@@ -67,12 +67,12 @@ public final class SmallRun implements AutoCloseable {
         return engines.stream().mapToLong(Engine::allocatedBytes).sum();
     }
 
-    public static Engine reference() {
+    public static CheckedEngine reference() {
         return new ReferenceEngine(DataType.FLOAT32);
     }
 
     /** The reference engine, but something happens whenever this method is called. */
-    public static Engine with(String kernel, Runnable before) {
+    public static CheckedEngine with(String kernel, Runnable before) {
         return watched((name, _) -> {
             if (name.equals(kernel)) {
                 before.run();
@@ -81,17 +81,12 @@ public final class SmallRun implements AutoCloseable {
     }
 
     /** The reference engine, but somebody hears of each call before it. */
-    static Engine watched(BiConsumer<String, Object[]> before) {
+    static CheckedEngine watched(BiConsumer<String, Object[]> before) {
         Engine engine = reference();
-        return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[]{Engine.class},
-                (_, method, arguments) -> {
-                    before.accept(method.getName(), arguments);
-                    try {
-                        return method.invoke(engine, arguments);
-                    } catch (InvocationTargetException failure) {
-                        throw failure.getCause();
-                    }
-                });
+        return new CheckedEngine(WrappedEngine.of((method, arguments) -> {
+            before.accept(method.getName(), arguments);
+            return WrappedEngine.call(engine, method, arguments);
+        }));
     }
 
     @Override

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.actor.SmallRun;
 import dev.troupe.group.RankGroups;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.optimizer.Optimizer;
@@ -163,7 +163,7 @@ class WarmUpTest {
                 Schedules.named(schedule), ranks, sharesSequence, zero, virtualStages, 1, 2);
     }
 
-    private NodeContext node(TrainingPlan plan, Supplier<Engine> open) {
+    private NodeContext node(TrainingPlan plan, Supplier<CheckedEngine> open) {
         return node(plan, open, WorkClock.NONE);
     }
 
@@ -181,7 +181,7 @@ class WarmUpTest {
         };
     }
 
-    private NodeContext node(TrainingPlan plan, Supplier<Engine> open, WorkClock clock) {
+    private NodeContext node(TrainingPlan plan, Supplier<CheckedEngine> open, WorkClock clock) {
         WeightSource weights = (name, _, _, _) -> {
             throw new AssertionError("the weights of the run were read: " + name);
         };

@@ -9,8 +9,9 @@ import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.forward.ForwardingEngine;
+import dev.troupe.engine.check.KernelHook;
 import dev.troupe.engine.late.LateEngine;
+import dev.troupe.engine.late.WrappedEngine;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
@@ -71,22 +72,18 @@ class RankTraceTest {
         assertEquals(3, times.epoch());
     }
 
-    /** An engine that notes when it computes. */
-    private static final class Witness extends ForwardingEngine {
+    /** Notes when an engine computes. */
+    private static final class Witness implements KernelHook {
         private final List<Long> instants = new ArrayList<>();
 
-        Witness(Engine engine) {
-            super(engine);
-        }
-
         @Override
-        protected long begins(Kernel kernel) {
+        public long begins(Kernel kernel) {
             instants.add(System.nanoTime());
             return 0;
         }
 
         @Override
-        protected void ends(Kernel kernel, long begun) {
+        public void ended(Kernel kernel, long begun, Tensor result) {
             instants.add(System.nanoTime());
         }
     }
@@ -95,8 +92,10 @@ class RankTraceTest {
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
     void shouldHaveTheTimesOfADeviceThatComputesLate(long seed) {
-        Witness device = new Witness(new ReferenceEngine(DataType.FLOAT32));
-        Engine engine = LateEngine.over(device, seed);
+        Witness device = new Witness();
+        ReferenceEngine observed = new ReferenceEngine(DataType.FLOAT32);
+        observed.observe(device);
+        Engine engine = LateEngine.over(observed, seed);
         RankTrace late = new RankTrace(1, 3, PLAN.rows().get(1), new Pauses(), engine);
         Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(3));
         Map<Action, Long> computed = new HashMap<>();
@@ -126,27 +125,21 @@ class RankTraceTest {
     }
 
     /** A device that reaches what was marked when it is told to. */
-    private static final class ToldDevice extends ForwardingEngine implements Instants {
+    private static final class ToldDevice implements Instants {
         private final Set<Integer> marked = new HashSet<>();
         private final Map<Integer, Long> reached = new HashMap<>();
 
-        ToldDevice() {
-            super(new ReferenceEngine(DataType.FLOAT32));
+        Engine engine() {
+            return WrappedEngine.of((method, arguments) -> switch (method.getName()) {
+                case "computesLate" -> true;
+                case "instants" -> this;
+                default -> WrappedEngine.call(ENGINE, method, arguments);
+            });
         }
 
         void reach() {
             marked.forEach(number -> reached.put(number, System.nanoTime()));
             marked.clear();
-        }
-
-        @Override
-        public boolean computesLate() {
-            return true;
-        }
-
-        @Override
-        public Instants instants(int count) {
-            return this;
         }
 
         @Override
@@ -163,16 +156,6 @@ class RankTraceTest {
         public void await(int number) {
             reach();
         }
-
-        @Override
-        protected long begins(Kernel kernel) {
-            return 0;
-        }
-
-        @Override
-        protected void ends(Kernel kernel, long begun) {
-            // Nobody asks.
-        }
     }
 
     private static void takeAMillisecond() {
@@ -186,7 +169,7 @@ class RankTraceTest {
     @Test
     void shouldCountWhatTheDeviceWasIdleFor() {
         ToldDevice device = new ToldDevice();
-        RankTrace late = new RankTrace(1, 3, PLAN.rows().get(1), new Pauses(), device);
+        RankTrace late = new RankTrace(1, 3, PLAN.rows().get(1), new Pauses(), device.engine());
         late.stepBegins(1);
         late.begins(FORWARD);
         device.reach(); // it has nothing to do

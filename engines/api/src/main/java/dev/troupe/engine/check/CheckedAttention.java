@@ -29,7 +29,9 @@ abstract class CheckedAttention extends CheckedMemory {
         CheckedTensor in = check.matrix("qkv", qkv, out.size(0), 3 * out.size(1));
         check.apart("state", kept, in, out);
         check.apart("y", out, in);
+        long begun = hook.begins(Kernel.CAUSAL_ATTENTION);
         engine.causalAttention(in.own(), sequenceLength, heads, dropout, kept.own(), out.own());
+        hook.ended(Kernel.CAUSAL_ATTENTION, begun, out);
     }
 
     @Override
@@ -43,8 +45,10 @@ abstract class CheckedAttention extends CheckedMemory {
         CheckedTensor dIn = check.like("dQkv", dQkv, in);
         check.apart("dQkv", dIn, dOut, in);
         check.apart("dQkv", dIn, out, kept);
+        long begun = hook.begins(Kernel.CAUSAL_ATTENTION_BACKWARD);
         engine.causalAttentionBackward(dOut.own(), in.own(), out.own(), kept.own(), sequenceLength, heads, dropout,
                 dIn.own());
+        hook.ended(Kernel.CAUSAL_ATTENTION_BACKWARD, begun, dIn);
     }
 
     @Override
@@ -59,8 +63,10 @@ abstract class CheckedAttention extends CheckedMemory {
         CheckedTensor begins = starts(check, Kernel.GROUPED_ATTENTION, starts, out, sequenceLength);
         check.apart("state", kept, q, k, v);
         check.apart("y", out, q, k, v);
+        long begun = hook.begins(Kernel.GROUPED_ATTENTION);
         engine.groupedAttention(q.own(), k.own(), v.own(), ownOrNull(begins), sequenceLength, heads, keyValueHeads,
                 dropout, kept.own(), out.own());
+        hook.ended(Kernel.GROUPED_ATTENTION, begun, out);
     }
 
     @Override
@@ -86,8 +92,10 @@ abstract class CheckedAttention extends CheckedMemory {
         check.apart("dValues", dV, dOut, out, kept);
         check.apart("dQueries", dQ, dK, dV);
         check.apart("dKeys", dK, dV);
+        long begun = hook.begins(Kernel.GROUPED_ATTENTION_BACKWARD);
         engine.groupedAttentionBackward(dOut.own(), q.own(), k.own(), v.own(), ownOrNull(begins), out.own(),
                 kept.own(), sequenceLength, heads, keyValueHeads, dropout, dQ.own(), dK.own(), dV.own());
+        hook.ended(Kernel.GROUPED_ATTENTION_BACKWARD, begun, dQ);
     }
 
     @Override
@@ -100,7 +108,9 @@ abstract class CheckedAttention extends CheckedMemory {
         CheckedTensor k = check.cachedKeys("keys", keys, length, out, heads, keyValueHeads);
         CheckedTensor v = check.like("values", values, k);
         check.apart("y", out, q, k, v);
+        long begun = hook.begins(Kernel.CACHED_ATTENTION);
         engine.cachedAttention(q.own(), k.own(), v.own(), length, heads, keyValueHeads, out.own());
+        hook.ended(Kernel.CACHED_ATTENTION, begun, out);
     }
 
     @Override
@@ -114,7 +124,9 @@ abstract class CheckedAttention extends CheckedMemory {
         CheckedTensor begins = starts(check, Kernel.ROTARY, starts, in, sequenceLength);
         CheckedTensor out = check.like("y", y, in);
         check.apart("y", out, cos, sin);
+        long begun = hook.begins(Kernel.ROTARY);
         engine.rotary(in.own(), ownOrNull(begins), sequenceLength, cos.own(), sin.own(), back, out.own());
+        hook.ended(Kernel.ROTARY, begun, out);
     }
 
     /** Where documents begin, or null. */

@@ -13,7 +13,7 @@ import dev.troupe.engine.Tensor;
  *
  * <p>Thread rule: that of {@link Engine}; tensors may also be allocated and closed on any thread.
  */
-public class CheckedEngine extends CheckedNorms {
+public class CheckedEngine extends CheckedTokens {
     /** A checked engine over another, which this one alone calls from now on, and closes. */
     public CheckedEngine(Engine engine) {
         super(engine);
@@ -21,7 +21,10 @@ public class CheckedEngine extends CheckedNorms {
 
     @Override
     public final void fill(Tensor tensor, double value) {
-        engine.fill(of(Kernel.FILL).floats("tensor", tensor).own(), value);
+        CheckedTensor own = of(Kernel.FILL).floats("tensor", tensor);
+        long begun = hook.begins(Kernel.FILL);
+        engine.fill(own.own(), value);
+        hook.ended(Kernel.FILL, begun, own);
     }
 
     @Override
@@ -30,14 +33,19 @@ public class CheckedEngine extends CheckedNorms {
         CheckedTensor from = check.any("source", source);
         CheckedTensor to = check.like("target", target, from);
         to.noteIds(from);
+        long begun = hook.begins(Kernel.COPY);
         engine.copy(from.own(), to.own());
+        hook.ended(Kernel.COPY, begun, to);
     }
 
     @Override
     public final void cast(Tensor source, Tensor target) {
         Operands check = of(Kernel.CAST);
         CheckedTensor from = check.either("source", source);
-        engine.cast(from.own(), check.ofShape("target", target, from).own());
+        CheckedTensor to = check.ofShape("target", target, from);
+        long begun = hook.begins(Kernel.CAST);
+        engine.cast(from.own(), to.own());
+        hook.ended(Kernel.CAST, begun, to);
     }
 
     @Override
@@ -45,26 +53,38 @@ public class CheckedEngine extends CheckedNorms {
         Operands check = of(Kernel.ADD);
         CheckedTensor a = check.either("left", left);
         CheckedTensor b = check.like("right", right, a);
-        engine.add(a.own(), b.own(), check.like("sum", sum, a).own());
+        CheckedTensor out = check.like("sum", sum, a);
+        long begun = hook.begins(Kernel.ADD);
+        engine.add(a.own(), b.own(), out.own());
+        hook.ended(Kernel.ADD, begun, out);
     }
 
     @Override
     public final void scale(Tensor tensor, double factor) {
-        engine.scale(of(Kernel.SCALE).floats("tensor", tensor).own(), factor);
+        CheckedTensor own = of(Kernel.SCALE).floats("tensor", tensor);
+        long begun = hook.begins(Kernel.SCALE);
+        engine.scale(own.own(), factor);
+        hook.ended(Kernel.SCALE, begun, own);
     }
 
     @Override
     public final void sum(Tensor tensor, Tensor sums, int index) {
         Operands check = of(Kernel.SUM);
         CheckedTensor own = check.floats("tensor", tensor);
-        engine.sum(own.own(), check.sums(sums, index, own).own(), index);
+        CheckedTensor out = check.sums(sums, index, own);
+        long begun = hook.begins(Kernel.SUM);
+        engine.sum(own.own(), out.own(), index);
+        hook.ended(Kernel.SUM, begun, out);
     }
 
     @Override
     public final void squaredSum(Tensor tensor, Tensor sums, int index) {
         Operands check = of(Kernel.SQUARED_SUM);
         CheckedTensor own = check.floats("tensor", tensor);
-        engine.squaredSum(own.own(), check.sums(sums, index, own).own(), index);
+        CheckedTensor out = check.sums(sums, index, own);
+        long begun = hook.begins(Kernel.SQUARED_SUM);
+        engine.squaredSum(own.own(), out.own(), index);
+        hook.ended(Kernel.SQUARED_SUM, begun, out);
     }
 
     @Override
@@ -80,7 +100,10 @@ public class CheckedEngine extends CheckedNorms {
         CheckedTensor out = check.product(product, accumulate, a.size(transposeLeft ? 1 : 0),
                 b.size(transposeRight ? 0 : 1));
         check.apart("product", out, a, b);
+        long begun = hook.begins(Kernel.MATMUL);
         engine.matmul(a.own(), transposeLeft, b.own(), transposeRight, out.own(), accumulate);
+        hook.multiplied(Kernel.MATMUL, out, k);
+        hook.ended(Kernel.MATMUL, begun, out);
     }
 
     @Override
@@ -92,7 +115,10 @@ public class CheckedEngine extends CheckedNorms {
         CheckedTensor b = check.vector("bias", bias, outputs);
         CheckedTensor out = check.matrix("y", y, in.size(0), outputs);
         check.apart("y", out, in, w, b);
+        long begun = hook.begins(Kernel.LINEAR);
         engine.linear(in.own(), w.own(), transposeWeight, b.own(), out.own());
+        hook.multiplied(Kernel.LINEAR, out, in.size(1));
+        hook.ended(Kernel.LINEAR, begun, out);
     }
 
     @Override
@@ -106,14 +132,20 @@ public class CheckedEngine extends CheckedNorms {
         check.apart("preActivation", pre, in, w, b);
         check.apart("y", out, in, w, b);
         check.apart("y", out, pre);
+        long begun = hook.begins(Kernel.LINEAR_GELU);
         engine.linearGelu(in.own(), w.own(), b.own(), pre.own(), out.own());
+        hook.multiplied(Kernel.LINEAR_GELU, out, in.size(1));
+        hook.ended(Kernel.LINEAR_GELU, begun, out);
     }
 
     @Override
     public final void gelu(Tensor preActivation, Tensor y) {
         Operands check = of(Kernel.GELU);
         CheckedTensor pre = check.matrix("preActivation", preActivation);
-        engine.gelu(pre.own(), check.like("y", y, pre).own());
+        CheckedTensor out = check.like("y", y, pre);
+        long begun = hook.begins(Kernel.GELU);
+        engine.gelu(pre.own(), out.own());
+        hook.ended(Kernel.GELU, begun, out);
     }
 
     @Override
@@ -123,7 +155,9 @@ public class CheckedEngine extends CheckedNorms {
         CheckedTensor dOut = check.like("dy", dy, pre);
         CheckedTensor dIn = check.like("dx", dx, pre);
         check.apart("dx", dIn, pre);
+        long begun = hook.begins(Kernel.GELU_BACKWARD);
         engine.geluBackward(pre.own(), dOut.own(), dIn.own());
+        hook.ended(Kernel.GELU_BACKWARD, begun, dIn);
     }
 
     @Override
@@ -133,7 +167,9 @@ public class CheckedEngine extends CheckedNorms {
         CheckedTensor factor = check.like("up", up, in);
         CheckedTensor out = check.like("y", y, in);
         check.apart("y", out, in, factor);
+        long begun = hook.begins(Kernel.SWI_GLU);
         engine.swiGlu(in.own(), factor.own(), out.own());
+        hook.ended(Kernel.SWI_GLU, begun, out);
     }
 
     @Override
@@ -146,121 +182,29 @@ public class CheckedEngine extends CheckedNorms {
         CheckedTensor dFactor = check.like("dUp", dUp, in);
         check.apart("dGate", dIn, factor, dOut, dFactor);
         check.apart("dUp", dFactor, in);
+        long begun = hook.begins(Kernel.SWI_GLU_BACKWARD);
         engine.swiGluBackward(in.own(), factor.own(), dOut.own(), dIn.own(), dFactor.own());
+        hook.ended(Kernel.SWI_GLU_BACKWARD, begun, dIn);
     }
 
     @Override
     public final void biasBackward(Tensor dy, Tensor dBias) {
         Operands check = of(Kernel.BIAS_BACKWARD);
         CheckedTensor dOut = check.matrix("dy", dy);
-        engine.biasBackward(dOut.own(), check.vector("dBias", dBias, dOut.size(1)).own());
-    }
-
-    @Override
-    public final void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
-        Operands check = of(Kernel.EMBEDDING);
-        CheckedTensor out = check.matrix("y", y);
-        check.sequences(out, sequenceLength);
-        CheckedTensor rows = check.ids("tokens", tokens, out.size(0));
-        CheckedTensor table = check.table("tokenTable", tokenTable, 1, out.size(1));
-        check.apart("y", out, table);
-        CheckedTensor positions = positionTable == null
-                ? null
-                : check.table("positionTable", positionTable, sequenceLength, out.size(1));
-        if (positions != null) {
-            check.apart("y", out, positions);
-        }
-        ids.requireBelow(table.size(0), Kernel.EMBEDDING, "tokens", rows);
-        engine.embedding(rows.own(), table.own(), positions == null ? null : positions.own(), sequenceLength,
-                out.own());
-    }
-
-    @Override
-    public final void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
-            Tensor dPositionTable) {
-        Operands check = of(Kernel.EMBEDDING_BACKWARD);
-        CheckedTensor dOut = check.matrix("dy", dy);
-        check.sequences(dOut, sequenceLength);
-        CheckedTensor rows = check.ids("tokens", tokens, dOut.size(0));
-        CheckedTensor table = check.table("dTokenTable", dTokenTable, 1, dOut.size(1));
-        check.apart("dTokenTable", table, dOut);
-        CheckedTensor positions = dPositionTable == null
-                ? null
-                : check.table("dPositionTable", dPositionTable, sequenceLength, dOut.size(1));
-        if (positions != null) {
-            check.apart("dPositionTable", positions, dOut, table);
-        }
-        ids.requireBelow(table.size(0), Kernel.EMBEDDING_BACKWARD, "tokens", rows);
-        engine.embeddingBackward(rows.own(), dOut.own(), sequenceLength, table.own(),
-                positions == null ? null : positions.own());
+        CheckedTensor dB = check.vector("dBias", dBias, dOut.size(1));
+        long begun = hook.begins(Kernel.BIAS_BACKWARD);
+        engine.biasBackward(dOut.own(), dB.own());
+        hook.ended(Kernel.BIAS_BACKWARD, begun, dB);
     }
 
     @Override
     public final void dropout(Tensor x, Dropout dropout, Tensor y) {
         Operands check = of(Kernel.DROPOUT);
         CheckedTensor in = check.matrix("x", x);
-        engine.dropout(in.own(), dropout, check.like("y", y, in).own());
-    }
-
-    @Override
-    public final void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
-        checkLosses(Kernel.CROSS_ENTROPY, logits, targets, rowLoss, rowLogSumExp);
-        engine.crossEntropy(own(logits).own(), own(targets).own(), own(rowLoss).own(), own(rowLogSumExp).own());
-    }
-
-    @Override
-    public final void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale,
-            Tensor dLogits) {
-        Operands check = of(Kernel.CROSS_ENTROPY_BACKWARD);
-        CheckedTensor in = check.matrix("logits", logits);
-        CheckedTensor rows = check.ids("targets", targets, in.size(0));
-        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp, in.size(0));
-        CheckedTensor dIn = check.like("dLogits", dLogits, in);
-        check.apart("dLogits", dIn, logSum);
-        ids.requireTargets(in.size(1), Kernel.CROSS_ENTROPY_BACKWARD, "targets", rows);
-        engine.crossEntropyBackward(in.own(), rows.own(), logSum.own(), scale, dIn.own());
-    }
-
-    @Override
-    public final void crossEntropyBoth(Tensor logits, Tensor targets, double scale, Tensor rowLoss,
-            Tensor rowLogSumExp) {
-        checkLosses(Kernel.CROSS_ENTROPY_BOTH, logits, targets, rowLoss, rowLogSumExp);
-        engine.crossEntropyBoth(own(logits).own(), own(targets).own(), scale, own(rowLoss).own(),
-                own(rowLogSumExp).own());
-    }
-
-    private void checkLosses(Kernel kernel, Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
-        Operands check = of(kernel);
-        CheckedTensor in = check.matrix("logits", logits);
-        CheckedTensor rows = check.ids("targets", targets, in.size(0));
-        CheckedTensor loss = check.vector("rowLoss", rowLoss, in.size(0));
-        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp, in.size(0));
-        check.apart("rowLoss", loss, in, logSum);
-        check.apart("rowLogSumExp", logSum, in);
-        ids.requireTargets(in.size(1), kernel, "targets", rows);
-    }
-
-    @Override
-    public final void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums) {
-        Operands check = of(Kernel.SHARD_SUM);
-        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp);
-        CheckedTensor most = check.like("highest", highest, logSum);
-        CheckedTensor out = check.like("sums", sums, logSum);
-        check.apart("sums", out, logSum, most);
-        engine.shardSum(logSum.own(), most.own(), out.own());
-    }
-
-    @Override
-    public final void joinShards(Tensor targets, Tensor highest, Tensor sums, Tensor rowLoss, Tensor rowLogSumExp) {
-        Operands check = of(Kernel.JOIN_SHARDS);
-        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp);
-        CheckedTensor rows = check.ids("targets", targets, logSum.size(0));
-        CheckedTensor most = check.like("highest", highest, logSum);
-        CheckedTensor added = check.like("sums", sums, logSum);
-        CheckedTensor loss = check.like("rowLoss", rowLoss, logSum);
-        check.apart("rowLoss", loss, most, added, logSum);
-        check.apart("rowLogSumExp", logSum, most, added);
-        engine.joinShards(rows.own(), most.own(), added.own(), loss.own(), logSum.own());
+        CheckedTensor out = check.like("y", y, in);
+        long begun = hook.begins(Kernel.DROPOUT);
+        engine.dropout(in.own(), dropout, out.own());
+        hook.ended(Kernel.DROPOUT, begun, out);
     }
 
     @Override
@@ -275,7 +219,9 @@ public class CheckedEngine extends CheckedNorms {
         check.apart("firstMoment", first, g, second);
         check.apart("secondMoment", second, g);
         CheckedTensor rounded = operands(check, operands, w, g, first, second);
+        long begun = hook.begins(Kernel.ADAM_W);
         engine.adamW(w.own(), g.own(), first.own(), second.own(), update, rounded == null ? null : rounded.own());
+        hook.ended(Kernel.ADAM_W, begun, w);
     }
 
     @Override
@@ -286,7 +232,9 @@ public class CheckedEngine extends CheckedNorms {
         CheckedTensor g = check.like("gradients", gradients, w);
         check.apart("weights", w, g);
         CheckedTensor rounded = operands(check, operands, w, g);
+        long begun = hook.begins(Kernel.SGD);
         engine.sgd(w.own(), g.own(), learningRate, weightDecay, gradientScale, rounded == null ? null : rounded.own());
+        hook.ended(Kernel.SGD, begun, w);
     }
 
     @Override
@@ -298,7 +246,9 @@ public class CheckedEngine extends CheckedNorms {
         check.apart("weights", w, g, v);
         check.apart("velocity", v, g);
         CheckedTensor rounded = operands(check, operands, w, g, v);
+        long begun = hook.begins(Kernel.SGD_MOMENTUM);
         engine.sgdMomentum(w.own(), g.own(), v.own(), update, rounded == null ? null : rounded.own());
+        hook.ended(Kernel.SGD_MOMENTUM, begun, w);
     }
 
     /** What an update leaves to products; null where that is nothing. */

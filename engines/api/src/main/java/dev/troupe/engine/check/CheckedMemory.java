@@ -27,12 +27,22 @@ abstract class CheckedMemory implements Engine {
     private final Operands ofFromShared = new Operands(this, "fromShared");
     private final Operands ofReduce = new Operands(this, "reduce");
     private final Operands ofHostMemory = new Operands(this, "hostMemory");
+    /** Set before the first call that takes time. */
+    KernelHook hook = KernelHook.NONE;
     private volatile boolean isClosed;
 
     CheckedMemory(Engine engine) {
         this.engine = engine;
         this.operands = Arrays.stream(Kernel.values()).map(kernel -> new Operands(this, kernel.method()))
                 .toArray(Operands[]::new);
+    }
+
+    /**
+     * Has an observer see every call that takes time from now on. Called at most once, before a second thread has the
+     * engine.
+     */
+    public final void observe(KernelHook observer) {
+        hook = observer;
     }
 
     /** The checks of one kernel. */
@@ -71,7 +81,10 @@ abstract class CheckedMemory implements Engine {
                     "allocate: a tensor of %s %s is asked of a closed engine", dataType, shape));
         }
         TooManyElementsException.check(shape);
-        return new CheckedTensor(this, engine.allocate(dataType, shape));
+        long begun = hook.begins(Kernel.ALLOCATE);
+        CheckedTensor result = new CheckedTensor(this, engine.allocate(dataType, shape));
+        hook.ended(Kernel.ALLOCATE, begun, result);
+        return result;
     }
 
     @Override
@@ -103,22 +116,29 @@ abstract class CheckedMemory implements Engine {
 
     @Override
     public final void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
-        engine.copyToHost(of(Kernel.COPY_TO_HOST).bytes("source", source, byteOffset, target.byteSize()).own(),
-                byteOffset, target);
+        CheckedTensor own = of(Kernel.COPY_TO_HOST).bytes("source", source, byteOffset, target.byteSize());
+        long begun = hook.begins(Kernel.COPY_TO_HOST);
+        engine.copyToHost(own.own(), byteOffset, target);
+        hook.ended(Kernel.COPY_TO_HOST, begun, own);
     }
 
     @Override
     public final void digest(Tensor tensor, Tensor digests, int index) {
         Operands check = of(Kernel.DIGEST);
         CheckedTensor own = check.any("tensor", tensor);
-        engine.digest(own.own(), check.digests(digests, index, own).own(), index);
+        CheckedTensor out = check.digests(digests, index, own);
+        long begun = hook.begins(Kernel.DIGEST);
+        engine.digest(own.own(), out.own(), index);
+        hook.ended(Kernel.DIGEST, begun, out);
     }
 
     @Override
     public final void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
         CheckedTensor own = of(Kernel.COPY_FROM_HOST).bytes("target", target, byteOffset, source.byteSize());
         own.noteIds(source, byteOffset);
+        long begun = hook.begins(Kernel.COPY_FROM_HOST);
         engine.copyFromHost(source, own.own(), byteOffset);
+        hook.ended(Kernel.COPY_FROM_HOST, begun, own);
     }
 
     @Override
@@ -138,15 +158,21 @@ abstract class CheckedMemory implements Engine {
 
     @Override
     public final Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
-        return engine.toHost(ofToHost.bytes("source", source, byteOffset, target.byteSize()).own(), byteOffset, target,
-                after);
+        CheckedTensor own = ofToHost.bytes("source", source, byteOffset, target.byteSize());
+        long begun = hook.begins(Kernel.COPY_TO_HOST);
+        Fence result = engine.toHost(own.own(), byteOffset, target, after);
+        hook.ended(Kernel.COPY_TO_HOST, begun, own);
+        return result;
     }
 
     @Override
     public final Fence fromHost(MemorySegment source, Tensor target, long byteOffset, Fence after) {
         CheckedTensor own = ofFromHost.bytes("target", target, byteOffset, source.byteSize());
         own.noteIds(source, byteOffset);
-        return engine.fromHost(source, own.own(), byteOffset, after);
+        long begun = hook.begins(Kernel.COPY_FROM_HOST);
+        Fence result = engine.fromHost(source, own.own(), byteOffset, after);
+        hook.ended(Kernel.COPY_FROM_HOST, begun, own);
+        return result;
     }
 
     /** Empty of ids, as {@link #hostMemory} is. */

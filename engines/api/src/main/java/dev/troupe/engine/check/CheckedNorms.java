@@ -30,8 +30,10 @@ abstract class CheckedNorms extends CheckedAttention {
             check.apart("x", in, added, g, b);
             check.apart("y", out, added);
         }
+        long begun = hook.begins(Kernel.LAYER_NORM);
         engine.layerNorm(added == null ? null : added.own(), in.own(), g.own(), b.own(), epsilon, out.own(),
                 centre.own(), r.own());
+        hook.ended(Kernel.LAYER_NORM, begun, out);
     }
 
     @Override
@@ -46,24 +48,30 @@ abstract class CheckedNorms extends CheckedAttention {
         check.apart("dGamma", dG, own(gamma));
         check.apart("dBeta", dB, own(x), own(dy), own(dx));
         check.apart("dBeta", dB, own(gamma));
+        long begun = hook.begins(Kernel.LAYER_NORM_BACKWARD);
         engine.layerNormBackward(own(dy).own(), own(x).own(), own(gamma).own(), own(mean).own(),
                 own(reciprocalDeviation).own(), own(dx).own(), accumulate, dG.own(), dB.own());
+        hook.ended(Kernel.LAYER_NORM_BACKWARD, begun, dx);
     }
 
     @Override
     public final void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean,
             Tensor reciprocalDeviation, Tensor dx, boolean accumulate) {
         checkInput(of(Kernel.LAYER_NORM_BACKWARD_INPUT), dy, x, gamma, mean, reciprocalDeviation, dx, accumulate);
+        long begun = hook.begins(Kernel.LAYER_NORM_BACKWARD_INPUT);
         engine.layerNormBackwardInput(own(dy).own(), own(x).own(), own(gamma).own(), own(mean).own(),
                 own(reciprocalDeviation).own(), own(dx).own(), accumulate);
+        hook.ended(Kernel.LAYER_NORM_BACKWARD_INPUT, begun, dx);
     }
 
     @Override
     public final void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation,
             Tensor dGamma, Tensor dBeta) {
         checkWeight(of(Kernel.LAYER_NORM_BACKWARD_WEIGHT), dy, x, mean, reciprocalDeviation, dGamma, dBeta);
+        long begun = hook.begins(Kernel.LAYER_NORM_BACKWARD_WEIGHT);
         engine.layerNormBackwardWeight(own(dy).own(), own(x).own(), own(mean).own(), own(reciprocalDeviation).own(),
                 own(dGamma).own(), own(dBeta).own());
+        hook.ended(Kernel.LAYER_NORM_BACKWARD_WEIGHT, begun, dGamma);
     }
 
     private static void checkInput(Operands check, Tensor dy, Tensor x, Tensor gamma, Tensor mean,
@@ -109,7 +117,9 @@ abstract class CheckedNorms extends CheckedAttention {
             check.apart("y", out, passing);
             check.apart("reciprocalRoot", r, passing);
         }
+        long begun = hook.begins(Kernel.RMS_NORM);
         engine.rmsNorm(passing == null ? null : passing.own(), in.own(), g.own(), epsilon, out.own(), r.own());
+        hook.ended(Kernel.RMS_NORM, begun, out);
     }
 
     @Override
@@ -120,16 +130,20 @@ abstract class CheckedNorms extends CheckedAttention {
         CheckedTensor dG = check.like("dGamma", dGamma, own(gamma));
         check.apart("dGamma", dG, own(x), own(dy), own(dx));
         check.apart("dGamma", dG, own(gamma), own(reciprocalRoot));
+        long begun = hook.begins(Kernel.RMS_NORM_BACKWARD);
         engine.rmsNormBackward(own(dy).own(), own(x).own(), own(gamma).own(), own(reciprocalRoot).own(),
                 own(dx).own(), accumulate, dG.own());
+        hook.ended(Kernel.RMS_NORM_BACKWARD, begun, dx);
     }
 
     @Override
     public final void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
             boolean accumulate) {
         checkInput(of(Kernel.RMS_NORM_BACKWARD_INPUT), dy, x, gamma, reciprocalRoot, dx, accumulate);
+        long begun = hook.begins(Kernel.RMS_NORM_BACKWARD_INPUT);
         engine.rmsNormBackwardInput(own(dy).own(), own(x).own(), own(gamma).own(), own(reciprocalRoot).own(),
                 own(dx).own(), accumulate);
+        hook.ended(Kernel.RMS_NORM_BACKWARD_INPUT, begun, dx);
     }
 
     @Override
@@ -140,7 +154,9 @@ abstract class CheckedNorms extends CheckedAttention {
         CheckedTensor dG = check.gammaOfNeighbours("dGamma", dGamma, in);
         CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, dG));
         check.apart("dGamma", dG, in, dOut, r);
+        long begun = hook.begins(Kernel.RMS_NORM_BACKWARD_WEIGHT);
         engine.rmsNormBackwardWeight(dOut.own(), in.own(), r.own(), dG.own());
+        hook.ended(Kernel.RMS_NORM_BACKWARD_WEIGHT, begun, dG);
     }
 
     private static void checkInput(Operands check, Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,

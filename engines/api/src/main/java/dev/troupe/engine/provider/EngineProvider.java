@@ -73,7 +73,7 @@ public interface EngineProvider {
      * @throws IllegalStateException
      *             with the sentence of {@link #obstacle} where there is one
      */
-    default Engine open(EngineSettings settings) {
+    default CheckedEngine open(EngineSettings settings) {
         obstacle(settings).ifPresent(sentence -> {
             throw new IllegalStateException(sentence);
         });

@@ -6,10 +6,8 @@ import dev.troupe.engine.Fence;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -32,7 +30,7 @@ import java.util.Random;
  *
  * <p>Thread rule: that of {@link Engine}.
  */
-public final class LateEngine implements InvocationHandler {
+public final class LateEngine implements WrappedEngine.Around {
     private static final int CHUNK_BYTES = 1 << 16;
 
     private final Engine engine;
@@ -54,12 +52,11 @@ public final class LateEngine implements InvocationHandler {
      *            does the work, and holds values; closed with the late one, which alone calls it from now on
      */
     public static Engine over(Engine engine, long seed) {
-        return (Engine) Proxy.newProxyInstance(LateEngine.class.getClassLoader(), new Class<?>[]{Engine.class},
-                new LateEngine(engine, new Random(seed)));
+        return WrappedEngine.of(new LateEngine(engine, new Random(seed)));
     }
 
     @Override
-    public Object invoke(Object proxy, Method method, Object[] given) throws Throwable {
+    public Object call(Method method, Object[] given) throws Throwable {
         Object[] args = given == null ? new Object[0] : given;
         return switch (method.getName()) {
             case "computesLate" -> true;
@@ -76,7 +73,7 @@ public final class LateEngine implements InvocationHandler {
             case "copyToHost" -> {
                 requireOpen("copyToHost", args);
                 work.finish();
-                yield call(method, args);
+                yield handOn(method, args);
             }
             case "copyFromHost" -> copyFromHost((MemorySegment) args[0], (LateTensor) args[1], (long) args[2]);
             case "toHost" -> toHost((LateTensor) args[0], (long) args[1], (MemorySegment) args[2], (Fence) args[3]);
@@ -90,23 +87,23 @@ public final class LateEngine implements InvocationHandler {
                     (long) args[4]);
             case "allocatedBytes" -> {
                 work.finish();
-                yield call(method, args);
+                yield handOn(method, args);
             }
             case "close" -> {
                 work.clear();
-                yield call(method, args);
+                yield handOn(method, args);
             }
-            default -> method.getReturnType() == void.class ? kernel(method, args) : call(method, args);
+            default -> method.getReturnType() == void.class ? kernel(method, args) : handOn(method, args);
         };
     }
 
     private Object kernel(Method method, Object[] args) {
-        work.ask(new LateWork.Job(method.getName(), requireOpen(method.getName(), args), () -> call(method, args)));
+        work.ask(new LateWork.Job(method.getName(), requireOpen(method.getName(), args), () -> handOn(method, args)));
         return null;
     }
 
     /** Calls the other engine with its own tensors. */
-    private Object call(Method method, Object[] args) {
+    private Object handOn(Method method, Object[] args) {
         Object[] own = Arrays.stream(args).map(arg -> arg instanceof LateTensor tensor ? tensor.own() : arg).toArray();
         synchronized (work) {
             try {
@@ -156,7 +153,7 @@ public final class LateEngine implements InvocationHandler {
 
     private Tensor range(Method method, Object[] args, long first, Shape shape) {
         LateTensor whole = requireOpen(method.getName(), args).getFirst();
-        return new LateTensor(whole, first, shape, (Tensor) call(method, args));
+        return new LateTensor(whole, first, shape, (Tensor) handOn(method, args));
     }
 
     private Optional<MemorySegment> hostMemory(LateTensor tensor) {

@@ -1,5 +1,5 @@
 /**
- * An engine that does what it is asked late, as a device does: the proof of callers.
+ * Engines for the tests of callers: one that does what it is asked late, as a device does, and wrappers of other engines.
  *
  * <p>Imports the JDK and {@code dev.troupe.engine}.
  */

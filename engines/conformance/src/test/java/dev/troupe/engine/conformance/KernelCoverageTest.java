@@ -1,6 +1,7 @@
 package dev.troupe.engine.conformance;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
@@ -8,15 +9,21 @@ import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Memory;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.engine.check.KernelHook;
 import dev.troupe.engine.structural.Cost;
 import dev.troupe.engine.structural.StructuralEngine;
+import java.lang.foreign.Arena;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -64,6 +71,64 @@ class KernelCoverageTest {
                 assertEquals(isProduct, costs.found.get(method) instanceof Cost.Product, kernelCase.toString());
             }
         });
+    }
+
+    /** An observer sees each call once, with a tensor that the call wrote. */
+    @Test
+    void shouldReportEveryCallToTheObserver() {
+        Map<String, KernelCase> cases = new HashMap<>();
+        EngineConformance.cases(true).forEach(kernelCase -> cases.put(kernelCase.method(), kernelCase));
+        Calls calls = new Calls();
+        try (CheckedEngine engine = new CheckedEngine(new Costs())) {
+            engine.observe(calls);
+            cases.forEach((method, kernelCase) -> {
+                try (Trial trial = new Trial(engine, kernelCase)) {
+                    calls.clear();
+                    trial.run();
+                    assertEquals(List.of(method), calls.ended.stream().map(Kernel::method).toList());
+                    Tensor result = calls.results.getFirst();
+                    assertTrue(IntStream.range(0, kernelCase.operands().size())
+                            .anyMatch(operand -> trial.tensor(operand) == result), kernelCase.toString());
+                }
+            });
+            try (Tensor numbers = engine.allocate(DataType.FLOAT32, Shape.of(8));
+                    Tensor sums = engine.allocate(DataType.FLOAT64, Shape.of(1));
+                    Tensor digests = engine.allocate(DataType.INT32, Shape.of(1, 2));
+                    Arena arena = Arena.ofConfined()) {
+                calls.clear();
+                engine.sum(numbers, sums, 0);
+                engine.squaredSum(numbers, sums, 0);
+                engine.digest(numbers, digests, 0);
+                engine.copyToHost(numbers, 0, arena.allocate(numbers.byteCount(), Long.BYTES));
+                engine.copyFromHost(arena.allocate(numbers.byteCount(), Long.BYTES), numbers, 0);
+                engine.allocate(DataType.FLOAT32, Shape.of(1)).close();
+                assertEquals(List.of(Kernel.SUM, Kernel.SQUARED_SUM, Kernel.DIGEST, Kernel.COPY_TO_HOST,
+                        Kernel.COPY_FROM_HOST, Kernel.ALLOCATE), calls.ended);
+            }
+        }
+    }
+
+    /** The calls that have ended, in their order, and what they wrote. */
+    private static final class Calls implements KernelHook {
+        private final List<Kernel> ended = new ArrayList<>();
+        private final List<Tensor> results = new ArrayList<>();
+
+        void clear() {
+            ended.clear();
+            results.clear();
+        }
+
+        @Override
+        public long begins(Kernel kernel) {
+            return kernel.ordinal() + 1L;
+        }
+
+        @Override
+        public void ended(Kernel kernel, long begun, Tensor result) {
+            assertEquals(kernel.ordinal() + 1L, begun);
+            ended.add(kernel);
+            results.add(result);
+        }
     }
 
     private static Set<String> union(Set<String> some, Set<String> others) {

@@ -14,7 +14,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.ptx.InterpretedDevice;
-import dev.troupe.engine.forward.ForwardingEngine;
+import dev.troupe.engine.late.WrappedEngine;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.DataShare;
@@ -60,25 +60,10 @@ class GroupsOnDeviceTest {
     private static final Duration DEADLINE = Duration.ofSeconds(60);
 
     /** An engine whose tensors no other engine reaches, so that groups go by way of the host. */
-    private static final class Alone extends ForwardingEngine {
-        Alone(Engine engine) {
-            super(engine);
-        }
-
-        @Override
-        public boolean reaches(List<Tensor> tensors) {
-            return false;
-        }
-
-        @Override
-        protected long begins(Kernel kernel) {
-            return 0;
-        }
-
-        @Override
-        protected void ends(Kernel kernel, long begun) {
-            // Nobody asks.
-        }
+    private static Engine alone(Engine engine) {
+        return WrappedEngine.of((method, arguments) -> method.getName().equals("reaches")
+                ? (Object) false
+                : WrappedEngine.call(engine, method, arguments));
     }
 
     /** What the ranks of a grid train together. */
@@ -151,7 +136,7 @@ class GroupsOnDeviceTest {
             // Where one rank fails it leaves its groups, so that no other waits for it.
             try (CollectiveGroup shards = tensorGroups.get(rank / tensor).join(rank % tensor, 0);
                     CollectiveGroup replicas = dataGroups.get(rank % tensor).join(rank / tensor, 0);
-                    Engine engine = onDevice ? own : new Alone(own);
+                    Engine engine = onDevice ? own : alone(own);
                     ExecutorService aside = Executors.newSingleThreadExecutor()) {
                 TensorShare share = tensor == 1
                         ? TensorShare.ALL
