@@ -47,6 +47,8 @@ public record BenchmarkModel(String name, int layers, int hidden, int heads, int
                 "model.sequence-length=" + sequenceLength, "model.vocabulary-size=" + vocabularySize,
                 "training.microbatch-size=" + microbatchSize,
                 "training.global-batch-size=" + microbatches * microbatchSize, "training.validate-every=0",
+                // As the peers train: losses are compared with theirs.
+                "training.learning-rate.peak=1e-3", "training.learning-rate.warmup-steps=0",
                 "data.validation-fraction=0");
     }
 

@@ -37,6 +37,28 @@ class MixedPrecisionTest {
         assertFalse(Arrays.equals(single, losses), "nothing was rounded");
     }
 
+    /** As the processor at hand multiplies; {@link NarrowMachineTest} holds it to AVX2. */
+    @Test
+    void shouldBeginTheDefaultRunNearFloat32AndWithoutAJump() {
+        double[][] losses = new double[2][];
+        for (int i = 0; i < 2; i++) {
+            String precision = List.of("float32", "bfloat16").get(i);
+            Path run = directory.resolve("default-" + precision);
+            Execution.train(run, defaultRun(12, precision)).requireDone();
+            losses[i] = RunFiles.metrics(run, "loss");
+            for (int step = 1; step < 12; step++) {
+                assertTrue(losses[i][step] < losses[i][step - 1], precision + " rises at step " + step);
+            }
+        }
+        assertRelative(losses[0], losses[1], OF_FLOAT32);
+        assertFalse(Arrays.equals(losses[0], losses[1]), "nothing was rounded");
+    }
+
+    /** The first steps of the run that has no configuration. */
+    static List<String> defaultRun(int steps, String precision) {
+        return List.of("training.steps=" + steps, "training.precision=" + precision, "engine.kind=cpu");
+    }
+
     @Test
     void shouldGiveTheSameBitsAgainOnMoreThreadsAndUnderAnotherSplit() {
         Path one = train("one", "cpu", "engine.threads=1");

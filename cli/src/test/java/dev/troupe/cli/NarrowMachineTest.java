@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class NarrowMachineTest {
     /** The change of a loss by the rounding of every activation. */
     private static final double OF_FLOAT32 = 1e-2;
-    private static final String STEPS = "training.steps=6";
+    private static final int STEPS = 12;
 
     @TempDir
     private Path directory;
@@ -35,7 +35,7 @@ class NarrowMachineTest {
         held("AVX2", Calls.class);
         double[] single = RunFiles.metrics(directory.resolve("float32"), "loss");
         double[] mixed = RunFiles.metrics(directory.resolve("bfloat16"), "loss");
-        assertEquals(6, single.length);
+        assertEquals(STEPS, single.length);
         for (int i = 0; i < single.length; i++) {
             assertEquals(single[i], mixed[i], OF_FLOAT32 * single[i], "step " + i);
         }
@@ -57,14 +57,13 @@ class NarrowMachineTest {
                 + " less than AVX2"), auto);
     }
 
-    /** Both precisions, and what the doctor says. */
+    /** The default run in both precisions, and what the doctor says. */
     static final class Calls {
         public static void main(String[] arguments) {
             Path directory = Path.of(arguments[0]);
-            Golden golden = Golden.named(Golden.TIED);
             for (String precision : List.of("float32", "bfloat16")) {
-                Execution.train(directory.resolve(precision),
-                        golden.settings("engine.kind=cpu", STEPS, "training.precision=" + precision)).requireDone();
+                Execution.train(directory.resolve(precision), MixedPrecisionTest.defaultRun(STEPS, precision))
+                        .requireDone();
             }
             write(directory.resolve("doctor.txt"), Execution.of(List.of("doctor")).requireDone());
         }

@@ -1,6 +1,7 @@
 package dev.troupe.config;
 
 import dev.troupe.config.spec.LearningRateSpec;
+import java.util.stream.IntStream;
 
 /** Reads the section {@code training.learning-rate}. */
 final class LearningRateReader {
@@ -25,9 +26,9 @@ final class LearningRateReader {
         LearningRateSpec.Schedule schedule = values.word(SCHEDULE, LearningRateSpec.Schedule.class, "");
         double peak = values.decimal(PEAK, Range.NOT_NEGATIVE);
         double minimum = values.decimal(MINIMUM, Range.NOT_NEGATIVE);
-        int warmupSteps = values.integer(WARMUP, 0, MAX);
         int givenStableSteps = values.integer(STABLE, 0, MAX);
         int givenDecaySteps = values.integer(DECAY, 0, MAX);
+        int warmupSteps = warmupSteps(values, givenStableSteps, givenDecaySteps);
         int decaySteps = givenDecaySteps == 0 ? steps : givenDecaySteps;
         int stableSteps = givenStableSteps == 0
                 ? Math.max(warmupSteps, (int) (decaySteps * 9L / 10))
@@ -55,5 +56,19 @@ final class LearningRateReader {
             }
         }
         return new LearningRateSpec(schedule, peak, minimum, warmupSteps, stableSteps, decaySteps);
+    }
+
+    /**
+     * Returns the steps of the warm-up. The default belongs to the default peak, so a peak that is given has none unless
+     * one is given too; and the default gives way to the end of a stable part or of a decay.
+     */
+    private static int warmupSteps(Values values, int stableSteps, int decaySteps) {
+        int steps = values.integer(WARMUP, 0, MAX);
+        if (values.isGiven(WARMUP)) {
+            return steps;
+        }
+        return values.isGiven(PEAK)
+                ? 0
+                : IntStream.of(stableSteps, decaySteps).filter(end -> end > 0).reduce(steps, Math::min);
     }
 }

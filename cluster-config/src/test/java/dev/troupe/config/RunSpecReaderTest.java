@@ -92,7 +92,7 @@ class RunSpecReaderTest {
                         LoraSpec.NONE,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1,
                                 0, false, false),
-                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 270, 300)),
+                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 10, 270, 300)),
                 new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
                 new EngineSpec("auto", 0, OptionalInt.empty(), "auto",
                         new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), List.of(Duration.ZERO), 0)),
@@ -243,6 +243,40 @@ class RunSpecReaderTest {
                 "training.learning-rate.schedule=cosine", "training.learning-rate.warmup-steps=20"));
         assertEquals(5, run.training().learningRate().decaySteps());
         assertEquals(20, run.training().learningRate().warmupSteps());
+    }
+
+    @Test
+    void shouldWarmUpToTheDefaultPeakAlone() {
+        assertEquals(10, warmupSteps());
+        assertEquals(10, warmupSteps("training.steps=3"));
+        assertEquals(10, warmupSteps("training.learning-rate.schedule=cosine"));
+        assertEquals(0, warmupSteps("training.learning-rate.peak=1e-3"));
+        assertEquals(7, warmupSteps("training.learning-rate.peak=1e-3", "training.learning-rate.warmup-steps=7"));
+        assertEquals(0, warmupSteps("training.learning-rate.warmup-steps=0"));
+    }
+
+    @Test
+    void shouldShortenAWarmUpThatNobodyAskedForToADecay() {
+        assertEquals(5, warmupSteps("training.learning-rate.schedule=cosine", "training.learning-rate.decay-steps=5"));
+        assertEquals(4, warmupSteps("training.learning-rate.schedule=wsd", "training.learning-rate.stable-steps=4",
+                "training.learning-rate.decay-steps=8"));
+    }
+
+    /** A run's own configuration names every key, so that it goes on with the warm-up that it began with. */
+    @Test
+    void shouldKeepTheWarmUpOfARunThatNamesIts() throws IOException {
+        for (String setting : List.of("training.learning-rate.warmup-steps=0", "training.learning-rate.peak=2e-3",
+                "training.steps=300")) {
+            RunSpec begun = RunSpecReader.read(Optional.empty(), List.of(setting));
+            RunSpec resumed = RunSpecReader.read(Optional.of(write(begun.toHocon())),
+                    List.of("training.steps=400", "training.learning-rate.peak=5e-4"));
+            assertEquals(begun.training().learningRate().warmupSteps(),
+                    resumed.training().learningRate().warmupSteps(), setting);
+        }
+    }
+
+    private static int warmupSteps(String... settings) {
+        return RunSpecReader.read(Optional.empty(), List.of(settings)).training().learningRate().warmupSteps();
     }
 
     @Test
