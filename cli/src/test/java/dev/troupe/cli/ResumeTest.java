@@ -2,6 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.output.MetricsLog;
@@ -156,6 +157,26 @@ class ResumeTest {
         RunFiles.assertSameBits(whole, cut);
     }
 
+    @Test
+    void shouldGoOnWithoutALineOfMetricsThatIsDamaged() throws IOException {
+        Golden golden = Golden.named(Golden.TIED);
+        Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=2"));
+        Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 3));
+        for (String name : List.of("metrics.jsonl", "events.jsonl")) {
+            byte[] bytes = Files.readAllBytes(cut.resolve(name));
+            bytes[10] ^= (byte) 0x80;
+            Files.write(cut.resolve(name), bytes);
+        }
+        String output = Execution.resume(cut, "-s", STEPS + golden.steps()).requireDone().output();
+        for (String name : List.of("metrics.jsonl", "events.jsonl")) {
+            assertTrue(output.contains(cut.resolve(name) + " is damaged: line 1 cannot be read and is in " + name
+                    + ".damaged now; the run continues without it"), output);
+        }
+        List<String> results = RunFiles.results(whole);
+        assertEquals(results.subList(1, results.size()), RunFiles.results(cut));
+        assertArrayEquals(RunFiles.exportedBytes(whole), RunFiles.exportedBytes(cut));
+    }
+
     private static List<String> names(Path folder) throws IOException {
         try (Stream<Path> entries = Files.list(folder)) {
             return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
@@ -168,7 +189,10 @@ class ResumeTest {
         Path run = train("run", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 2));
         List<String> results = RunFiles.results(run);
         byte[] weights = RunFiles.exportedBytes(run);
-        Execution.resume(run).requireDone();
+        String output = Execution.resume(run).requireDone().output();
+        assertTrue(output.contains("All 2 steps are done; the model is written again."), output);
+        assertTrue(output.contains(" is done after 2 steps; -s training.steps=N goes on."), output);
+        assertFalse(output.contains("NaN") || output.contains("The loss"), output);
         assertEquals(results, RunFiles.results(run));
         assertArrayEquals(weights, RunFiles.exportedBytes(run));
     }

@@ -111,8 +111,16 @@ public final class RunSummary {
                         EncryptionRate.measure() / 1e9);
     }
 
+    /** Whether a run resumes behind its last step, so that there is only its model to write. */
+    static boolean isDone(PreparedRun run) {
+        return run.resumes() && run.stepsDone() >= run.spec().training().steps();
+    }
+
     /** Returns where a resumed run continues, with the steps that were done before and are done again. */
     private static String goingOn(PreparedRun run) {
+        if (isDone(run)) {
+            return "All " + run.stepsDone() + " steps are done; the model is written again.";
+        }
         long last = run.request().continuesInPlace()
                 ? MetricsLog.lastStep(run.request().output().resolve(MetricsLog.FILE)).orElse(-1)
                 : -1;

@@ -35,6 +35,9 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
     private final int vocabularySize;
     private final Batches batches;
     private final boolean showsEpochs;
+    private final String name;
+    /** Whether the run has resumed where it has no step left to do. */
+    private final boolean wasDone;
 
     private TrainingReport(PreparedRun run, PrintStream output,
             Function<Consumer<String>, RunJournal> journal) {
@@ -42,6 +45,8 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
         this.vocabularySize = run.model().size(Axis.VOCABULARY);
         this.batches = run.batches();
         this.showsEpochs = run.spec().data().order() == DataSpec.Order.EPOCHS;
+        this.name = run.spec().name();
+        this.wasDone = RunSummary.isDone(run);
         this.progress = new ProgressLine(output, isTerminal(), run.spec().training().steps(), System::nanoTime);
         this.errors = System.err;
         this.journal = journal.apply(this::say);
@@ -183,7 +188,10 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
 
     void printEnd(RunOutcome outcome) {
         output.println();
-        if (!Double.isNaN(journal.firstLoss())) {
+        if (wasDone) {
+            output.printf(Locale.ROOT, "%s is done after %d steps; -s training.steps=N goes on.%n", name,
+                    outcome.stepsDone());
+        } else if (!Double.isNaN(journal.firstLoss()) && !Double.isNaN(journal.lastLoss())) {
             output.printf(Locale.ROOT, "The loss %s and ended at %.4f%s; guessing would have %.4f.%n",
                     journal.firstStep() == 0
                             ? String.format(Locale.ROOT, "began at %.4f", journal.firstLoss())

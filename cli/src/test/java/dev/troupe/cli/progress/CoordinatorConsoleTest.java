@@ -15,6 +15,7 @@ import dev.troupe.protocol.Traffic;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.MetricsLog;
+import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
 import java.io.ByteArrayOutputStream;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -84,6 +86,29 @@ class CoordinatorConsoleTest {
         assertEquals(before, Files.readAllLines(metrics).subList(0, 2));
         assertArrayEquals(new double[]{0, 1, 2, 3}, RunFiles.metrics(directory, "step"));
         assertTrue(Files.notExists(directory.resolve("run.lock")));
+    }
+
+    /** The former coordinator committed the last step, and was lost before the end. */
+    @Test
+    void shouldKnowTheLastLossesOfARunThatHasNoStepLeft() {
+        Path directory = home.resolve("run");
+        try (PreparedRun run = prepare(directory, true);
+                CoordinatorConsole first = new CoordinatorConsole(run, output, Meters.on(0))) {
+            RunListener listener = first.lead(_ -> {
+            });
+            listener.onStarted();
+            for (int step = 0; step < 4; step++) {
+                listener.onStep(step(step), 1);
+            }
+            listener.onValidated(4, 2.75);
+        }
+        try (PreparedRun run = prepare(directory, false);
+                RunJournal journal = RunJournal.takeOver(run, List.of(), _ -> {
+                }, Assertions::fail)) {
+            assertEquals(5.5, journal.firstLoss());
+            assertEquals(2.5, journal.lastLoss());
+            assertEquals(2.75, journal.validationLoss());
+        }
     }
 
     /** The end reports on the whole run. */

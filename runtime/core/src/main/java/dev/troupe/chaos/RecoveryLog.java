@@ -1,13 +1,14 @@
 package dev.troupe.chaos;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.lines.JsonLog;
 import dev.troupe.observe.Recovery;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -39,8 +40,7 @@ public final class RecoveryLog {
         Line line = new Line(recovery.epoch(), recovery.step(), recovery.ranks(), recovery.reason(),
                 recovery.detectedAtMillis(), recovery.resumedAtMillis(), recovery.caughtUpAtMillis());
         try {
-            Files.writeString(runDirectory.resolve(FILE), JSON.writeValueAsString(line) + '\n',
-                    StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            JsonLog.append(runDirectory.resolve(FILE), JSON.writeValueAsString(line));
         } catch (IOException failure) {
             throw new UncheckedIOException("cannot write down a recovery", failure);
         }
@@ -54,18 +54,15 @@ public final class RecoveryLog {
      */
     public static List<Recovery> read(Path runDirectory) {
         Path file = runDirectory.resolve(FILE);
-        if (!Files.exists(file)) {
-            return List.of();
-        }
         List<Recovery> recoveries = new ArrayList<>();
-        try {
-            for (String text : Files.readAllLines(file)) {
-                Line line = JSON.readValue(text, Line.class);
+        for (ObjectNode object : JsonLog.objects(file)) {
+            try {
+                Line line = JSON.treeToValue(object, Line.class);
                 recoveries.add(new Recovery(line.epoch(), line.step(), line.ranks(), line.reason(),
                         line.detectedMillis(), line.resumedMillis(), line.caughtUpMillis()));
+            } catch (JsonProcessingException failure) {
+                throw new UncheckedIOException("cannot read " + file, failure);
             }
-        } catch (IOException failure) {
-            throw new UncheckedIOException("cannot read " + file, failure);
         }
         return recoveries;
     }

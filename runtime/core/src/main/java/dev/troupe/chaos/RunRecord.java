@@ -1,13 +1,10 @@
 package dev.troupe.chaos;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.fault.FaultLog;
 import dev.troupe.fault.FiredFault;
+import dev.troupe.lines.JsonLog;
 import dev.troupe.observe.Recovery;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -31,8 +28,6 @@ import java.util.TreeMap;
  */
 public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFault> fired,
         List<Recovery> recoveries, int resumed) {
-    private static final JsonMapper JSON = new JsonMapper();
-
     public RunRecord {
         steps = List.copyOf(steps);
         fired = List.copyOf(fired);
@@ -44,32 +39,18 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
      *
      * @param metrics
      *            its file with a line for each step, among others; a missing file has none
-     * @throws UncheckedIOException
+     * @throws java.io.UncheckedIOException
      *             where a file cannot be read
      */
     public static RunRecord read(Path directory, Path metrics) {
-        try {
-            List<CommittedStep> steps = Files.exists(metrics)
-                    ? Files.readAllLines(metrics).stream().map(RunRecord::json).filter(line -> line.has("step"))
-                            .map(RunRecord::step).toList()
-                    : List.of();
-            return new RunRecord(directory, steps, FaultLog.read(directory), RecoveryLog.read(directory), 0);
-        } catch (IOException failure) {
-            throw new UncheckedIOException("cannot read " + metrics, failure);
-        }
-    }
-
-    private static JsonNode json(String line) {
-        try {
-            return JSON.readTree(line);
-        } catch (IOException failure) {
-            throw new UncheckedIOException("no line of metrics: " + line, failure);
-        }
+        List<CommittedStep> steps = JsonLog.objects(metrics).stream().filter(line -> line.has("step"))
+                .map(RunRecord::step).toList();
+        return new RunRecord(directory, steps, FaultLog.read(directory), RecoveryLog.read(directory), 0);
     }
 
     private static CommittedStep step(JsonNode line) {
-        return new CommittedStep(line.get("step").longValue(), line.get("loss").doubleValue(),
-                line.get("step_seconds").doubleValue(), line.get("time_ms").longValue());
+        return new CommittedStep(line.path("step").longValue(), line.path("loss").doubleValue(),
+                line.path("step_seconds").doubleValue(), line.path("time_ms").longValue());
     }
 
     /**

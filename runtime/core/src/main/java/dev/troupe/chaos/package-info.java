@@ -4,7 +4,7 @@
  * their processes does not matter.
  *
  * <p>Imports the JDK, {@code dev.troupe.config.fault}, {@code dev.troupe.engine}, {@code dev.troupe.fault},
- * {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.schedule}, {@code dev.troupe.weights},
- * {@code dev.troupe.weights.huggingface} and {@code com.fasterxml.jackson}.
+ * {@code dev.troupe.lines}, {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.schedule},
+ * {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface} and {@code com.fasterxml.jackson}.
  */
 package dev.troupe.chaos;

@@ -3,6 +3,7 @@ package dev.troupe.fault;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
+import dev.troupe.lines.JsonLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -14,6 +15,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The faults that have struck in a run, of all its nodes: {@code faults.jsonl} in its directory, a line each. A line is
@@ -25,6 +28,7 @@ public final class FaultLog {
     /** Its name in the run's directory. */
     public static final String FILE = "faults.jsonl";
 
+    private static final Logger LOG = LoggerFactory.getLogger(FaultLog.class);
     private static final JsonMapper JSON = JsonMapper.builder().addModule(new Jdk8Module()).build();
     // A file lock belongs to the whole process, so its threads need a lock of their own.
     private static final Object TURN = new Object();
@@ -57,7 +61,7 @@ public final class FaultLog {
             return List.of();
         }
         try {
-            return parse(Files.readString(file));
+            return parse(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
         } catch (IOException failure) {
             throw new UncheckedIOException("cannot read " + file, failure);
         }
@@ -69,7 +73,7 @@ public final class FaultLog {
      */
     void prepare(FiredFault example) {
         try {
-            parse(line(example));
+            parse(JSON.writeValueAsString(example));
         } catch (JsonProcessingException failure) {
             throw new UncheckedIOException("cannot write a fault as a line of " + FILE, failure);
         }
@@ -87,7 +91,7 @@ public final class FaultLog {
                 if (before.stream().anyMatch(other -> other.isAt(site))) {
                     return Claim.BEHIND;
                 }
-                channel.write(ByteBuffer.wrap(line(fired).getBytes(StandardCharsets.UTF_8)), channel.size());
+                JsonLog.append(channel, JSON.writeValueAsString(fired));
                 return Claim.STRIKES;
             } catch (IOException failure) {
                 throw new UncheckedIOException("cannot write down a fault in " + file, failure);
@@ -104,14 +108,15 @@ public final class FaultLog {
         return new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
     }
 
-    private static String line(FiredFault fired) throws JsonProcessingException {
-        return JSON.writeValueAsString(fired) + '\n';
-    }
-
-    private static List<FiredFault> parse(String text) throws JsonProcessingException {
+    /** A line that a process left damaged is passed over: its fault counts as one that has not struck. */
+    private static List<FiredFault> parse(String text) {
         List<FiredFault> fired = new ArrayList<>();
         for (String line : text.lines().toList()) {
-            fired.add(JSON.readValue(line, FiredFault.class));
+            try {
+                fired.add(JSON.readValue(line, FiredFault.class));
+            } catch (JsonProcessingException damaged) {
+                LOG.warn("a line of {} is damaged and passed over: {}", FILE, damaged.getOriginalMessage());
+            }
         }
         return fired;
     }

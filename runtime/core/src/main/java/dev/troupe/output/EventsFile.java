@@ -2,12 +2,11 @@ package dev.troupe.output;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.lines.JsonLog;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.observe.Recovery;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
@@ -87,7 +86,7 @@ public final class EventsFile {
 
     private void append(ObjectNode line) {
         try {
-            Files.writeString(file, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            JsonLog.append(file, line.toString());
         } catch (IOException unwritten) { // a lost line does not end the run
             trouble.accept("cannot write " + file + " (" + unwritten.getMessage() + "); it lacks: "
                     + line.path("sentence").asText());

@@ -1,22 +1,19 @@
 package dev.troupe.output;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.troupe.lines.JsonLog;
 import dev.troupe.protocol.StepResult;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * {@code metrics.jsonl}: one JSON object for each committed step, for each validation loss, and for each checkpoint
@@ -39,32 +36,25 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * Opens the file and drops lines of steps that will be repeated, and a line that was not written whole.
+     * Opens the file, drops lines of steps that will be repeated, and sets aside lines that cannot be read.
      *
      * @param trouble
-     *            receives a sentence where lines cannot be written
+     *            receives a sentence on damaged lines, and where lines cannot be written
      */
     public static MetricsLog open(Path file, long stepsDone, Consumer<String> trouble) {
         try {
             StringBuilder kept = new StringBuilder();
-            String text = Files.exists(file) ? Files.readString(file) : "";
             long nextStep = 0;
             long lastValidated = 0;
-            for (String line : text.lines().toList()) {
-                JsonNode json = parse(line);
-                if (isBefore(json, stepsDone)) {
-                    kept.append(line).append('\n');
-                    nextStep = Math.max(nextStep, json.path("step").asLong(-1) + 1);
-                    if (json.has("validation_loss")) {
-                        lastValidated = Math.max(lastValidated, json.path("steps_done").asLong());
-                    }
+            MetricsLines read = MetricsLines.read(file);
+            for (MetricsLines.Entry line : read.lines()) {
+                if (line.stepsDone() <= stepsDone) {
+                    kept.append(line.text()).append('\n');
+                    nextStep = line.isOfStep() ? line.stepsDone() : nextStep;
+                    lastValidated = Double.isNaN(line.validationLoss()) ? lastValidated : line.stepsDone();
                 }
             }
-            if (!Files.exists(file) || !text.contentEquals(kept)) {
-                Path whole = file.resolveSibling(FILE + ".new"); // a reader finds every line at any time
-                Files.writeString(whole, kept);
-                Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            }
+            JsonLog.setAside(file, read.damaged(), kept.toString(), trouble);
             return new MetricsLog(
                     new RetryingFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble),
                     nextStep, lastValidated);
@@ -78,50 +68,35 @@ public final class MetricsLog implements AutoCloseable {
         return open(file, Long.MAX_VALUE, trouble);
     }
 
-    private static boolean isBefore(JsonNode line, long stepsDone) {
-        return line.path("step").isIntegralNumber()
-                ? line.path("step").longValue() < stepsDone
-                : line.path("steps_done").isIntegralNumber() && line.path("steps_done").longValue() <= stepsDone;
-    }
-
-    private static JsonNode parse(String line) {
-        try {
-            return JSON.readTree(line);
-        } catch (IOException _) {
-            return MissingNode.getInstance(); // the last line was not written whole
-        }
-    }
-
     /** Returns the loss of a step that has a line. */
     public static OptionalDouble lossOf(Path file, long step) {
-        try {
-            return Files.exists(file)
-                    ? Files.readAllLines(file).stream().map(MetricsLog::parse)
-                            .filter(line -> line.path("step").asLong(-1) == step)
-                            .mapToDouble(line -> line.path("loss").doubleValue()).findFirst()
-                    : OptionalDouble.empty();
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
+        return lines(file).stream().filter(line -> line.step() == step).mapToDouble(MetricsLines.Entry::loss)
+                .findFirst();
+    }
+
+    /** Returns the last validation loss of the first {@code stepsDone} steps; empty where there is none. */
+    static OptionalDouble validationLoss(Path file, long stepsDone) {
+        return lines(file).reversed().stream()
+                .filter(line -> !Double.isNaN(line.validationLoss()) && line.stepsDone() <= stepsDone)
+                .mapToDouble(MetricsLines.Entry::validationLoss).findFirst();
     }
 
     /** Returns the last step that has a line; empty where none has, or the file cannot be read. */
     public static OptionalLong lastStep(Path file) {
-        try (Stream<String> lines = Files.lines(file)) {
-            return lines.map(MetricsLog::parse).filter(line -> line.path("step").isIntegralNumber())
-                    .mapToLong(line -> line.path("step").longValue()).max();
-        } catch (IOException | UncheckedIOException _) {
-            return OptionalLong.empty();
-        }
+        return lines(file).stream().filter(MetricsLines.Entry::isOfStep).mapToLong(MetricsLines.Entry::step).max();
     }
 
     /** Returns the time of each step that has a line, in seconds; an empty list where the file cannot be read. */
     public static List<Double> stepSeconds(Path file) {
-        try (Stream<String> lines = Files.lines(file)) {
-            return lines.map(MetricsLog::parse).filter(line -> line.path("step_seconds").isNumber())
-                    .map(line -> line.path("step_seconds").doubleValue()).toList();
-        } catch (IOException | UncheckedIOException _) {
-            return List.of();
+        return lines(file).stream().map(MetricsLines.Entry::stepSeconds).filter(seconds -> !Double.isNaN(seconds))
+                .toList();
+    }
+
+    private static List<MetricsLines.Entry> lines(Path file) {
+        try {
+            return MetricsLines.read(file).lines();
+        } catch (IOException _) {
+            return List.of(); // what is missing at the end of a run is a figure in a sentence
         }
     }
 

@@ -9,6 +9,7 @@ import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.batch.Batches;
+import dev.troupe.lines.JsonLog;
 import dev.troupe.observe.Observations;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunFacts;
@@ -74,6 +75,8 @@ public final class RunJournal implements RunListener, AutoCloseable {
         this.metrics = isFirst
                 ? MetricsLog.open(directory.metrics(), run.stepsDone(), trouble)
                 : MetricsLog.takeOver(directory.metrics(), trouble);
+        JsonLog.mend(directory.path().resolve(EventsFile.FILE), trouble);
+        JsonLog.mend(directory.path().resolve(RecoveryLog.FILE), trouble);
         this.events = new EventsFile(directory.path(), trouble);
         this.bits = new BitsFile(run, directory.path(), trouble);
         this.batches = run.batches();
@@ -92,6 +95,9 @@ public final class RunJournal implements RunListener, AutoCloseable {
         this.steps.continueAt(Math.max(run.stepsDone(), committedSteps));
         this.earlierStepSeconds = isFirst ? List.of() : MetricsLog.stepSeconds(directory.metrics());
         readFirstLoss(0);
+        long stepsDone = metrics.nextStep();
+        MetricsLog.lossOf(directory.metrics(), stepsDone - 1).ifPresent(loss -> lastLoss = loss);
+        MetricsLog.validationLoss(directory.metrics(), stepsDone).ifPresent(loss -> validationLoss = loss);
     }
 
     /**
@@ -213,7 +219,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
         return firstStep;
     }
 
-    /** Returns the loss of the newest step; NaN before the first step of this process. */
+    /** Returns the loss of the newest step, which another process may have done; NaN before the first step. */
     public double lastLoss() {
         return lastLoss;
     }

@@ -120,7 +120,7 @@ public final class StepRecords implements AutoCloseable {
         try (Stream<Path> files = Files.list(steps)) {
             for (Path file : files.toList()) {
                 Optional<StepHead> before = StepHead.number(file).filter(number -> number < firstStep)
-                        .flatMap(_ -> StepHead.read(file));
+                        .flatMap(number -> StepHead.read(file).filter(head -> head.number() == number));
                 if (before.isPresent()) {
                     StepHead head = before.get();
                     kept.put(head.number(), new Entry(head.number(), head.nanos(), !head.tags().isEmpty(), null));

@@ -7,6 +7,7 @@ import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.checkpoint.Checkpoint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -105,7 +106,7 @@ sealed interface DirectoryState {
     }
 
     private static long stepsWritten(Path path) {
-        try (Stream<String> lines = Files.lines(path.resolve(METRICS))) {
+        try (Stream<String> lines = Files.lines(path.resolve(METRICS), StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.startsWith(STEP)).count();
         } catch (IOException | UncheckedIOException _) {
             return 0; // there is no metrics file
