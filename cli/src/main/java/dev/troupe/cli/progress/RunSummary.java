@@ -87,6 +87,7 @@ public final class RunSummary {
         run.model().lora().flatMap(_ -> IdleWeights.of(plan)).ifPresent(note -> output.println("Note: " + note + "."));
         run.data().notes().forEach(note -> output.println("Note: " + note + "."));
         run.passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
+        run.dropped().forEach(what -> output.println("Note: " + what + "."));
         if (run.beginsAgain()) {
             output.println(
                     "A run ended in " + run.request().output() + " before its first checkpoint: it begins again.");

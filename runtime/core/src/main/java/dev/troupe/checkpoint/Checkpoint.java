@@ -16,8 +16,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
@@ -198,6 +202,16 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     /** Whether a tensor is there: one of adapters has those that were trained, and no frozen one. */
     public boolean has(String name) {
         return weights.names().contains(name);
+    }
+
+    /** Returns the moments of an optimizer that there are of each weight, by their names. */
+    public Map<String, Set<String>> moments() {
+        Map<String, Set<String>> moments = new HashMap<>();
+        for (String name : weights.names()) {
+            StateTensor.momentOf(name).ifPresent(moment -> moments
+                    .computeIfAbsent(moment.parameter(), _ -> new HashSet<>()).add(moment.name()));
+        }
+        return moments;
     }
 
     /** Returns how many versions before the newest there are of a weight. */

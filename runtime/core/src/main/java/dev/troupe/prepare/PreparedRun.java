@@ -5,7 +5,6 @@ import dev.troupe.checkpoint.DiskRoom;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.spec.LearningRateSpec;
-import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.batch.Batches;
@@ -34,6 +33,7 @@ import dev.troupe.plan.ExpectedTimes;
 import dev.troupe.plan.FaultChecks;
 import dev.troupe.memory.AheadBudget;
 import dev.troupe.memory.MemoryPlan;
+import dev.troupe.plan.ResumedState;
 import dev.troupe.plan.RunSchedule;
 import dev.troupe.plan.OptimizerChoice;
 import dev.troupe.plan.SizeChecks;
@@ -67,6 +67,7 @@ public final class PreparedRun implements AutoCloseable {
     private final Set<Long> checkpointsFound;
     private final RunData data;
     private final TrainingPlan plan;
+    private final List<String> dropped;
     private final StragglerWatch.Expectation expectation;
     private final MemoryPlan memory;
     private final boolean hasRoomToWarmUp;
@@ -131,7 +132,7 @@ public final class PreparedRun implements AutoCloseable {
                     spec.transport().credits());
             this.plan = AheadBudget.fit(planned, replay.aheadBytes(),
                     () -> choice.withCosts(EmulatedCosts.of(spec.engine().emulated(), planned)).open());
-            start.requireVersions(plan);
+            this.dropped = start.check(plan, spec.training());
             new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
             WorkCosts costs = EmulatedCosts.of(spec.engine().emulated(), plan);
@@ -299,6 +300,11 @@ public final class PreparedRun implements AutoCloseable {
         return start.passedOver();
     }
 
+    /** Returns a sentence on each kind of state of its checkpoint that the run drops. */
+    public List<String> dropped() {
+        return dropped;
+    }
+
     /** Whether the run begins in place of one that ended in its directory before its first checkpoint. */
     public boolean beginsAgain() {
         return beginsAgain;
@@ -340,7 +346,7 @@ public final class PreparedRun implements AutoCloseable {
         TrainingSpec training = spec().training();
         return new RunSettings(plan.rankCount(), start.stepsDone(), training.steps(),
                 learningRate(training.learningRate())::at, training.gradientClip(),
-                lossScale(training.lossScale(), start.lossScale()), validateEvery(),
+                ResumedState.lossScale(training.lossScale(), start.lossScale()), validateEvery(),
                 leavesWeights() ? training.checkpointEvery() : 0, request.continuesInPlace() ? start.stepsDone() : -1,
                 leavesWeights(), plan.places(), recovers() ? spec().recovery().mostPerStep() : 0, plan.stepsPerPass(),
                 plan.training().plan().stagesUpdateAlone());
@@ -381,15 +387,6 @@ public final class PreparedRun implements AutoCloseable {
     /** Whether a standby warms up: the configuration says so, and the machine has room for another rank. */
     public boolean warmsUp() {
         return keepsCopies() && spec().recovery().warmStandby() && hasRoomToWarmUp;
-    }
-
-    /** Returns the loss scale: a dynamic one continues from the checkpoint, any other is that of the configuration. */
-    private static LossScale lossScale(LossScaleSpec spec, LossScale saved) {
-        return switch (spec.kind()) {
-            case NONE -> LossScale.none(saved.updates());
-            case FIXED -> LossScale.fixed(spec.factor(), saved.updates());
-            case DYNAMIC -> saved.rule() == LossScale.Rule.DYNAMIC ? saved : LossScale.dynamic(saved.updates());
-        };
     }
 
     @Override

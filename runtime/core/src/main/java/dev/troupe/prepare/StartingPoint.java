@@ -1,11 +1,12 @@
 package dev.troupe.prepare;
 
+import dev.troupe.plan.ResumedState;
 import dev.troupe.plan.TrainingPlan;
-import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.LoraSpec;
 import dev.troupe.config.spec.ModelSection;
+import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
@@ -183,52 +184,10 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
                 point.stepsDone(), point.lossScale(), true, point.passedOver(), base.identity(), files);
     }
 
-    /**
-     * Refuses a checkpoint of several versions of the weights where a run whose steps overlap reads others. From a
-     * checkpoint of one version every version starts as that one, and a run of one step after the other takes the newest.
-     *
-     * @throws UsageException
-     *             with what is there and what is asked for
-     */
-    void requireVersions(TrainingPlan plan) {
-        files.stream().filter(Checkpoint.class::isInstance).map(Checkpoint.class::cast)
-                .forEach(checkpoint -> requireReplicas(checkpoint, plan.replicas()));
-        if (plan.training().plan().continues()) {
-            files.stream().filter(Checkpoint.class::isInstance).map(Checkpoint.class::cast)
-                    .forEach(checkpoint -> requireVersions(checkpoint, plan));
-        }
-    }
-
-    private static void requireReplicas(Checkpoint checkpoint, List<Integer> asked) {
-        if (!checkpoint.replicas().equals(asked)) {
-            throw new UsageException(checkpoint.directory() + " is of a run with " + ranks(checkpoint.replicas())
-                    + ", but this one has " + ranks(asked)
-                    + ": a stage has as many fewer updates as it has ranks, so resume with parallel.replicas = "
-                    + checkpoint.replicas() + " and parallel.schedule as it was");
-        }
-    }
-
-    private static String ranks(List<Integer> replicas) {
-        return replicas.isEmpty() ? "each stage on one rank" : "parallel.replicas = " + replicas;
-    }
-
-    private static void requireVersions(Checkpoint checkpoint, TrainingPlan plan) {
-        Map<ParameterSpec, Integer> wanted = plan.olderVersions();
-        if (wanted.keySet().stream().allMatch(weight -> checkpoint.olderVersions(weight.name()) == 0)) {
-            return;
-        }
-        wanted.forEach((weight, older) -> {
-            int found = checkpoint.olderVersions(weight.name());
-            if (found != older) {
-                throw new UsageException(checkpoint.directory() + " has " + (1 + found) + " versions of "
-                        + weight.name()
-                        + ", but " + plan.training().plan().name() + " on " + plan.training().plan().rankCount()
-                        + " ranks reads " + (1 + older)
-                        + ": the delay of a gradient follows from the place of its stage, so"
-                        + " resume with parallel.schedule, parallel.pipeline and parallel.layout as they were, or with a"
-                        + " schedule of one step after the other, such as 1f1b, which takes the newest weights");
-            }
-        });
+    /** Checks the state of the checkpoint, where there is one, and returns a sentence on each kind that the run drops. */
+    List<String> check(TrainingPlan plan, TrainingSpec training) {
+        return files.stream().filter(Checkpoint.class::isInstance).map(Checkpoint.class::cast)
+                .flatMap(checkpoint -> ResumedState.check(checkpoint, plan, training).stream()).toList();
     }
 
     /** Closes the files, from which no rank may load then. */

@@ -69,7 +69,7 @@ final class DelayFeedback {
 
     /** Appends the previous update of a parameter. */
     void addTo(List<StateTensor> state, Parameter parameter, boolean copy) {
-        String name = OptimizerState.PREFIX + Optimizer.PREVIOUS_UPDATE + "." + parameter.name();
+        String name = StateTensor.moment(Optimizer.PREVIOUS_UPDATE, parameter.name());
         parts.forEach(part -> part.previous.held(name, parameter, copy).ifPresent(state::add));
     }
 }

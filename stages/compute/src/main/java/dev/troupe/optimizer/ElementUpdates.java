@@ -83,7 +83,7 @@ final class ElementUpdates {
     /** Appends what is here of the moments of a parameter under their names. */
     void addTo(List<StateTensor> state, Parameter parameter, boolean copy) {
         for (int index = 0; index < rule.moments().size(); index++) {
-            String name = OptimizerState.PREFIX + rule.moments().get(index) + "." + parameter.name();
+            String name = StateTensor.moment(rule.moments().get(index), parameter.name());
             for (List<Moments> ofRun : moments) {
                 ofRun.get(index).held(name, parameter, copy).ifPresent(state::add);
             }

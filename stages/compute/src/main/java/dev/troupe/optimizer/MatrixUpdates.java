@@ -144,7 +144,7 @@ final class MatrixUpdates {
     /** Appends the momentum of a parameter that is one of the matrices. */
     void addTo(List<StateTensor> state, Parameter parameter, boolean copy) {
         matrices.forEach(matrix -> matrix.momentum
-                .held(OptimizerState.PREFIX + Optimizer.MOMENTUM + "." + parameter.name(), parameter, copy)
+                .held(StateTensor.moment(Optimizer.MOMENTUM, parameter.name()), parameter, copy)
                 .ifPresent(state::add));
     }
 }

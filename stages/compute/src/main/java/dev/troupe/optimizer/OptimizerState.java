@@ -10,9 +10,6 @@ import java.util.Optional;
 
 /** The optimizer of a stage with what it remembers between updates. */
 public final class OptimizerState {
-    /** The prefix of the names of its state. */
-    static final String PREFIX = "optimizer.";
-
     private final StageBuffers buffers;
     private final ElementUpdates elements;
     private final Optional<MatrixUpdates> matrices;

@@ -27,6 +27,23 @@ import java.lang.foreign.MemorySegment;
 public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
     private static final Pattern OLDER = Pattern.compile("before(?:-\\d+)?\\.(.+)");
 
+    private static final Pattern MOMENT = Pattern.compile("optimizer\\.([^.]+)\\.(.+)");
+
+    /** What an optimizer remembers of a parameter. */
+    public record Moment(String name, String parameter) {
+    }
+
+    /** Returns the name that a moment of a parameter has in a file. */
+    public static String moment(String name, String parameter) {
+        return "optimizer." + name + "." + parameter;
+    }
+
+    /** Returns the moment that has this name in a file; empty for any other tensor's. */
+    public static Optional<Moment> momentOf(String name) {
+        Matcher moment = MOMENT.matcher(name);
+        return moment.matches() ? Optional.of(new Moment(moment.group(1), moment.group(2))) : Optional.empty();
+    }
+
     /** Returns the text in front of the name of a parameter in the version that is this number of updates old, 1 or more. */
     public static String before(int updates) {
         return updates == 1 ? "before." : "before-" + updates + ".";
