@@ -47,9 +47,21 @@ public final class Troupe implements Runnable {
         Thread standardError = StandardError.restore();
         CommandLine command = commandLine();
         standardError.join();
-        int exitCode = command.execute(arguments);
+        int exitCode = areText(arguments, command) ? command.execute(arguments) : ExitCode.WRONG_REQUEST;
         System.out.flush();
         System.exit(exitCode);
+    }
+
+    /** Java has the replacement character for bytes that are no UTF-8; a prompt with it would be continued all the same. */
+    private static boolean areText(String[] arguments, CommandLine command) {
+        for (int i = 0; i < arguments.length; i++) {
+            if (arguments[i].indexOf('\uFFFD') >= 0) {
+                command.getErr().println("troupe: argument " + (i + 1) + " must be text in UTF-8, but found \""
+                        + arguments[i] + "\": type it in a terminal of UTF-8, or rename the file.");
+                return false;
+            }
+        }
+        return true;
     }
 
     static CommandLine commandLine() {
