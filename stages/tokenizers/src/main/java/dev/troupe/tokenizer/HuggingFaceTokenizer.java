@@ -1,5 +1,6 @@
 package dev.troupe.tokenizer;
 
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.FilePart;
 import dev.troupe.tokenizer.file.TokenizerException;
 import dev.troupe.tokenizer.huggingface.TokenizerFile;
@@ -65,7 +66,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
 
     private static String sha256(Path path) {
         try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(path)));
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(BoundedFile.bytes(path)));
         } catch (IOException failure) {
             throw new TokenizerException("cannot read " + path + ": " + failure.getMessage(), failure);
         } catch (NoSuchAlgorithmException absent) {

@@ -49,7 +49,7 @@ class RefusalTest {
             "/model/merges![['a', 'b', 'c']]!model.merges[0] must be two tokens",
             "/model/merges![['a', 'XYZ']]!model.merges[0] names the token \"aXYZ\", which model.vocab does not have",
             "/model/merges!7!model.merges must be a list or an object, but found 7",
-            "/model/vocab!{'a': -1}!model.vocab.a must be a token's id, a whole number from 0 to 2147483646, but found -1",
+            "/model/vocab!{'a': -1}!model.vocab.a must be a token's id, a whole number from 0 to 16777215, but found -1",
             "/model/ignore_merges!'yes'!model.ignore_merges must be true or false, but found \"yes\"",
             "/added_tokens![{'id': 5, 'content': 'a'}]!added_tokens[0] gives \"a\" the id 5, but model.vocab has 64",
             "/added_tokens![{'content': 'x'}]!added_tokens[0].id must be a token's id",

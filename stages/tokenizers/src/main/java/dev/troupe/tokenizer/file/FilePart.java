@@ -5,12 +5,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
 
@@ -27,6 +25,8 @@ import java.util.stream.IntStream;
 public record FilePart(Path file, String path, JsonNode node) {
     private static final JsonMapper JSON = new JsonMapper();
     private static final int SHOWN = 60;
+    /** Far above any published id; a table of all of them must fit in memory. */
+    private static final int LARGEST_ID = (1 << 24) - 1;
 
     /**
      * Reads a file.
@@ -36,15 +36,17 @@ public record FilePart(Path file, String path, JsonNode node) {
      */
     public static FilePart read(Path file) {
         try {
-            FilePart whole = new FilePart(file, "", JSON.readTree(Files.readAllBytes(file)));
+            FilePart whole = new FilePart(file, "", JSON.readTree(BoundedFile.bytes(file)));
             if (!whole.node.isObject()) {
                 throw new TokenizerException(file + " must be a JSON object, but found " + whole.shown());
             }
             return whole;
         } catch (JsonProcessingException malformed) {
-            throw new TokenizerException(String.format(Locale.ROOT, "%s is no JSON: line %d, column %d: %s", file,
-                    malformed.getLocation().getLineNr(), malformed.getLocation().getColumnNr(),
-                    malformed.getOriginalMessage()), malformed);
+            String place = malformed.getLocation() == null // a limit of the parser has none
+                    ? ""
+                    : "line %d, column %d: ".formatted(malformed.getLocation().getLineNr(),
+                            malformed.getLocation().getColumnNr());
+            throw new TokenizerException(file + " is no JSON: " + place + malformed.getOriginalMessage(), malformed);
         } catch (NoSuchFileException absent) {
             throw new TokenizerException("there is no file " + file, absent);
         } catch (IOException failure) {
@@ -142,8 +144,8 @@ public record FilePart(Path file, String path, JsonNode node) {
     /** A token's id. */
     public int id() {
         if (!node.isIntegralNumber() || !node.canConvertToInt() || node.intValue() < 0
-                || node.intValue() == Integer.MAX_VALUE) {
-            throw refusal("must be a token's id, a whole number from 0 to 2147483646, but found " + shown());
+                || node.intValue() > LARGEST_ID) {
+            throw refusal("must be a token's id, a whole number from 0 to 16777215, but found " + shown());
         }
         return node.intValue();
     }
@@ -162,7 +164,8 @@ public record FilePart(Path file, String path, JsonNode node) {
         }
     }
 
-    private String shown() {
+    /** What is there, shortened. */
+    public String shown() {
         if (node.isMissingNode()) {
             return "nothing";
         }

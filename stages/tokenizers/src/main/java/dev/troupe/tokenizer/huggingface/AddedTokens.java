@@ -13,6 +13,11 @@ import java.util.function.IntPredicate;
  * any thread may use it.
  */
 final class AddedTokens {
+    /** Twenty times what any published tokenizer has; the trie takes some 200 bytes for each. */
+    private static final int MOST_CHARACTERS = 1 << 20;
+    private static final int STEPS_OF_A_NODE = 8;
+
+    private final FilePart source;
     private final List<Added> all = new ArrayList<>();
     private final Node raw = new Node();
     private final Node normalized = new Node();
@@ -42,13 +47,15 @@ final class AddedTokens {
         }
 
         /** The longest token that begins at a place; null where none does. */
-        Added longest(char[] text, int from, int to) {
+        Added longest(char[] text, int from, int to, Steps steps) {
             Added found = null;
             Node node = this;
-            for (int at = from; node != null; at++) {
+            int at = from;
+            for (; node != null; at++) {
                 found = node.token == null ? found : node.token;
                 node = at < to ? node.next.get(text[at]) : null;
             }
+            steps.take(STEPS_OF_A_NODE * (at - from));
             return found;
         }
     }
@@ -62,6 +69,8 @@ final class AddedTokens {
 
     /** Reads the part {@code added_tokens} of a file. */
     AddedTokens(FilePart part, Map<String, Integer> vocabulary, Normalization normalization) {
+        source = part;
+        int characters = 0;
         for (FilePart element : part.elements()) {
             String content = element.at("content").text();
             int id = element.at("id").id();
@@ -71,6 +80,10 @@ final class AddedTokens {
             }
             if (content.isEmpty()) {
                 continue;
+            }
+            characters += content.length();
+            if (characters > MOST_CHARACTERS) {
+                throw part.refusal("has tokens of more than " + MOST_CHARACTERS + " characters in all");
             }
             boolean isNormalized = element.flag("normalized", true);
             Added added = new Added(id, content, isNormalized ? normalization.apply(content) : content,
@@ -88,20 +101,21 @@ final class AddedTokens {
     }
 
     /** Divides a text by the tokens that are looked for in it as it is. */
-    void splitRaw(char[] text, Parts parts) {
-        split(raw, firstOfRaw, text, 0, text.length, parts);
+    void splitRaw(char[] text, Steps steps, Parts parts) {
+        split(raw, firstOfRaw, text, 0, text.length, steps, parts);
     }
 
     /** Divides a part of a text by those that are looked for once it is normalized. */
-    void splitNormalized(char[] text, int from, int to, Parts parts) {
-        split(normalized, firstOfNormalized, text, from, to, parts);
+    void splitNormalized(char[] text, int from, int to, Steps steps, Parts parts) {
+        split(normalized, firstOfNormalized, text, from, to, steps, parts);
     }
 
-    private static void split(Node trie, CodeSet first, char[] text, int from, int to, Parts parts) {
+    private void split(Node trie, CodeSet first, char[] text, int from, int to, Steps steps, Parts parts) {
         int begin = from;
         if (!trie.next.isEmpty()) {
             for (int at = from; at < to;) {
-                Added token = first.has(text[at]) ? trie.longest(text, at, to) : null;
+                steps.by(source);
+                Added token = first.has(text[at]) ? trie.longest(text, at, to, steps) : null;
                 if (token == null) {
                     at++;
                     continue;
@@ -112,12 +126,13 @@ final class AddedTokens {
                     at = end;
                     continue;
                 }
-                int left = token.stripsLeft() ? Math.max(begin, spaceBegin(text, at, from)) : at;
+                int left = token.stripsLeft() ? Math.max(begin, spaceBegin(text, at, begin)) : at;
                 if (begin < left) {
                     parts.text(text, begin, left);
                 }
                 at = end;
                 begin = token.stripsRight() ? spaceEnd(text, end, to) : end;
+                steps.take(begin - end);
                 // The token before it may have taken all of it as white space.
                 if (left < begin) {
                     parts.token(token.id());

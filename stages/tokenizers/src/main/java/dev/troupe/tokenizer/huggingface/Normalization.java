@@ -8,7 +8,10 @@ import java.util.HexFormat;
 import java.util.List;
 
 /** The changes to a text before it is divided into words: Unicode normal forms, one after the other. Immutable. */
-record Normalization(List<Normalizer.Form> forms) {
+record Normalization(List<Normalizer.Form> forms, FilePart source) {
+    /** To sort marks takes the square of their number; Unicode's stream-safe text has 30 in a row. */
+    private static final int MOST_MARKS = 1_000;
+
     /**
      * A text of characters below these has all forms, canonical ones or compatible ones; a form changes nothing across
      * one.
@@ -50,7 +53,10 @@ record Normalization(List<Normalizer.Form> forms) {
         if (!part.isAbsent()) {
             collect(part, forms);
         }
-        return new Normalization(forms);
+        if (forms.size() > PreTokenizer.MOST) {
+            throw part.refusal("has " + forms.size() + " steps, more than " + PreTokenizer.MOST);
+        }
+        return new Normalization(forms, part);
     }
 
     private static void collect(FilePart part, List<Normalizer.Form> forms) {
@@ -75,7 +81,7 @@ record Normalization(List<Normalizer.Form> forms) {
     }
 
     /** Applies a form to each run of characters that it may change, with the character before it. */
-    private static String apply(String text, Normalizer.Form form) {
+    private String apply(String text, Normalizer.Form form) {
         char below = form == Normalizer.Form.NFC ? CANONICAL : COMPATIBLE;
         StringBuilder changed = new StringBuilder();
         int done = 0;
@@ -84,7 +90,13 @@ record Normalization(List<Normalizer.Form> forms) {
                 continue;
             }
             int from = Math.max(done, at - 1);
+            int marks = 0;
             while (at < text.length() && text.charAt(at) >= below) {
+                marks = isMark(text.codePointAt(at)) ? marks + 1 : 0;
+                if (marks > MOST_MARKS) {
+                    throw source.refusal("is not applied to a text with more than " + MOST_MARKS
+                            + " combining marks in a row; take that text out");
+                }
                 at++;
             }
             changed.append(text, done, from);
@@ -92,6 +104,13 @@ record Normalization(List<Normalizer.Form> forms) {
             done = at;
         }
         return done == 0 ? text : changed.append(text, done, text.length()).toString();
+    }
+
+    private static boolean isMark(int code) {
+        return switch (Character.getType(code)) {
+            case Character.NON_SPACING_MARK, Character.COMBINING_SPACING_MARK, Character.ENCLOSING_MARK -> true;
+            default -> code >= 0xDC00 && code <= 0xDFFF; // the second half of one, or of none
+        };
     }
 
     private static void applyToRun(String run, Normalizer.Form form, StringBuilder changed) {

@@ -7,13 +7,16 @@ import java.util.function.IntPredicate;
 
 /** A step on the way from a text to its words. Immutable; any thread may use it. */
 sealed interface PreTokenizer {
+    /** Published tokenizers have up to six. */
+    int MOST = 16;
+
     /** Takes the parts of a text, in its order, none empty. */
     interface Parts {
         void take(char[] text, int from, int to);
     }
 
     /** Divides a part of a text, which is not empty. */
-    void split(char[] text, int from, int to, Parts next);
+    void split(char[] text, int from, int to, Steps steps, Parts next);
 
     /** Whether the place before a character is always between two parts, where one of some kind comes before it. */
     default boolean cutsBefore(char after, IntPredicate before) {
@@ -25,13 +28,13 @@ sealed interface PreTokenizer {
 
     /** A split by an expression, whose matches are parts, or are left out. */
     record Split(Regex regex, RegexMatcher matcher, boolean keepsMatches, boolean keepsRest) implements PreTokenizer {
-        Split(Regex regex, boolean keepsMatches, boolean keepsRest) {
-            this(regex, new RegexMatcher(regex), keepsMatches, keepsRest);
+        Split(Regex regex, FilePart source, boolean keepsMatches, boolean keepsRest) {
+            this(regex, new RegexMatcher(regex, source), keepsMatches, keepsRest);
         }
 
         @Override
-        public void split(char[] text, int from, int to, Parts next) {
-            matcher.split(text, from, to, (begin, end, matched) -> {
+        public void split(char[] text, int from, int to, Steps steps, Parts next) {
+            matcher.split(text, from, to, steps, (begin, end, matched) -> {
                 if (matched ? keepsMatches : keepsRest) {
                     next.take(text, begin, end);
                 }
@@ -52,7 +55,7 @@ sealed interface PreTokenizer {
     /** Numbers apart from the rest: each of their digits, or each number whole. */
     record Digits(boolean isEachAlone) implements PreTokenizer {
         @Override
-        public void split(char[] text, int from, int to, Parts next) {
+        public void split(char[] text, int from, int to, Steps steps, Parts next) {
             int begin = from;
             boolean wasNumber = false;
             for (int at = from; at < to;) {
@@ -77,7 +80,7 @@ sealed interface PreTokenizer {
     /** A space in front of a text that begins with none. */
     record PrefixSpace() implements PreTokenizer {
         @Override
-        public void split(char[] text, int from, int to, Parts next) {
+        public void split(char[] text, int from, int to, Steps steps, Parts next) {
             if (text[from] == ' ') {
                 next.take(text, from, to);
                 return;
@@ -102,6 +105,14 @@ sealed interface PreTokenizer {
         }
         List<FilePart> steps = new ArrayList<>();
         flatten(part, steps);
+        if (steps.size() > MOST) {
+            throw part.refusal("has " + steps.size() + " steps, more than " + MOST);
+        }
+        int characters = steps.stream().map(step -> step.at("pattern")).mapToInt(PreTokenizer::length).sum();
+        if (characters > RegexReader.LONGEST) {
+            throw part.refusal("has expressions of " + characters + " characters in all, more than "
+                    + RegexReader.LONGEST);
+        }
         List<PreTokenizer> read = new ArrayList<>();
         for (FilePart step : steps) {
             boolean isLast = step == steps.getLast();
@@ -115,6 +126,10 @@ sealed interface PreTokenizer {
             }
         }
         return read;
+    }
+
+    private static int length(FilePart pattern) {
+        return pattern.at("Regex").node().asText().length() + pattern.at("String").node().asText().length();
     }
 
     private static void flatten(FilePart part, List<FilePart> steps) {
@@ -131,7 +146,7 @@ sealed interface PreTokenizer {
             steps.add(new PrefixSpace());
         }
         if (part.flag("use_regex", true)) {
-            steps.add(new Split(Published.WORDS_OF_GPT2, true, true));
+            steps.add(new Split(Published.WORDS_OF_GPT2, part, true, true));
         }
     }
 
@@ -141,8 +156,8 @@ sealed interface PreTokenizer {
         boolean isInverted = part.flag("invert", false);
         FilePart behavior = part.at("behavior");
         return switch (behavior.text()) {
-            case "Isolated" -> new Split(regex(pattern, regex), true, true);
-            case "Removed" -> new Split(regex(pattern, regex), isInverted, !isInverted);
+            case "Isolated" -> new Split(regex(pattern, regex), pattern, true, true);
+            case "Removed" -> new Split(regex(pattern, regex), pattern, isInverted, !isInverted);
             default ->
                 throw behavior.refusal("must be Isolated or Removed, which is all that is supported, but found \""
                         + behavior.text() + "\"");
@@ -152,10 +167,11 @@ sealed interface PreTokenizer {
     private static Regex regex(FilePart pattern, FilePart regex) {
         if (regex.isAbsent()) {
             FilePart literal = pattern.at("String");
-            if (literal.text().isEmpty()) {
-                throw literal.refusal("must not be empty");
+            try {
+                return RegexReader.literal(literal.text());
+            } catch (RegexReader.Refusal unknown) {
+                throw literal.refusal("is a text that is not supported: " + unknown.getMessage());
             }
-            return RegexReader.literal(literal.text());
         }
         try {
             return RegexReader.read(regex.text());

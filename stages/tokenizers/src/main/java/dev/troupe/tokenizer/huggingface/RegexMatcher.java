@@ -1,14 +1,22 @@
 package dev.troupe.tokenizer.huggingface;
 
+import dev.troupe.tokenizer.file.FilePart;
+
 /**
  * Finds the matches of an expression, as a backtracking matcher does: a branch is taken if the rest of the expression
  * matches behind it, and a repetition gives back characters that the rest needs. Immutable; any thread may use it.
  */
 final class RegexMatcher {
     private final State begin;
+    private final FilePart source;
 
-    RegexMatcher(Regex regex) {
+    /**
+     * @param source
+     *            the part of the file that has the expression
+     */
+    RegexMatcher(Regex regex, FilePart source) {
         this.begin = state(regex, new Accept());
+        this.source = source;
     }
 
     /** Takes the parts of a text, in its order, none empty. */
@@ -17,11 +25,12 @@ final class RegexMatcher {
     }
 
     /** Divides a text into the matches and the parts between them. */
-    void split(char[] text, int from, int to, Parts parts) {
+    void split(char[] text, int from, int to, Steps steps, Parts parts) {
         int gap = from;
         int at = from;
         while (at < to) {
-            int end = begin.match(text, at, to);
+            steps.by(source);
+            int end = begin.match(text, at, to, steps);
             if (end < 0) {
                 at += Character.charCount(CodeSet.at(text, at, to));
                 continue;
@@ -60,30 +69,31 @@ final class RegexMatcher {
 
     /** Matches from a position on: returns the end of the whole match, or -1. */
     private sealed interface State {
-        int match(char[] text, int at, int end);
+        int match(char[] text, int at, int end, Steps steps);
     }
 
     private record Accept() implements State {
         @Override
-        public int match(char[] text, int at, int end) {
+        public int match(char[] text, int at, int end, Steps steps) {
             return at;
         }
     }
 
     private record One(CodeSet set, State next) implements State {
         @Override
-        public int match(char[] text, int at, int end) {
+        public int match(char[] text, int at, int end, Steps steps) {
+            steps.take(1);
             if (at == end) {
                 return -1;
             }
             int code = CodeSet.at(text, at, end);
-            return set.has(code) ? next.match(text, at + Character.charCount(code), end) : -1;
+            return set.has(code) ? next.match(text, at + Character.charCount(code), end, steps) : -1;
         }
     }
 
     private record Many(CodeSet set, int least, int most, State next) implements State {
         @Override
-        public int match(char[] text, int at, int end) {
+        public int match(char[] text, int at, int end, Steps steps) {
             int count = 0;
             int stop = at;
             while (stop < end && count < most) {
@@ -94,8 +104,9 @@ final class RegexMatcher {
                 stop += Character.charCount(code);
                 count++;
             }
+            steps.take(stop - at + 1);
             for (; count >= least; count--) {
-                int found = next.match(text, stop, end);
+                int found = next.match(text, stop, end, steps);
                 if (found >= 0) {
                     return found;
                 }
@@ -128,11 +139,12 @@ final class RegexMatcher {
         }
 
         @Override
-        public int match(char[] text, int at, int end) {
+        public int match(char[] text, int at, int end, Steps steps) {
+            steps.take(1);
             long likely = byFirst[at < end && text[at] < ASCII ? text[at] : ASCII];
             for (int branch = 0; branch < branches.length; branch++) {
                 if ((likely >>> branch & 1) != 0) {
-                    int found = branches[branch].match(text, at, end);
+                    int found = branches[branch].match(text, at, end, steps);
                     if (found >= 0) {
                         return found;
                     }
@@ -144,8 +156,8 @@ final class RegexMatcher {
 
     private record Look(State what, boolean negative, State next) implements State {
         @Override
-        public int match(char[] text, int at, int end) {
-            return what.match(text, at, end) >= 0 == negative ? -1 : next.match(text, at, end);
+        public int match(char[] text, int at, int end, Steps steps) {
+            return what.match(text, at, end, steps) >= 0 == negative ? -1 : next.match(text, at, end, steps);
         }
     }
 }

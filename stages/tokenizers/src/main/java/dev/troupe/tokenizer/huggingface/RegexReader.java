@@ -16,8 +16,13 @@ final class RegexReader {
     private static final String UNCLOSED_CLASS = "a [ has no ]";
     private static final String META = "\\[](){}*+?|^$.";
 
+    /** Four times the longest of a published tokenizer; each character of one may be a set of 8 KiB. */
+    static final int LONGEST = 2048;
+    private static final int DEEPEST = 32;
+
     private final String pattern;
     private int at;
+    private int depth;
     private boolean ignoresCase;
 
     private RegexReader(String pattern) {
@@ -51,8 +56,11 @@ final class RegexReader {
         return regex;
     }
 
-    /** Returns the expression of a text that means itself. */
-    static Regex literal(String text) {
+    /** Returns the expression of a text that means itself, which must not be empty. */
+    static Regex literal(String text) throws Refusal {
+        if (text.isEmpty()) {
+            throw new Refusal("it is empty");
+        }
         return new Regex.Sequence(text.codePoints().<Regex>mapToObj(code -> once(new CodeSet(other -> other == code)))
                 .toList());
     }
@@ -87,6 +95,15 @@ final class RegexReader {
     }
 
     private Regex group() throws Refusal {
+        if (++depth > DEEPEST) {
+            throw refusal("more than " + DEEPEST + " groups inside each other");
+        }
+        Regex inside = insideOfGroup();
+        depth--;
+        return inside;
+    }
+
+    private Regex insideOfGroup() throws Refusal {
         for (String look : List.of("(?=", "(?!")) {
             if (pattern.startsWith(look, at)) {
                 at += look.length();

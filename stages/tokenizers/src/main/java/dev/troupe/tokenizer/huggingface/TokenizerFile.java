@@ -27,6 +27,7 @@ public final class TokenizerFile {
     private final BytePairModel model;
     private final PostProcessing postProcessing;
     private final byte[][] bytesOfId;
+    private final Steps.Allowance allowance = new Steps.Allowance();
     private final boolean cutsBeforeSpace;
     private final boolean cutsBeforeLine;
 
@@ -107,21 +108,25 @@ public final class TokenizerFile {
      */
     public int[] encode(String text) {
         Ids ids = new Ids();
-        added.splitRaw(text.toCharArray(), new Encoding(ids));
+        Steps steps = allowance.begin(text.length());
+        added.splitRaw(text.toCharArray(), steps, new Encoding(ids, steps));
+        steps.end();
         return ids.toArray();
     }
 
     /** One text on its way. */
     private final class Encoding implements AddedTokens.Parts {
         private final Ids ids;
+        private final Steps steps;
         private final AddedTokens.Parts normalized;
 
-        Encoding(Ids ids) {
+        Encoding(Ids ids, Steps steps) {
             this.ids = ids;
+            this.steps = steps;
             PreTokenizer.Parts words = (text, from, to) -> model.append(text, from, to, ids);
             for (PreTokenizer step : preTokenizers.reversed()) {
                 PreTokenizer.Parts next = words;
-                words = (text, from, to) -> step.split(text, from, to, next);
+                words = (text, from, to) -> step.split(text, from, to, steps, next);
             }
             PreTokenizer.Parts first = words;
             this.normalized = new AddedTokens.Parts() {
@@ -140,10 +145,10 @@ public final class TokenizerFile {
         @Override
         public void text(char[] text, int from, int to) {
             if (normalization.changesNothing()) {
-                added.splitNormalized(text, from, to, normalized);
+                added.splitNormalized(text, from, to, steps, normalized);
             } else {
                 char[] changed = normalization.apply(new String(text, from, to - from)).toCharArray();
-                added.splitNormalized(changed, 0, changed.length, normalized);
+                added.splitNormalized(changed, 0, changed.length, steps, normalized);
             }
         }
 
