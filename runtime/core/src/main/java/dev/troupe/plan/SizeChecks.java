@@ -1,7 +1,6 @@
 package dev.troupe.plan;
 
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
@@ -62,7 +61,7 @@ public final class SizeChecks {
      *             with the number that is too large and the key to change
      */
     public static void requireModel(ModelSpec model) {
-        atMost(model.blockCount(), RunSpecReader.MOST_LAYERS,
+        atMost(model.blockCount(), ModelSpec.MOST_BLOCKS,
                 "the model has %,d blocks, and a model has at most %,d: lower"
                         + " model.layers");
     }

@@ -18,6 +18,9 @@ import java.util.function.Supplier;
  * section are. Immutable; any thread may read it.
  */
 public final class ModelSpec {
+    /** The most blocks of a model: stages are numbered with 16 bits, and embedding and head may be stages too. */
+    public static final int MOST_BLOCKS = 65_534;
+
     private final ModelFamily family;
     private final Section section;
     private final String summary;

@@ -7,10 +7,10 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.Wording;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 
@@ -39,7 +39,7 @@ public final class PublishedConfig {
      */
     public static PublishedConfig read(Path file, String titles) {
         try {
-            JsonNode root = JSON.readTree(Files.readAllBytes(file));
+            JsonNode root = JSON.readTree(BoundedFile.bytes(file));
             if (!root.isObject()) {
                 throw new WeightException(file + " must hold one JSON object, but holds "
                         + (root.isMissingNode() ? "nothing" : quoted(root.toString())));

@@ -3,6 +3,6 @@
  * initial weights.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.layer}, {@code dev.troupe.model.spec},
- * {@code dev.troupe.weights} and {@code com.fasterxml.jackson}.
+ * {@code dev.troupe.tokenizer.file}, {@code dev.troupe.weights} and {@code com.fasterxml.jackson}.
  */
 package dev.troupe.model;

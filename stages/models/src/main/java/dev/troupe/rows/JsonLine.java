@@ -17,7 +17,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Reads a line of JSON: an object with {@code documents}, {@code text} or {@code messages}; its other members are
@@ -52,7 +51,7 @@ final class JsonLine {
         try (JsonParser parser = JSON.createParser(decoded(origin, line))) {
             return new JsonLine(origin, parser).read();
         } catch (JsonProcessingException malformed) {
-            throw new DataException(String.format(Locale.ROOT, "%s is no JSON: column %d: %s", origin,
+            throw new DataException("%s is no JSON: column %d: %s".formatted(origin,
                     malformed.getLocation() == null ? 1 : malformed.getLocation().getColumnNr(),
                     malformed.getOriginalMessage().split(BEHIND, 2)[0]), malformed);
         } catch (IOException impossible) {

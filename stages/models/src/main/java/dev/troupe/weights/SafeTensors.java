@@ -48,6 +48,7 @@ public final class SafeTensors implements AutoCloseable {
             throw new WeightException(
                     file + " must be a safetensors file, but is a directory; name the file inside it");
         }
+        requireRegular(file);
         // Shared, as the stages that read their slices run on threads of their own.
         Arena arena = Arena.ofShared();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -63,6 +64,14 @@ public final class SafeTensors implements AutoCloseable {
         } catch (RuntimeException refused) {
             arena.close();
             throw refused;
+        }
+    }
+
+    /** A pipe may never end, and a device has no end. */
+    private static void requireRegular(Path file) {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new WeightException(
+                    file + " must be a safetensors file, but is a device or a pipe; save it as a file");
         }
     }
 

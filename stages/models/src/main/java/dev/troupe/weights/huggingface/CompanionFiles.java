@@ -1,5 +1,6 @@
 package dev.troupe.weights.huggingface;
 
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.Wording;
 import java.io.IOException;
@@ -14,9 +15,6 @@ import java.util.stream.Stream;
  * and how it generates. They are data, found by name; a program that lies beside them is not one of them.
  */
 public final class CompanionFiles {
-    /** Far above any published tokenizer (32 MB), and small beside a model. */
-    public static final long MOST_BYTES = 64 << 20;
-
     private static final List<String> OF_TOKENIZER = List.of("tokenizer.json", "tokenizer_config.json",
             "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json", "vocab.json",
             "merges.txt", "tokenizer.model");
@@ -31,7 +29,7 @@ public final class CompanionFiles {
      * The companions that a directory has.
      *
      * @throws WeightException
-     *             where one is larger than {@link #MOST_BYTES}
+     *             where one is larger than {@link BoundedFile#MOST_BYTES}
      */
     public static List<Path> in(Path directory) {
         return Stream.of(OF_TOKENIZER, OF_MODEL).flatMap(List::stream).map(directory::resolve)
@@ -72,10 +70,10 @@ public final class CompanionFiles {
 
     private static Path bounded(Path file) {
         try {
-            if (Files.size(file) > MOST_BYTES) {
+            if (Files.size(file) > BoundedFile.MOST_BYTES) {
                 throw new WeightException(
                         file + " has " + Files.size(file) + " bytes, and a file beside a model at most "
-                                + MOST_BYTES + ": take it away, or put the right one in its place");
+                                + BoundedFile.MOST_BYTES + ": take it away, or put the right one in its place");
             }
             return file;
         } catch (IOException failure) {

@@ -62,6 +62,10 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         requireFile(directory, CONFIG);
         PublishedConfig config = PublishedConfig.read(directory.resolve(CONFIG), ModelFamilies.titles());
         ModelSpec spec = ModelFamilies.of(config).readPublished(config);
+        if (spec.blockCount() > ModelSpec.MOST_BLOCKS) { // before a list of them is made
+            throw config.refusal("the model has " + spec.blockCount() + " blocks, and a model has at most "
+                    + ModelSpec.MOST_BLOCKS + "; use another model");
+        }
         if (!Files.exists(directory.resolve(ShardIndex.FILE_NAME))) {
             requireFile(directory, WEIGHTS);
         }

@@ -7,10 +7,10 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.Wording;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -32,7 +32,7 @@ final class ShardIndex {
     static Map<String, String> read(Path index) {
         JsonNode map;
         try {
-            map = JSON.readTree(Files.readAllBytes(index)).path(WEIGHT_MAP);
+            map = JSON.readTree(BoundedFile.bytes(index)).path(WEIGHT_MAP);
         } catch (JsonProcessingException malformed) {
             throw new WeightException(index + " must be JSON with unique keys, but found: "
                     + malformed.getOriginalMessage().lines().findFirst().orElse(""), malformed);

@@ -17,6 +17,7 @@ import dev.troupe.model.spec.Section;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.StoredType;
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import java.io.IOException;
@@ -149,7 +150,7 @@ class HuggingFaceWriterTest {
     void shouldRefuseAFileThatIsTooLargeToBeCopied() throws IOException {
         Path large = directory.resolve("vocab.json");
         try (RandomAccessFile file = new RandomAccessFile(large.toFile(), "rw")) {
-            file.setLength(CompanionFiles.MOST_BYTES + 1);
+            file.setLength(BoundedFile.MOST_BYTES + 1);
         }
         String refusal = assertThrows(WeightException.class, () -> CompanionFiles.in(directory)).getMessage();
         assertEquals(large + " has 67108865 bytes, and a file beside a model at most 67108864: take it away, or put the"
