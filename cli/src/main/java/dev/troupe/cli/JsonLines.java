@@ -32,6 +32,9 @@ final class JsonLines {
      *             naming file and line of what is not
      */
     static void read(Path file, String expected, Predicate<JsonNode> line) {
+        if (Files.exists(file) && !Files.isRegularFile(file)) { // a pipe may never end
+            throw new UsageException(file + " is no regular file: save it as one");
+        }
         int number = 0;
         try (BufferedReader lines = Files.newBufferedReader(file)) {
             for (String text = lines.readLine(); text != null; text = lines.readLine()) {

@@ -9,6 +9,8 @@ import com.typesafe.config.ConfigResolveOptions;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
+import dev.troupe.config.file.ConfigFiles;
+import dev.troupe.config.file.Expansion;
 import dev.troupe.config.problem.ConfigException;
 import dev.troupe.config.problem.KnownKeys;
 import dev.troupe.config.problem.Problem;
@@ -45,6 +47,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\{[^}]*}");
     // The parser's guesses about file types and quotes, which are seldom right.
     private static final Pattern ADVICE = Pattern.compile(" \\((if you|JSON does|in that case).*");
+    private static final int LONGEST_REASON = 300;
     private static final ConfigResolveOptions NO_ENVIRONMENT = ConfigResolveOptions.noSystem();
 
     /**
@@ -62,6 +65,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
         try {
             Config written = file.isPresent() ? ConfigFiles.parse(file.get()) : ConfigFactory.empty();
             Config user = overrides.withFallback(written);
+            requireModest(user, file);
             Config all = user.withFallback(defaults).resolve(NO_ENVIRONMENT);
             // Its values may differ from those of all, where a substitution refers to the value that it overrides.
             Config given = user.resolveWith(all, NO_ENVIRONMENT);
@@ -76,6 +80,14 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
                     "more of them inside each other than can be read", "take some away"));
         }
         throw new ConfigException(problems);
+    }
+
+    private static void requireModest(Config user, Optional<Path> file) {
+        if (Expansion.characters(user.root()) > Expansion.MOST_CHARACTERS) {
+            throw new ConfigException(List.of(new Problem("", name(file),
+                    "a configuration of at most 2 MiB once its substitutions are replaced",
+                    "a larger one, whose values repeat each other", "write each value where it belongs")));
+        }
     }
 
     static Config parseDefaults() {
@@ -190,6 +202,9 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
         String origin = malformed.origin() == null ? "" : malformed.origin().description() + ": ";
         String bare = message.startsWith(origin) ? message.substring(origin.length()) : message;
         String line = ADVICE.matcher(bare.replaceAll("\\p{Cntrl}+", " ")).replaceAll("").strip();
+        if (line.length() > LONGEST_REASON) { // some have the whole configuration
+            line = line.substring(0, LONGEST_REASON) + " ...";
+        }
         return "an error: " + (line.endsWith(".") ? line.substring(0, line.length() - 1) : line);
     }
 

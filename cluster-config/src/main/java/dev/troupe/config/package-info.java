@@ -6,7 +6,7 @@
  * {@link dev.troupe.config.problem.ConfigException}. Environment variables and system properties are never read.
  *
  * <p>Imports the JDK, {@code dev.troupe.config.cluster}, {@code dev.troupe.config.fault},
- * {@code dev.troupe.config.group}, {@code dev.troupe.config.problem}, {@code dev.troupe.config.spec} and
- * {@code com.typesafe.config}.
+ * {@code dev.troupe.config.file}, {@code dev.troupe.config.group}, {@code dev.troupe.config.problem},
+ * {@code dev.troupe.config.spec} and {@code com.typesafe.config}.
  */
 package dev.troupe.config;

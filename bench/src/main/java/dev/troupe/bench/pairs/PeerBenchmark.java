@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -119,7 +118,7 @@ public final class PeerBenchmark implements Callable<Integer> {
                 ? PeerRun.torchVersion(python)
                 : Optional.of("by its C++ interface");
         if (version.isEmpty()) {
-            output.printf(Locale.ROOT, "The comparison with PyTorch is skipped: %s cannot import torch.%n", python);
+            output.printf("The comparison with PyTorch is skipped: %s cannot import torch.%n", python);
             return 0;
         }
         Path scratch = Files.createTempDirectory("troupe-bench");
@@ -129,7 +128,7 @@ public final class PeerBenchmark implements Callable<Integer> {
             for (PeerCase training : trainings) {
                 measured.add(measure(training, tokens, Files.createTempDirectory(scratch, "weights")));
             }
-            output.printf(Locale.ROOT, "PyTorch %s%n%n%s", version.get(), PeerPairs.table(measured));
+            output.printf("PyTorch %s%n%n%s", version.get(), PeerPairs.table(measured));
         } finally {
             MeasuredRun.delete(scratch);
         }

@@ -2,7 +2,6 @@ package dev.troupe.schedule.drawing;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import java.util.Locale;
 
 /**
  * The colours of a drawing: a hue for each kind, and the lighter the later the lap over the ranks is on which a stage lies;
@@ -57,6 +56,6 @@ record Shade(String code, int fill, int text) {
     }
 
     private static String css(int colour) {
-        return String.format(Locale.ROOT, "#%06x", colour);
+        return String.format("#%06x", colour);
     }
 }

@@ -28,6 +28,9 @@ public record PlanFile(Path path) implements Schedule {
      * @throws PlanException if the file cannot be read, or is no plan; the message says where
      */
     public Plan plan() {
+        if (Files.exists(path) && !Files.isRegularFile(path)) { // a pipe may never end
+            throw new PlanException("The plan file \"" + path + "\" is no regular file: save it as one.");
+        }
         try {
             return Plan.fromCsv(name(), Files.readString(path, StandardCharsets.UTF_8));
         } catch (NoSuchFileException e) {

@@ -11,7 +11,6 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
 
@@ -125,8 +124,7 @@ public final class LateEngine implements WrappedEngine.Around {
             for (Object arg : args) {
                 if (arg instanceof LateTensor tensor) {
                     if (tensor.isClosed()) {
-                        throw new IllegalStateException(
-                                String.format(Locale.ROOT, "%s: %s is used after it was closed", name, tensor));
+                        throw new IllegalStateException("%s: %s is used after it was closed".formatted(name, tensor));
                     }
                     tensors.add(tensor);
                 }
@@ -179,7 +177,7 @@ public final class LateEngine implements WrappedEngine.Around {
                     engine.copyToHost(source.own(), byteOffset, target);
                     if (target.mismatch(first) >= 0) {
                         throw new IllegalStateException(
-                                String.format(Locale.ROOT, "toHost: %s was written while it was copied", source));
+                                "toHost: %s was written while it was copied".formatted(source));
                     }
                 }));
     }

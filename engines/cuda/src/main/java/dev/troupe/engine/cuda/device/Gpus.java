@@ -2,7 +2,6 @@ package dev.troupe.engine.cuda.device;
 
 import dev.troupe.engine.provider.Finding;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -23,7 +22,7 @@ public interface Gpus {
     record Gpu(int ordinal, String name, long memoryBytes, int capability) {
         @Override
         public String toString() {
-            return String.format(Locale.ROOT, "GPU %d (%s, %.1f GiB, compute capability %d.%d)", ordinal, name,
+            return "GPU %d (%s, %.1f GiB, compute capability %d.%d)".formatted(ordinal, name,
                     memoryBytes / (double) (1L << 30), capability / 10, capability % 10);
         }
     }

@@ -1,4 +1,4 @@
-package dev.troupe.config;
+package dev.troupe.config.file;
 
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -1,4 +1,4 @@
-package dev.troupe.config;
+package dev.troupe.config.file;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -1,4 +1,4 @@
-package dev.troupe.config;
+package dev.troupe.config.file;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
@@ -21,8 +21,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 
 /**
  * Parses a file and the files that it includes; a relative name starts at the folder of the including file.
@@ -34,8 +38,10 @@ import java.util.OptionalInt;
  *            the file that is being parsed
  * @param depth
  *            the number of includes between it and the first file
+ * @param count
+ *            the number of files that have been read
  */
-record ConfigFiles(Path file, int depth)
+public record ConfigFiles(Path file, int depth, AtomicInteger count)
         implements
             ConfigIncluder,
             ConfigIncluderFile,
@@ -45,6 +51,12 @@ record ConfigFiles(Path file, int depth)
     // Deeper than any file nests its includes; a file that includes itself reaches it.
     private static final int DEEPEST = 16;
     private static final long LARGEST_BYTES = 1 << 20;
+    private static final int MOST_FILES = 64;
+    // The parser takes the square of these: 1,000 pieces of a section take it a second, 16,000 a minute.
+    private static final int MOST_PIECES = 1_000;
+    private static final int MOST_SUBSTITUTIONS = 4_096;
+    private static final Pattern PIECE = Pattern
+            .compile("(?:^|[,{\\n])[ \\t]*([^\\s{}\\[\\],:=.+#]+)[ \\t]*(?:\\.|[:=]?\\s*\\{)");
 
     /**
      * Parses a file.
@@ -54,12 +66,16 @@ record ConfigFiles(Path file, int depth)
      * @throws com.typesafe.config.ConfigException
      *             if it is no HOCON
      */
-    static Config parse(Path file) {
-        return new ConfigFiles(file, 0).parse();
+    public static Config parse(Path file) {
+        return new ConfigFiles(file, 0, new AtomicInteger()).parse();
     }
 
     private Config parse() {
         String text = text();
+        if (count.incrementAndGet() > MOST_FILES) {
+            throw refused("at most " + MOST_FILES + " included files in all", "more", "include each once");
+        }
+        requireFewPieces(text);
         ConfigParseOptions options = ConfigParseOptions.defaults().setSyntax(ConfigSyntax.CONF);
         try {
             return ConfigFactory.parseFile(file.toFile(), options.setAllowMissing(false).setIncluder(this));
@@ -73,12 +89,29 @@ record ConfigFiles(Path file, int depth)
         }
     }
 
+    private void requireFewPieces(String text) {
+        Map<String, Integer> pieces = new HashMap<>();
+        PIECE.matcher(text).results().forEach(piece -> pieces.merge(piece.group(1), 1, Integer::sum));
+        pieces.forEach((name, times) -> {
+            if (times > MOST_PIECES) {
+                throw refused("sections of at most " + MOST_PIECES + " pieces each", times + " of " + name,
+                        "write each section once");
+            }
+        });
+        if (text.split("\\$\\{|\\+=", -1).length > MOST_SUBSTITUTIONS) {
+            throw refused("at most " + MOST_SUBSTITUTIONS + " substitutions", "more", "write their values");
+        }
+    }
+
     private String text() {
         if (!Files.exists(file)) {
             throw refused("a configuration file", "none", "check the path");
         }
         if (Files.isDirectory(file)) {
             throw refused("a configuration file", "a directory", "name a file in it");
+        }
+        if (!Files.isRegularFile(file)) { // a pipe may never end
+            throw refused("a configuration file", "a device or a pipe", "save it as a file");
         }
         try {
             if (Files.size(file) > LARGEST_BYTES) {
@@ -110,7 +143,7 @@ record ConfigFiles(Path file, int depth)
                     "take it out");
         }
         try {
-            return new ConfigFiles(file.resolveSibling(what.toPath()), depth + 1).parse().root();
+            return new ConfigFiles(file.resolveSibling(what.toPath()), depth + 1, count).parse().root();
         } catch (InvalidPathException noPath) {
             throw refused("an include of a file", noPath.getReason(), "check its name");
         }
