@@ -12,12 +12,17 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Every key with its default and reason, read from {@code troupe-defaults.conf}. */
 public final class Keys {
     private static final String NODE = "troupe-node";
     private static final String NODES = "cluster.nodes[].";
+    /** Other ways to write a key of a node: by the section of the defaults, by the index of a node, and by neither. */
+    private static final Pattern OF_A_NODE = Pattern
+            .compile("(?:troupe-node|cluster\\.nodes\\[\\d*])(?:\\.|$)|cluster\\.nodes\\.");
     /** The names of some keys in other trainers. */
     private static final Map<String, List<String>> OTHER_NAMES = Map.ofEntries(
             Map.entry("training.learning-rate.peak", List.of("lr", "learning-rate")),
@@ -37,12 +42,14 @@ public final class Keys {
             Map.entry("engine.kind", List.of("engine", "device")));
 
     private final KnownKeys known;
+    private final KnownKeys knownOfNodes;
     private final List<Key> all = new ArrayList<>();
 
     /** Reads the defaults. */
     public Keys() {
         Config defaults = Sources.parseDefaults();
         known = new KnownKeys(defaults.getObject(Sources.ROOT));
+        knownOfNodes = new KnownKeys(defaults.getObject(NODE));
         Map<String, List<String>> choices = RunSpecReader.choices();
         learn("", defaults.getObject(Sources.ROOT), choices);
         learn(NODES, defaults.getObject(NODE), choices);
@@ -89,18 +96,23 @@ public final class Keys {
     }
 
     /**
-     * Returns the keys of a prefix: the key of this path, those of this section, or those whose path begins so.
+     * Returns the keys of a prefix: the key of this path, those of this section, or those whose path begins so. The keys of a
+     * node are {@code cluster.nodes[].name} and so on, also by {@code troupe-node} or {@code cluster.nodes[0]}.
      *
      * @throws ConfigException
      *             if there are none, with the nearest that exist
      */
     public List<Key> startingWith(String prefix) {
         String bare = prefix.startsWith(Sources.ROOT + ".") ? prefix.substring(Sources.ROOT.length() + 1) : prefix;
-        List<Key> matching = all.stream().filter(key -> key.path().startsWith(bare)).toList();
+        Matcher node = OF_A_NODE.matcher(bare);
+        String path = node.lookingAt() ? NODES + bare.substring(node.end()) : bare;
+        List<Key> matching = all.stream().filter(key -> key.path().startsWith(path)).toList();
         if (matching.isEmpty()) {
-            String section = bare.endsWith(".") ? bare.substring(0, bare.length() - 1) : bare;
-            throw new ConfigException(List.of(new Problem(bare, "keys", "a key, a section or the beginning of one",
-                    "none that begins so", known.adviceForKey(section))));
+            throw new ConfigException(List.of(
+                    new Problem(bare, "keys", "a key, a section or the beginning of one", "none that begins so",
+                            path.startsWith(NODES)
+                                    ? knownOfNodes.adviceForKey(path.substring(NODES.length()))
+                                    : known.adviceForKey(path.replaceFirst("\\.$", "")))));
         }
         return matching;
     }
