@@ -44,7 +44,7 @@ class TidyTest {
             Map.entry("engines/api", List.of("dev.troupe.engine")),
             Map.entry("engines/reference", List.of("dev.troupe.engine")),
             Map.entry("engines/emulated", List.of("dev.troupe.engine")),
-            Map.entry("engines/conformance", List.of("dev.troupe.engine", "org.junit")),
+            Map.entry("engines/conformance", List.of("dev.troupe.engine", "org.junit", "org.opentest4j")),
             Map.entry("engines/nd4j", List.of("dev.troupe.engine", "org.nd4j", "org.bytedeco")),
             Map.entry("engines/cpu", List.of("dev.troupe.engine", "org.bytedeco")),
             Map.entry("engines/cuda", List.of("dev.troupe.engine")),

@@ -39,7 +39,8 @@ final class Browser implements AutoCloseable {
     /** Starts a browser; the test is left out, with a sentence, where there is none. */
     static Browser start() {
         assumeTrue(Files.isExecutable(PROGRAM) && Files.isExecutable(DRIVER),
-                "there is no " + PROGRAM + " or no " + DRIVER + ": apt-get install chromium chromium-driver");
+                "the page is not tested in a browser, since there is no " + PROGRAM + " or no " + DRIVER
+                        + ": apt-get install chromium chromium-driver");
         ChromeOptions options = new ChromeOptions();
         options.setBinary(PROGRAM.toFile());
         options.addArguments("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage");

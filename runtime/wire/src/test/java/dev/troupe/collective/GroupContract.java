@@ -124,7 +124,7 @@ public abstract class GroupContract {
 
     @Test
     void shouldGiveTheSameBitsInEveryMixOfCollectives() {
-        long seed = new Random().nextLong();
+        long seed = Long.getLong("troupe.sweep.seed", 0); // which continuous integration sets to the number of the commit
         try {
             for (int size = 2; size <= 4; size++) {
                 Crowd.play(members(size, LONG), group -> {

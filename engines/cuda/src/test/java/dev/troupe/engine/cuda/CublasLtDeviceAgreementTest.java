@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * model, for which the library has other algorithms than for those of the conformance tests.
  */
 @Tag("long")
-@EnabledIf("isThere")
+@EnabledIf(value = "isThere", disabledReason = "no GPU here runs it: bench/gpu has the commands for one")
 class CublasLtDeviceAgreementTest {
     static boolean isThere() {
         return OnGpu.serves(DataType.FLOAT32, CudaProducts.CUBLASLT)

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.condition.EnabledIf;
 
 /** The engine in float32 on a GPU, where there is one. */
 @Tag("long")
-@EnabledIf("isThere")
+@EnabledIf(value = "isThere", disabledReason = "no GPU here runs it: bench/gpu has the commands for one")
 class CudaDeviceConformanceTest extends EngineConformance {
     static boolean isThere() {
         return OnGpu.serves(DataType.FLOAT32, CudaProducts.OWN);

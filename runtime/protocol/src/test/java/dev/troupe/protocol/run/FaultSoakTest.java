@@ -6,7 +6,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Random walks for as long as one likes: {@code -Dtroupe.simulation.minutes=10}. */
+/**
+ * Random walks for as long as one likes: {@code -Dtroupe.simulation.minutes=10}. Each time others, as more of them is the
+ * point of it, unless {@code -Dtroupe.sweep.seed} is set; a failure names its walk.
+ */
 @Tag("long")
 class FaultSoakTest {
     private static final int WALKS_AT_A_TIME = 500;
@@ -15,7 +18,7 @@ class FaultSoakTest {
     void shouldComeToTheSameWeightsForAsLongAsItIsAskedTo() {
         long minutes = Long.getLong("troupe.simulation.minutes", 1);
         long endNanos = System.nanoTime() + Duration.ofMinutes(minutes).toNanos();
-        Random seeds = new Random();
+        Random seeds = new Random(Long.getLong(FaultSweepTest.SEED_PROPERTY, System.nanoTime()));
         long faults = 0;
         long walks = 0;
         while (System.nanoTime() < endNanos) {

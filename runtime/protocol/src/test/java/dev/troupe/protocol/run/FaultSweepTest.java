@@ -17,8 +17,8 @@ class FaultSweepTest {
     private static final long IN_ORDER = 0;
     private static final long OUT_OF_ORDER = 7;
     private static final int STANDBYS = 2;
-    private static final String SEED_PROPERTY = "troupe.sweep.seed";
-    private static final long DEALER = Long.getLong(SEED_PROPERTY, 0);
+    static final String SEED_PROPERTY = "troupe.sweep.seed";
+    static final long DEALER = Long.getLong(SEED_PROPERTY, 0);
     /** With {@code -Dtroupe.sweep.share=N} the whole sweep takes one of N points. */
     private static final int SHARE = Integer.getInteger("troupe.sweep.share", 1);
 

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.engine.conformance.skipped}. */
+package dev.troupe.engine.conformance.skipped;
