@@ -27,15 +27,17 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** llama.cpp reads exported models, makes the same tokens of a text, and writes on from it as Troupe does. */
+/**
+ * llama.cpp reads exported models, makes the same tokens of a text, and writes on from it as Troupe does. It rounds
+ * activations to the type of the weights, which changes what it writes from some token on: of bf16 and q8_0 only the
+ * first tokens are compared here, and {@code GgufFileTest} holds their numbers in the file.
+ */
 @Tag("parity")
 @Timeout(120)
 class GgufTest {
     private static final String PROMPT = "It's 1234 o'clock, and\n\n the café is  closed: 你好!";
     private static final int COUNT = 24;
     private static final int POSITIONS = 64;
-    /** The tokens, of some 600, that a model writes alike with its own weights and with rounded ones. */
-    private static final int ALIKE = 1;
 
     @TempDir
     private Path directory;
@@ -80,10 +82,15 @@ class GgufTest {
             LlamaCpp found = LlamaCpp.write(file, PROMPT, COUNT);
             assertEquals(Arrays.stream(prompt).boxed().toList(), found.ids());
             int[] text = generator.generate(whole, COUNT, new Sampling(0, 0, 0));
-            if (type.equals("f32")) {
+            int alike = switch (type) {
+                case "f32", "f16" -> COUNT;
+                case "bf16" -> 4;
+                default -> 1;
+            };
+            if (alike == COUNT) {
                 assertEquals(tokenizer.decode(text), found.text());
-            } else { // rounded weights, so that the texts part somewhere
-                String begin = tokenizer.decode(Arrays.copyOf(text, ALIKE));
+            } else {
+                String begin = tokenizer.decode(Arrays.copyOf(text, alike));
                 assertTrue(found.text().startsWith(begin), begin + " and " + found.text());
                 assertTrue(found.text().length() > COUNT, found.text());
             }

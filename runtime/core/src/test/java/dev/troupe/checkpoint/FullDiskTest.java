@@ -81,7 +81,15 @@ class FullDiskTest {
     }
 
     @Test
-    void shouldAbandonWhatWasNeverBegun() {
+    void shouldAbandonWhatWasNeverBegun() throws IOException {
         store.abandon(20);
+        assertEquals(List.of(), names(run), "nothing is made for it");
+        Samples.write(store, 10, 2, 1);
+        store.abandon(20);
+        assertEquals(List.of("step-000010"), names(run.resolve("checkpoints")));
+        Samples.write(store, 20, 2, 9);
+        try (Checkpoint checkpoint = Checkpoint.open(run)) {
+            assertEquals(20, checkpoint.stepsDone());
+        }
     }
 }

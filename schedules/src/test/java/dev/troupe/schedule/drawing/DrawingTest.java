@@ -17,6 +17,7 @@ import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
@@ -151,18 +152,18 @@ class DrawingTest {
         assertEquals(5, TimeScale.UNITS.tickNanos(33, 10));
     }
 
-    /** Writes pictures for a person to look at: {@code -Dtroupe.drawings=FOLDER}. */
+    /** Every schedule has a picture; {@code -Dtroupe.drawings=FOLDER} leaves them for a person to look at. */
     @Test
-    void shouldWriteDrawingsWhereAsked() throws IOException {
-        String folder = System.getProperty("troupe.drawings");
-        if (folder == null) {
-            return;
-        }
+    void shouldDrawEverySchedule(@TempDir Path temporary) throws Exception {
+        Path folder = Path.of(System.getProperty("troupe.drawings", temporary.toString()));
         for (String name : Schedules.names()) {
             int virtualStages = Schedules.named(name).usualVirtualStages();
-            Timeline timeline = units(name, 8, virtualStages, 32);
-            Files.writeString(Path.of(folder, name + ".svg"), SvgDrawing.draw(List.of(timeline), TimeScale.UNITS));
-            Files.writeString(Path.of(folder, name + ".json"), ChromeTrace.write(List.of(timeline)));
+            Timeline timeline = units(name, 4, virtualStages, 8);
+            Path svg = Files.writeString(folder.resolve(name + ".svg"),
+                    SvgDrawing.draw(List.of(timeline), TimeScale.UNITS));
+            Path trace = Files.writeString(folder.resolve(name + ".json"), ChromeTrace.write(List.of(timeline)));
+            assertEquals(timeline.spans().size(), bars(parse(Files.readString(svg))).size(), name);
+            assertEquals(timeline.spans().size(), Files.readString(trace).split("\"ph\":\"X\"", -1).length - 1, name);
         }
     }
 
