@@ -33,10 +33,9 @@ class PackageTest {
     private static final Pattern SAID = Pattern.compile("(?s).*<p>(Imports .*?\\.) \\*/.*");
 
     /** The libraries that a package says it imports, by the start of their packages; the JDK is everybody's. */
-    private static final List<String> LIBRARIES = List.of("com.fasterxml.jackson", "com.hubspot.jinjava",
-            "com.knuddels.jtokkit", "com.typesafe.config", "dev.hardwood", "io.aeron", "io.micrometer",
+    private static final List<String> LIBRARIES = List.of("com.fasterxml.jackson", "com.knuddels.jtokkit",
+            "com.typesafe.config", "dev.hardwood", "io.aeron", "io.micrometer",
             "io.opentelemetry",
-            "jinjava",
             "org.agrona",
             "org.apache.pekko",
             "org.bytedeco", "org.junit", "org.opentest4j",

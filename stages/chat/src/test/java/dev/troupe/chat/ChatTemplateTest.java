@@ -54,10 +54,10 @@ class ChatTemplateTest {
             "{{ messages[-1]['role'] }}!user",
             "{{ 'a' + ' b ' | trim + 'c' }}!abc",
             "{{ bos_token }}{{ eos_token }}!<s></s>",
-            "{% for m in messages %}{{ loop.index0 }}{{ loop.first }}{{ loop.last }}{% endfor %}!0truetrue",
+            "{% for m in messages %}{{ loop.index0 }}{{ loop.first }}{{ loop.last }}{% endfor %}!0TrueTrue",
             "{% set n = namespace(x=1) %}{% for i in range(3) %}{% set n.x = n.x + i %}{% endfor %}{{ n.x }}!4",
             "{{ '<think>a</think>\\n\\nb'.split('</think>')[-1].lstrip('\\n') }}!b",
-            "{{ ('ab' ~ 'cd').startswith('ab') }} {{ 'x'.strip() in 'xyz' }}!true true",
+            "{{ ('ab' ~ 'cd').startswith('ab') }} {{ 'x'.strip() in 'xyz' }}!True True",
             "{% if tools is defined and tools %}t{% else %}n{% endif %}!n",
             "{% if tools is not none %}t{% else %}n{% endif %}!n",
             "{% if messages[0].content is string and messages is not string %}s{% endif %}!s",
@@ -67,7 +67,7 @@ class ChatTemplateTest {
             "[::-1]{{ '[::-1]' }}{% for i in [1, 2, 3][::-1] %}{{ i }}{% endfor %}![::-1][::-1]321",
             "{% for m in messages[1:] %}x{% endfor %}{{ messages | length }}!1",
             "{{ {'a': {'b': 'x'}}['a'].b | default('y', true) }}!x",
-            "{% set n = namespace(a=4 - 1, b=[1, 2] | length + 1, c=('p' == 'q')) %}{{ n.a }}{{ n.b }}{{ n.c }}!33false",
+            "{% set n = namespace(a=4 - 1, b=[1, 2] | length + 1, c=('p' == 'q')) %}{{ n.a }}{{ n.b }}{{ n.c }}!33False",
             "{% generation %}{{ 'g' }}{% endgeneration %}!g",
             "{% macro f(x) %}<{{ x }}>{% endmacro %}{{ f('y') }}!<y>",
             "{{ 'yes' if add_generation_prompt else 'no' }}!no",
@@ -232,8 +232,8 @@ class ChatTemplateTest {
         String refused = refusal("a\n{{ raise_exception('only users may speak') }}");
         assertTrue(refused.startsWith(directory.resolve("chat_template.jinja") + ": "), refused);
         assertTrue(refused.contains("only users may speak"), refused);
-        assertEquals(directory.resolve("chat_template.jinja") + ": line 2 of the chat template has the filter"
-                + " \"nosuchfilter\", which is not known",
+        assertEquals(directory.resolve("chat_template.jinja") + ": line 2 of the chat template: the filter"
+                + " \"nosuchfilter\" is not known",
                 refusal("{# {{ 'a' | other }} #}\n{{ 'a|b' | nosuchfilter }}"));
         for (String wrong : List.of("{% for %}", "{{ 'a' is nosuchtest }}", "{{ 'a' is not nosuchtest }}",
                 "{{ nosuch('a') }}", "{% nosuch %}",
@@ -256,12 +256,6 @@ class ChatTemplateTest {
         ChatTemplate changing = template("{% set x %}{% generation %} a {% endgeneration %}{% endset %}{{ x | trim }}");
         assertTrue(assertThrows(TokenizerException.class, () -> changing.renderMarked(HELLO)).getMessage()
                 .contains("changes the text that it marks"));
-    }
-
-    @Test
-    void shouldRewriteATemplateThatEndsInsideAnExpression() {
-        assertEquals("{{ f(a=(", TemplateSource.rewritten("{{ f(a=", _ -> true, _ -> true));
-        assertEquals("{{ 'a\\", TemplateSource.rewritten("{{ 'a\\", _ -> true, _ -> true));
     }
 
     private String refusal(String template) {

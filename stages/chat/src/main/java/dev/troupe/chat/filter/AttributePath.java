@@ -1,0 +1,58 @@
+package dev.troupe.chat.filter;
+
+import dev.troupe.chat.operation.Lookup;
+import dev.troupe.chat.operation.Printing;
+import dev.troupe.chat.value.Letters;
+import dev.troupe.chat.value.None;
+import dev.troupe.chat.value.Numbers;
+import dev.troupe.chat.value.Types;
+import dev.troupe.chat.value.Undefined;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/**
+ * Where a filter looks in each element: {@code attribute="a.b.0"}.
+ *
+ * @param parts
+ *            texts, and numbers for what is counted
+ * @param otherwise
+ *            what stands for a part that is not there; {@code null} if nothing does
+ */
+record AttributePath(List<Object> parts, Object otherwise) implements UnaryOperator<Object> {
+    /** The path that an argument spells; without one the element itself. */
+    static AttributePath of(Object attribute) {
+        return of(attribute, null);
+    }
+
+    static AttributePath of(Object attribute, Object otherwise) {
+        List<Object> parts = new ArrayList<>();
+        if (attribute instanceof String text) {
+            for (String part : text.split("\\.", -1)) {
+                BigInteger number = Letters.isNumber(part) ? Numbers.parsedInteger(part, 10) : null;
+                parts.add(number == null ? part : number);
+            }
+        } else if (attribute != null && attribute != None.NONE) {
+            parts.add(attribute);
+        }
+        return new AttributePath(parts, otherwise == None.NONE ? null : otherwise);
+    }
+
+    @Override
+    public Object apply(Object element) {
+        Object value = element;
+        for (Object part : parts) {
+            value = Lookup.item(value, part);
+            if (otherwise != null && value instanceof Undefined) {
+                value = otherwise;
+            }
+        }
+        return value;
+    }
+
+    /** A value to sort and compare by: a text without its case, unless case matters. */
+    static Object key(Object value, boolean isCaseSensitive) {
+        return !isCaseSensitive && Types.isText(value) ? Letters.lower(Printing.printed(value)) : value;
+    }
+}

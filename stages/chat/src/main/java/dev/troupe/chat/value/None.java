@@ -1,0 +1,7 @@
+package dev.troupe.chat.value;
+
+/** Python's {@code None}. */
+public enum None {
+    /** The only one. */
+    NONE
+}

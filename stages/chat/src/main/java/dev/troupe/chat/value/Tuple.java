@@ -1,0 +1,23 @@
+package dev.troupe.chat.value;
+
+import java.util.List;
+
+/**
+ * Python's tuple.
+ *
+ * @param items
+ *            its elements
+ * @param isGroup
+ *            whether the filter {@code groupby} made it, so that its elements have the names {@code grouper} and {@code list} too
+ */
+public record Tuple(List<Object> items, boolean isGroup) {
+    /** A tuple of elements. */
+    public static Tuple of(Object... items) {
+        return new Tuple(List.of(items), false);
+    }
+
+    /** A tuple of a list, which nobody changes any more. */
+    public static Tuple of(List<Object> items) {
+        return new Tuple(items, false);
+    }
+}
