@@ -26,11 +26,12 @@ import java.util.function.UnaryOperator;
 
 /**
  * The chat template of a directory in Hugging Face layout: {@code chat_template.jinja}, else {@code chat_template} of
- * {@code tokenizer_config.json}. It makes the text that transformers makes of it, or refuses the chat. A template is untrusted: it
- * has limited time, memory and length of text, it reads no files, and it has no values but those that it is given.
+ * {@code tokenizer_config.json}. It makes the text that transformers makes of it, or refuses the chat. A template is
+ * untrusted: it has limited time, memory and length of text, it reads no files, and it has no values but those that it
+ * is given.
  *
- * <p>Thread rule: any thread may use it. Each text is made on a thread of its own, which ends with it, or soon after its time is
- * over.
+ * <p>Thread rule: any thread may use it. Each text is made on a thread of its own, which ends with it, or soon after
+ * its time is over.
  */
 public final class ChatTemplate {
     private static final String FILE = "chat_template.jinja";
@@ -96,8 +97,8 @@ public final class ChatTemplate {
     }
 
     /**
-     * The text of a chat, as Hugging Face's {@code apply_chat_template} makes it. It has the special tokens that it needs,
-     * so its ids are those of the tokenizer without what a post-processor adds.
+     * The text of a chat, as Hugging Face's {@code apply_chat_template} makes it. It has the special tokens that it
+     * needs, so its ids are those of the tokenizer without what a post-processor adds.
      *
      * @param chat
      *            an object with {@code messages}; its other members are variables too, such as {@code
@@ -141,8 +142,8 @@ public final class ChatTemplate {
     }
 
     /**
-     * The contents of the files of a directory that a template and its variables are read from, which two directories share
-     * only if their templates make the same texts; empty where it has none.
+     * The contents of the files of a directory that a template and its variables are read from, which two directories
+     * share only if their templates make the same texts; empty where it has none.
      */
     public static String contents(Path directory) {
         StringBuilder contents = new StringBuilder();

@@ -79,7 +79,10 @@ public final class Tests {
         tests.put(name, (left, right) -> Comparison.holds(sign, left, right));
     }
 
-    /** Whether two values are one object: for numbers and texts that is a matter of Python's memory, unless they differ. */
+    /**
+     * Whether two values are one object: for numbers and texts that is a matter of Python's memory, unless they
+     * differ.
+     */
     private static boolean isSame(Object value, Object other) {
         boolean isUnsure = value != other && value.getClass() == other.getClass()
                 && (Types.isText(value) || value instanceof BigInteger || value instanceof Double)

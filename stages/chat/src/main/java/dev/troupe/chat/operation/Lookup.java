@@ -20,9 +20,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Attributes, items and slices, as Jinja's sandbox looks them up: an attribute that is not there is looked for among the items. */
+/**
+ * Attributes, items and slices, as Jinja's sandbox looks them up: an attribute that is not there is looked for among
+ * the items.
+ */
 public final class Lookup {
-    /** Names that every object of Python has, and dicts have: a template that asks for one gets nothing, even if a dict has such a key. */
+    /**
+     * Names that every object of Python has, and dicts have: a template that asks for one gets nothing, even if a dict
+     * has such a key.
+     */
     private static final Set<String> INTERNAL = Set.of("__class__", "__class_getitem__", "__contains__", "__delattr__",
             "__delitem__", "__dir__", "__doc__", "__eq__", "__format__", "__ge__", "__getattribute__", "__getitem__",
             "__getstate__", "__gt__", "__hash__", "__init__", "__init_subclass__", "__ior__", "__iter__", "__le__",

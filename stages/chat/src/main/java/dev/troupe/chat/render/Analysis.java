@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What Jinja's compiler finds out about a template before it runs: the names of each part with variables of its own, and errors such
- * as a filter that nobody knows or a break outside a loop.
+ * What Jinja's compiler finds out about a template before it runs: the names of each part with variables of its own,
+ * and errors such as a filter that nobody knows or a break outside a loop.
  */
 final class Analysis {
     private static final Set<String> SPECIAL = Set.of("caller", "kwargs", "varargs");
@@ -37,7 +37,8 @@ final class Analysis {
      * @param symbols
      *            the names there
      * @param isConditional
-     *            whether an {@code if} decides about them, so that a filter that nobody knows may stay as long as nobody asks for it
+     *            whether an {@code if} decides about them, so that a filter that nobody knows may stay as long as
+     *            nobody asks for it
      * @param isInLoop
      *            whether they can leave a loop
      * @param isBelowLoop

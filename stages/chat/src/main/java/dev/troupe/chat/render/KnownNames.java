@@ -7,7 +7,9 @@ import dev.troupe.chat.syntax.Expression;
 
 /** Checks that the filters and tests of expressions exist, as Jinja does when it reads a template. */
 final class KnownNames {
-    /** Where a condition decides about an expression, a name that is not known matters when the expression is computed. */
+    /**
+     * Where a condition decides about an expression, a name that is not known matters when the expression is computed.
+     */
     private final boolean isConditional;
 
     KnownNames(boolean isConditional) {

@@ -15,7 +15,10 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;
 
-/** What a loop knows of itself: the variable {@code loop}. Its length is counted, and its next element looked at, only on demand. */
+/**
+ * What a loop knows of itself: the variable {@code loop}. Its length is counted, and its next element looked at, only
+ * on demand.
+ */
 final class LoopState implements Callable, Types.Sized {
     private final Object values;
     private final Function<Object, Object> again;

@@ -7,8 +7,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The names that a part of a template with variables of its own has, and where each gets its first value from: Jinja decides that
- * when it reads a template, so that a variable which is set anywhere in such a part is one of the whole part.
+ * The names that a part of a template with variables of its own has, and where each gets its first value from: Jinja
+ * decides that when it reads a template, so that a variable which is set anywhere in such a part is one of the whole
+ * part.
  */
 final class Symbols {
     /** Where a variable gets its first value from. */

@@ -5,8 +5,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * An expression of a template. Operators of one precedence are one node with all their operands, so that a tree is as deep as its
- * brackets are nested, and no deeper.
+ * An expression of a template. Operators of one precedence are one node with all their operands, so that a tree is as
+ * deep as its brackets are nested, and no deeper.
  */
 public sealed interface Expression {
     /** The expressions that this one has in it, in the order of the template. */

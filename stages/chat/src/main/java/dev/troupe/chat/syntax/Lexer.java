@@ -9,9 +9,9 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Cuts a template into tokens, as Jinja's lexer does with {@code trim_blocks} and {@code lstrip_blocks}: the end of a line after a
- * tag goes, and so does white space between the begin of a line and a tag, unless the tag has {@code +}; with {@code -} all white
- * space on that side goes.
+ * Cuts a template into tokens, as Jinja's lexer does with {@code trim_blocks} and {@code lstrip_blocks}: the end of a
+ * line after a tag goes, and so does white space between the begin of a line and a tag, unless the tag has {@code +};
+ * with {@code -} all white space on that side goes.
  */
 final class Lexer {
     private static final List<String> OPERATORS = List.of("//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%",

@@ -4,8 +4,8 @@ import dev.troupe.chat.value.TemplateException;
 import java.util.HexFormat;
 
 /**
- * The text of a string in a template, which Jinja reads as Python's codec {@code unicode-escape} reads the ASCII form of it:
- * an escape that Python does not know stays as it is.
+ * The text of a string in a template, which Jinja reads as Python's codec {@code unicode-escape} reads the ASCII form
+ * of it: an escape that Python does not know stays as it is.
  */
 final class StringLiteral {
     private final String ascii;

@@ -7,7 +7,10 @@ import java.util.List;
 
 /** The tokens of a template, with the place that the parser has come to, and how deep it is. */
 final class Tokens {
-    /** Brackets, operators and statements inside each other; Python's own limit of calls ends Jinja's parser at some sixty brackets. */
+    /**
+     * Brackets, operators and statements inside each other; Python's own limit of calls ends Jinja's parser at some
+     * sixty brackets.
+     */
     private static final int DEEPEST = 200;
 
     private final List<Token> all;

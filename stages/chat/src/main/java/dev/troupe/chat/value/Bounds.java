@@ -1,6 +1,9 @@
 package dev.troupe.chat.value;
 
-/** What an untrusted template may make: lengths, sizes and depths; and the place where a rendering notices that it has to end. */
+/**
+ * What an untrusted template may make: lengths, sizes and depths; and the place where a rendering notices that it has
+ * to end.
+ */
 public final class Bounds {
     /** The characters of any text. */
     public static final int LONGEST_TEXT = 1 << 24;

@@ -6,7 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Python's dict: it keeps the order in which its keys came, and keys that are equal in Python, such as 1, 1.0 and True, are one key. */
+/**
+ * Python's dict: it keeps the order in which its keys came, and keys that are equal in Python, such as 1, 1.0 and
+ * True, are one key.
+ */
 public final class Dict {
     private final Map<Object, Entry> entries = new LinkedHashMap<>();
 

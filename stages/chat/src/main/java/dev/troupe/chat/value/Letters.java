@@ -109,7 +109,8 @@ public final class Letters {
         }
         int first = upper.codePointAt(0);
         String rest = upper.substring(Character.charCount(first));
-        // A ligature has one large letter; what is combined with a letter has no case, or, below Greek letters, a small one.
+        // A ligature has one large letter; what is combined with a letter has no case, or, below Greek letters, a
+        // small one.
         return code == 0x149
                 ? upper
                 : Character.toString(first) + (code >= 0x1f80 ? rest.replace('\u0399', '\u0345') : rest)

@@ -1,7 +1,8 @@
 package dev.troupe.chat.value;
 
 /**
- * A text that the filters {@code safe} and {@code escape} have made: it prints as it is, and what is added to it gets escaped.
+ * A text that the filters {@code safe} and {@code escape} have made: it prints as it is, and what is added to it gets
+ * escaped.
  *
  * @param text
  *            its characters

@@ -1,6 +1,9 @@
 package dev.troupe.chat.value;
 
-/** A value of Jinja's own, such as a macro or the state of a loop, of which a template sees the attributes that it names. */
+/**
+ * A value of Jinja's own, such as a macro or the state of a loop, of which a template sees the attributes that it
+ * names.
+ */
 public interface Opaque {
     /** An attribute; {@code null} if there is none. */
     default Object attribute(String name) {

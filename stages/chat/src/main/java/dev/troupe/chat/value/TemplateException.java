@@ -1,6 +1,9 @@
 package dev.troupe.chat.value;
 
-/** A template that cannot be read, or that refuses a chat; the message is a short sentence, with the line if it is known. */
+/**
+ * A template that cannot be read, or that refuses a chat; the message is a short sentence, with the line if it is
+ * known.
+ */
 public final class TemplateException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private static final int LONGEST = 400;

@@ -8,7 +8,8 @@ import java.util.List;
  * @param items
  *            its elements
  * @param isGroup
- *            whether the filter {@code groupby} made it, so that its elements have the names {@code grouper} and {@code list} too
+ *            whether the filter {@code groupby} made it, so that its elements have the names {@code grouper} and
+ *            {@code list} too
  */
 public record Tuple(List<Object> items, boolean isGroup) {
     /** A tuple of elements. */

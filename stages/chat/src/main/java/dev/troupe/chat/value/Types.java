@@ -4,7 +4,10 @@ import java.math.BigInteger;
 import java.util.List;
 import java.util.Locale;
 
-/** Which Python type a value has. Numbers are {@link Boolean}, {@link BigInteger} and {@link Double}; texts {@link String}. */
+/**
+ * Which Python type a value has. Numbers are {@link Boolean}, {@link BigInteger} and {@link Double}; texts {@link
+ * String}.
+ */
 public final class Types {
     private Types() {
     }

@@ -1,8 +1,8 @@
 package dev.troupe.chat.value;
 
 /**
- * The value of a variable, an attribute or an item that is not there: it prints as nothing, is false, has no elements, and fails when
- * anything else is done with it.
+ * The value of a variable, an attribute or an item that is not there: it prints as nothing, is false, has no elements,
+ * and fails when anything else is done with it.
  *
  * @param reason
  *            why it is not there, as the error says
