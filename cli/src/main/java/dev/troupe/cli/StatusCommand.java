@@ -57,7 +57,7 @@ final class StatusCommand implements Callable<Integer> {
                 Optional<NodeStatus> status = node.managementPort() == 0 ? Optional.empty() : query.of(node);
                 status.ifPresent(answers::add);
                 System.out.printf(Locale.ROOT, "%-12s %-28s %-10s %5s  %s%n", node.name(),
-                        node.host() + ":" + node.controlPort(), status.isPresent() ? "up" : "no answer",
+                        node.address(node.controlPort()), status.isPresent() ? "up" : "no answer",
                         status.map(told -> "" + told.epoch()).orElse("-"),
                         node.standby() ? "standby" : status.map(NodeStatus::ranks).orElse(node.ranks()));
             }

@@ -44,6 +44,16 @@ public record NodeSpec(String name, String host, int controlPort, int dataPort, 
         return new NodeSpec(name, host, controlPort, dataPort, managementPort, engine, others, standby);
     }
 
+    /** Returns the host as it is written in front of a port: an IPv6 address in brackets. */
+    public String urlHost() {
+        return host.contains(":") ? "[" + host + "]" : host;
+    }
+
+    /** Returns the address of one of the node's ports, as {@code host:port}. */
+    public String address(int port) {
+        return urlHost() + ":" + port;
+    }
+
     /** Returns whether the node is on a host, compared by its name; all names of the loopback are one host. */
     public boolean isOn(String otherHost) {
         return canonical(host).equals(canonical(otherHost));

@@ -39,9 +39,9 @@ final class ClusterSettings {
         // cluster exists.
         List<String> seeds = cluster.nodes().stream()
                 .filter(node -> mayForm ? !node.standby() : !node.name().equals(self.name()))
-                .map(node -> protocol + node.host() + ":" + node.controlPort()).toList();
+                .map(node -> protocol + node.address(node.controlPort())).toList();
         Map<String, Object> settings = new HashMap<>();
-        settings.put("pekko.remote.artery.canonical.hostname", self.host());
+        settings.put("pekko.remote.artery.canonical.hostname", self.urlHost());
         settings.put("pekko.remote.artery.canonical.port", self.controlPort());
         settings.put("pekko.cluster.seed-nodes", seeds);
         settings.put("pekko.cluster.roles", List.of(LostNodes.ROLE + self.name()));

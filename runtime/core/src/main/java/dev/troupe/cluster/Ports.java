@@ -45,7 +45,7 @@ final class Ports {
 
     /** Returns the refusal of a port, which another process may have taken since it was tried. */
     static UsageException refused(NodeSpec self, String key, int port, Throwable cause) {
-        return new UsageException("node " + self.name() + " cannot listen on " + self.host() + ":" + port + " ("
+        return new UsageException("node " + self.name() + " cannot listen on " + self.address(port) + " ("
                 + cause.getMessage()
                 + "); see that the host is this machine and that nothing else has the port, or choose"
                 + " another " + key + " in cluster.nodes", cause);

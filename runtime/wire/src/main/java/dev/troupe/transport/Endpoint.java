@@ -14,4 +14,10 @@ public record Endpoint(String host, int port) {
     public Endpoint {
         Objects.requireNonNull(host, "host");
     }
+
+    /** Returns {@code host:port}, with an IPv6 address in brackets. */
+    @Override
+    public String toString() {
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+    }
 }

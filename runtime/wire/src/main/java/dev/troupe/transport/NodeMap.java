@@ -136,7 +136,7 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
      */
     public String channel(int from, int to) {
         Endpoint receiver = endpoints.get(to);
-        return shareMachine(from, to) ? IPC : "aeron:udp?endpoint=" + receiver.host() + ":" + receiver.port();
+        return shareMachine(from, to) ? IPC : "aeron:udp?endpoint=" + receiver;
     }
 
     /** Whether two nodes are on one machine, and so use one media driver. */

@@ -133,7 +133,7 @@ public final class AeronTransport implements Transport {
                     Optional.empty());
         } catch (IOException refused) {
             throw new TransportException(
-                    "the transport cannot listen on " + own.host() + ":" + own.port() + " over TCP ("
+                    "the transport cannot listen on " + own + " over TCP ("
                             + refused.getMessage() + "); see that the address is of this machine and its port is free",
                     refused);
         }
