@@ -22,6 +22,8 @@ final class LostNodes {
     static final String ROLE = "node-";
 
     private final Set<String> names = new ConcurrentSkipListSet<>();
+    /** Whether this node gives itself up: the removals that follow are of its own making. */
+    private boolean isLeaving;
 
     /** Follows the cluster's events of members. */
     Behavior<ClusterEvent.ClusterDomainEvent> follow() {
@@ -29,6 +31,8 @@ final class LostNodes {
             Cluster cluster = Cluster.get(context.getSystem());
             cluster.subscriptions()
                     .tell(Subscribe.create(context.getSelf().narrow(), ClusterEvent.ReachabilityEvent.class));
+            cluster.subscriptions()
+                    .tell(Subscribe.create(context.getSelf().narrow(), ClusterEvent.MemberDowned.class));
             cluster.subscriptions()
                     .tell(Subscribe.create(context.getSelf().narrow(), ClusterEvent.MemberRemoved.class));
             return Behaviors.receive(ClusterEvent.ClusterDomainEvent.class)
@@ -38,8 +42,13 @@ final class LostNodes {
                     }).onMessage(ClusterEvent.ReachableMember.class, found -> {
                         names.remove(name(found.member()));
                         return Behaviors.same();
+                    }).onMessage(ClusterEvent.MemberDowned.class, downed -> {
+                        isLeaving |= downed.member().uniqueAddress().equals(cluster.selfMember().uniqueAddress());
+                        return Behaviors.same();
                     }).onMessage(ClusterEvent.MemberRemoved.class, removed -> {
-                        names.remove(name(removed.member())); // this part of the cluster continues without the member
+                        if (!isLeaving) { // this part of the cluster continues without the member
+                            names.remove(name(removed.member()));
+                        }
                         return Behaviors.same();
                     }).build();
         });
@@ -69,6 +78,7 @@ final class LostNodes {
                 ? "the actors of node " + self + " ended before the run did; the log says why"
                 : "node " + self + " lost " + String.join(", ", lost)
                         + ", and what is left is no majority of the cluster"
-                        + " (of two halves, the one with the lowest address), so it stopped";
+                        + " (of two halves, the one with the lowest address), so it stopped; where the others continue"
+                        + " the run it rejoins with --rejoin, which launch does by itself";
     }
 }

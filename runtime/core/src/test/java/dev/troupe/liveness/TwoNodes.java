@@ -15,21 +15,27 @@ public final class TwoNodes {
     }
 
     public static ClusterSpec find() throws IOException {
+        return find("127.0.0.1");
+    }
+
+    /** Returns a cluster on an address of the loopback; b has the higher control port. */
+    public static ClusterSpec find(String host) throws IOException {
         List<ServerSocket> held = new ArrayList<>();
-        for (int port = 0; port < 4; port++) {
-            held.add(new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1")));
+        for (int port = 0; port < 6; port++) {
+            held.add(new ServerSocket(0, 1, InetAddress.getByName(host.replace("\"", ""))));
         }
-        List<Integer> ports = held.stream().map(ServerSocket::getLocalPort).toList();
+        List<Integer> ports = held.stream().map(ServerSocket::getLocalPort).sorted().toList();
         for (ServerSocket socket : held) {
             socket.close();
         }
         return RunSpecReader.read(Optional.empty(), List.of("parallel.pipeline=2", "name=liveness-" + ports.get(0),
-                "cluster.nodes=[" + node("a", ports.get(0), ports.get(1)) + "," + node("b", ports.get(2), ports.get(3))
+                "cluster.nodes=[" + node("a", host, ports.subList(0, 3)) + "," + node("b", host, ports.subList(3, 6))
                         + "]"))
                 .cluster().orElseThrow();
     }
 
-    private static String node(String name, int control, int data) {
-        return "{name=" + name + ",host=127.0.0.1,control-port=" + control + ",data-port=" + data + "}";
+    private static String node(String name, String host, List<Integer> ports) {
+        return "{name=" + name + ",host=" + host + ",control-port=" + ports.get(0) + ",data-port=" + ports.get(1)
+                + ",management-port=" + ports.get(2) + "}";
     }
 }
