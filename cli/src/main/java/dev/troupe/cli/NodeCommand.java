@@ -17,6 +17,7 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.StartException;
 import dev.troupe.prepare.Version;
 import dev.troupe.run.TrainingRun;
 import java.io.PrintStream;
@@ -69,15 +70,19 @@ final class NodeCommand implements Callable<Integer> {
                 RunSummary.print(run, output);
             } else {
                 output.println("node " + name + " joins " + (rejoins ? "the run under way" : "the cluster") + " at "
-                        + cluster.leader().host() + ":" + cluster.leader().controlPort()
+                        + cluster.leader().address(cluster.leader().controlPort())
                         + ", and ends where nobody answers within " + cluster.joinTimeout().toSeconds()
                         + " seconds (cluster.join-timeout)");
             }
             requests.starting();
             TrainingRun training = ClusterRun.join(run, node, Version.text(), report);
-            parent.answerWith(training::stepsDone);
-            requests.running(new StoppableRun(training));
+            StoppableRun joined = new StoppableRun(training);
+            parent.answerFor(joined);
+            requests.running(joined);
             return end(run, training.await(), report, requests);
+        } catch (StartException failure) {
+            System.err.println("troupe: " + failure.getMessage());
+            return ExitCode.TRY_AGAIN;
         }
     }
 

@@ -113,8 +113,8 @@ public final class ChildProcess {
     }
 
     /** Asks the process for the committed steps; its output has the {@link ProgressAnswer}. */
-    void askProgress(long question) {
-        say(ProgressAnswer.ask(question));
+    void askProgress(long question, boolean areOthersStarting) {
+        say(ProgressAnswer.ask(question, areOthersStarting));
     }
 
     private void say(String line) {

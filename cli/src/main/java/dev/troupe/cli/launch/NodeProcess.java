@@ -3,15 +3,14 @@ package dev.troupe.cli.launch;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.protocol.supervisor.ProcessState;
 import dev.troupe.protocol.supervisor.SupervisorEvent;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A node of this machine as a process.
  *
- * @param hasComplained
- *            whether the process has printed why it ends
+ * @param words
+ *            what it printed as the reason for its end
  */
-record NodeProcess(ChildProcess process, AtomicBoolean hasComplained) {
+record NodeProcess(ChildProcess process, LastWords words) {
     /** Returns the end of the process as an event, once it has ended. */
     SupervisorEvent ended() {
         ProcessState state = switch (process.exitCode()) {
@@ -21,6 +20,7 @@ record NodeProcess(ChildProcess process, AtomicBoolean hasComplained) {
             case ExitCode.STOPPED -> ProcessState.STOPPED;
             default -> ProcessState.LOST;
         };
-        return new SupervisorEvent.NodeEnded(process.name(), state, process.howItEnded(), hasComplained.get());
+        return new SupervisorEvent.NodeEnded(process.name(), state, words.with(process.howItEnded()),
+                words.complaint().isPresent());
     }
 }

@@ -27,9 +27,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 
 /**
  * The nodes of a cluster that live on this machine, and their media drivers, as processes: from their start to their end.
@@ -39,15 +36,14 @@ import java.util.function.Consumer;
  * <p>Thread rule: {@link #run} on one thread, {@link #stop} and {@link #stopNow} on any, the rest after the end.
  */
 public final class ProcessSupervisor implements StopRequests.Stoppable {
-    private static final String COMPLAINT = "troupe: ";
     private static final long PROCESS_END_SECONDS = 15;
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** The process of a media driver, and the reason that it printed for its end. */
-    private record Driver(String host, ChildProcess process, AtomicReference<String> complaint) {
+    private record Driver(String host, ChildProcess process, LastWords words) {
         SupervisorEvent ended() {
-            return new SupervisorEvent.DriverEnded(host, process.exitCode() == ExitCode.DONE, process.howItEnded(),
-                    Optional.ofNullable(complaint.get()));
+            return new SupervisorEvent.DriverEnded(host, process.exitCode() == ExitCode.DONE,
+                    words.with(process.howItEnded()), words.complaint());
         }
     }
 
@@ -94,7 +90,8 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         this.output = output;
         this.machine = new SupervisorMachine(new SupervisorSettings(
                 local.stream().map(node -> new SupervisorSettings.Node(node.name(), node.host())).toList(), leader,
-                restartBudget, logs.toString()), runRestarts);
+                restartBudget, local.size() == spec.cluster().orElseThrow().nodes().size(), logs.toString()),
+                runRestarts);
     }
 
     @Override
@@ -137,13 +134,14 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         switch (command) {
             case SupervisorCommand.StartDriver(String host) -> startDriver(host);
             case SupervisorCommand.StartNode(String node, boolean rejoins) -> startNode(node, rejoins);
-            case SupervisorCommand.Ask(String node, long question) ->
-                Optional.ofNullable(nodes.get(node)).ifPresent(asked -> asked.process().askProgress(question));
+            case SupervisorCommand.Ask(String node, long question, boolean areOthersStarting) ->
+                Optional.ofNullable(nodes.get(node))
+                        .ifPresent(asked -> asked.process().askProgress(question, areOthersStarting));
             case SupervisorCommand.Stop(String node, boolean atOnce) ->
                 Optional.ofNullable(nodes.get(node)).map(NodeProcess::process)
                         .ifPresent(atOnce ? ChildProcess::stopNow : ChildProcess::stop);
             case SupervisorCommand.Say(String sentence) -> output.println(sentence);
-            case SupervisorCommand.Complain(String sentence) -> System.err.println(COMPLAINT + sentence);
+            case SupervisorCommand.Complain(String sentence) -> System.err.println(LastWords.COMPLAINT + sentence);
             case SupervisorCommand.Refuse(String why) -> {
                 ownHosts.removeLast();
                 throw new UsageException(why);
@@ -186,29 +184,26 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     }
 
     private void startDriver(String host) {
-        AtomicReference<String> complaint = new AtomicReference<>();
+        LastWords words = new LastWords(_ -> {
+        });
         String name = SupervisorMachine.driver(host);
         ChildProcess process = ChildProcess.start(name, arguments("media-driver", host), log(name), line -> {
             if (line.equals(MediaDriverCommand.READY)) {
                 events.add(new SupervisorEvent.DriverReady(host));
             }
-        }, line -> {
-            if (line.startsWith(COMPLAINT)) {
-                complaint.set(line.substring(COMPLAINT.length()));
-            }
-        });
-        drivers.put(host, new Driver(host, process, complaint));
+        }, words);
+        drivers.put(host, new Driver(host, process, words));
         ownHosts.add(host);
     }
 
     private void startNode(String node, boolean rejoins) {
-        AtomicBoolean complained = new AtomicBoolean();
+        LastWords words = new LastWords(this::onComplaint);
         List<String> arguments = arguments("node", node);
         if (rejoins) {
             arguments.add("--rejoin");
         }
         nodes.put(node, new NodeProcess(ChildProcess.start(node, arguments, log(node), line -> onLine(node, line),
-                complaints(complained)), complained));
+                words), words));
     }
 
     private Path log(String process) {
@@ -219,26 +214,22 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     private void onLine(String node, String line) {
         Optional<ProgressAnswer> answer = ProgressAnswer.of(line);
         if (answer.isPresent()) {
-            events.add(new SupervisorEvent.Answered(node, answer.get().question(), answer.get().stepsDone()));
+            events.add(new SupervisorEvent.Answered(node, answer.get().question(), answer.get().isUp(),
+                    answer.get().stepsDone()));
         } else if (line.equals(CoordinatorConsole.TAKEN_OVER)) {
             leader = node;
             events.add(new SupervisorEvent.TookOver(node));
             output.println(node + " leads the run from here");
-        } else if (node.equals(leader)) {
+        } else if (node.equals(leader) && !isEnding) { // a process that this one ends has nothing to say
             output.println(line);
         }
     }
 
     /** Prints the complaints of nodes; their other lines are in the logs. */
-    private Consumer<String> complaints(AtomicBoolean complained) {
-        return line -> {
-            if (line.startsWith(COMPLAINT) && !isEnding) {
-                complained.set(true);
-                if (said.add(line)) { // a complaint of all nodes is printed once
-                    System.err.println(line);
-                }
-            }
-        };
+    private void onComplaint(String line) {
+        if (!isEnding && said.add(line)) { // a complaint of all nodes is printed once
+            System.err.println(line);
+        }
     }
 
     private List<String> arguments(String command, String name) {
@@ -249,7 +240,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         return arguments;
     }
 
-    /** Returns whether the run is to be launched again, from its newest checkpoint. */
+    /** Returns whether the run is to be launched again. */
     public boolean launchesAgain() {
         return launchesAgain;
     }

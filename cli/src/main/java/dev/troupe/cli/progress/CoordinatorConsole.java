@@ -54,10 +54,10 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
 
     @Override
     public void loseDevice(String why) {
-        System.err.println("troupe: this node ends with exit code " + ExitCode.DEVICE_LOST
+        System.err.println("troupe: this node ends with exit code " + ExitCode.TRY_AGAIN
                 + ", since its process cannot use its device again: " + why);
         // Not System.exit, whose hooks would free memory of a device that takes no calls.
-        Runtime.getRuntime().halt(ExitCode.DEVICE_LOST);
+        Runtime.getRuntime().halt(ExitCode.TRY_AGAIN);
     }
 
     @Override

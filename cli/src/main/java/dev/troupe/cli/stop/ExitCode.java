@@ -11,10 +11,10 @@ public final class ExitCode {
      */
     public static final int STOPPED = 3;
     /**
-     * The process of a node cannot use its device again, EX_TEMPFAIL of sysexits.h. The other nodes and the launcher treat
-     * it as a killed process.
+     * The process of a node cannot use its device again, or its actors did not start in time; another process may do both:
+     * EX_TEMPFAIL of sysexits.h. The other nodes and the launcher treat it as a killed process.
      */
-    public static final int DEVICE_LOST = 75;
+    public static final int TRY_AGAIN = 75;
 
     private ExitCode() {
     }

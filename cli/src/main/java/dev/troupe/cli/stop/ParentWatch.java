@@ -5,8 +5,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalLong;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
 /**
@@ -21,7 +19,16 @@ public final class ParentWatch {
     @Option(names = "--launched", hidden = true, description = "Another process of this command has started this one, and says on its standard input when to stop.")
     private boolean isLaunched;
 
-    private volatile Supplier<OptionalLong> stepsDone = OptionalLong::empty;
+    /** A run that this process has joined, or waits to join. */
+    public interface Joined {
+        /** Returns the committed steps; empty where the run has not begun for this process. */
+        OptionalLong progress();
+
+        /** Another process of the launcher still starts. */
+        void othersStart();
+    }
+
+    private volatile Joined joined;
 
     /** Whether a launcher has started this process. */
     public boolean isLaunched() {
@@ -35,9 +42,9 @@ public final class ParentWatch {
         }
     }
 
-    /** The process has joined a run; from now on it answers the launcher with the committed steps. Any thread. */
-    public void answerWith(LongSupplier committedSteps) {
-        stepsDone = () -> OptionalLong.of(committedSteps.getAsLong());
+    /** The process has started; from now on it answers the launcher with the progress of the run. Any thread. */
+    public void answerFor(Joined run) {
+        joined = run;
     }
 
     private void listen(StopRequests requests) {
@@ -47,7 +54,7 @@ public final class ParentWatch {
                 switch (line) {
                     case STOP -> requests.stop();
                     case STOP_NOW -> requests.stopNow();
-                    default -> ProgressAnswer.asked(line).ifPresent(this::answer);
+                    default -> ProgressAnswer.Question.of(line).ifPresent(this::answer);
                 }
             }
         } catch (IOException _) {
@@ -57,8 +64,13 @@ public final class ParentWatch {
         requests.stop();
     }
 
-    private void answer(long question) {
-        System.out.println(new ProgressAnswer(question, stepsDone.get()).line());
+    private void answer(ProgressAnswer.Question question) {
+        Joined run = joined;
+        if (run != null && question.areOthersStarting()) {
+            run.othersStart();
+        }
+        System.out.println(new ProgressAnswer(question.number(), run != null,
+                run == null ? OptionalLong.empty() : run.progress()).line());
         System.out.flush();
     }
 }

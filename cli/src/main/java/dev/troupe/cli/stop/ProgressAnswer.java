@@ -10,36 +10,50 @@ import java.util.regex.Pattern;
  *
  * @param question
  *            the number of the question
+ * @param isUp
+ *            whether the node has started, and waits for the others or takes part in the run
  * @param stepsDone
- *            the committed steps that the node knows of; empty where the node has not joined the run
+ *            the committed steps that the node knows of; empty where it does not know of a run that has begun
  */
-public record ProgressAnswer(long question, OptionalLong stepsDone) {
-    private static final String QUESTION = "progress ";
-    private static final Pattern LINE = Pattern.compile("troupe-progress (\\d{1,18})(?: (\\d{1,18}))?");
-    private static final Pattern QUESTION_LINE = Pattern.compile(QUESTION + "(\\d{1,18})");
+public record ProgressAnswer(long question, boolean isUp, OptionalLong stepsDone) {
+    private static final String UP = "up";
+    private static final Pattern LINE = Pattern.compile("troupe-progress (\\d{1,18})(?: (" + UP + "|\\d{1,18}))?");
+    private static final Pattern QUESTION_LINE = Pattern.compile("progress (\\d{1,18})( others-start)?");
 
-    /** Returns the line of a question. */
-    public static String ask(long question) {
-        return QUESTION + question;
+    /**
+     * A question of a launcher.
+     *
+     * @param areOthersStarting
+     *            whether another process of the launcher still starts
+     */
+    record Question(long number, boolean areOthersStarting) {
+        /** Returns the question of a line; empty where the line is none. */
+        static Optional<Question> of(String line) {
+            Matcher question = QUESTION_LINE.matcher(line);
+            return question.matches()
+                    ? Optional.of(new Question(Long.parseLong(question.group(1)), question.group(2) != null))
+                    : Optional.empty();
+        }
     }
 
-    /** Returns the number of the question of a line; empty where the line is none. */
-    static OptionalLong asked(String line) {
-        Matcher question = QUESTION_LINE.matcher(line);
-        return question.matches() ? OptionalLong.of(Long.parseLong(question.group(1))) : OptionalLong.empty();
+    /** Returns the line of a question. */
+    public static String ask(long question, boolean areOthersStarting) {
+        return "progress " + question + (areOthersStarting ? " others-start" : "");
     }
 
     /** Returns the answer of a line; empty where the line is none. */
     public static Optional<ProgressAnswer> of(String line) {
         Matcher answer = LINE.matcher(line);
-        return answer.matches()
-                ? Optional.of(new ProgressAnswer(Long.parseLong(answer.group(1)), answer.group(2) == null
-                        ? OptionalLong.empty()
-                        : OptionalLong.of(Long.parseLong(answer.group(2)))))
-                : Optional.empty();
+        if (!answer.matches()) {
+            return Optional.empty();
+        }
+        String state = answer.group(2);
+        return Optional.of(new ProgressAnswer(Long.parseLong(answer.group(1)), state != null,
+                state == null || state.equals(UP) ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(state))));
     }
 
     String line() {
-        return "troupe-progress " + question + (stepsDone.isPresent() ? " " + stepsDone.getAsLong() : "");
+        String state = stepsDone.isPresent() ? " " + stepsDone.getAsLong() : isUp ? " " + UP : "";
+        return "troupe-progress " + question + state;
     }
 }

@@ -12,9 +12,13 @@ import org.junit.jupiter.api.Test;
 class ProgressAnswerTest {
     @Test
     void shouldReadItsOwnLines() {
-        assertEquals(OptionalLong.of(17), ProgressAnswer.asked(ProgressAnswer.ask(17)));
-        for (OptionalLong steps : List.of(OptionalLong.empty(), OptionalLong.of(0), OptionalLong.of(240))) {
-            ProgressAnswer answer = new ProgressAnswer(17, steps);
+        for (boolean starting : List.of(true, false)) {
+            assertEquals(Optional.of(new ProgressAnswer.Question(17, starting)),
+                    ProgressAnswer.Question.of(ProgressAnswer.ask(17, starting)));
+        }
+        for (ProgressAnswer answer : List.of(new ProgressAnswer(17, false, OptionalLong.empty()),
+                new ProgressAnswer(17, true, OptionalLong.empty()), new ProgressAnswer(17, true, OptionalLong.of(0)),
+                new ProgressAnswer(17, true, OptionalLong.of(240)))) {
             assertEquals(Optional.of(answer), ProgressAnswer.of(answer.line()));
         }
     }
@@ -24,7 +28,7 @@ class ProgressAnswerTest {
         for (String line : List.of("", "stop", "step 17/20", "troupe-progress", "troupe-progress x", "progress 17 18",
                 "troupe-progress 17 18 19", " troupe-progress 17", "progress 1234567890123456789")) {
             assertEquals(Optional.empty(), ProgressAnswer.of(line), line);
-            assertEquals(OptionalLong.empty(), ProgressAnswer.asked(line), line);
+            assertEquals(Optional.empty(), ProgressAnswer.Question.of(line), line);
         }
     }
 }

@@ -9,10 +9,16 @@ import dev.troupe.observe.EventLog;
 public final class RunPosition {
     private volatile int epoch;
     private volatile long stepsDone;
+    private volatile boolean isOpen;
 
     /** The steps that were committed, as far as the node knows. */
     public long stepsDone() {
         return stepsDone;
+    }
+
+    /** Whether the node takes part in a run that has begun. */
+    public boolean isOpen() {
+        return isOpen;
     }
 
     /** Something happened to the node. */
@@ -23,5 +29,6 @@ public final class RunPosition {
     void reach(int newEpoch, long steps) {
         epoch = newEpoch;
         stepsDone = steps;
+        isOpen = true;
     }
 }

@@ -99,6 +99,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public record Stop(boolean atOnce) implements Command {
     }
 
+    /** A launcher sees that a node still starts. */
+    public record OthersStart() implements Command {
+    }
+
     /** A node has ended; of a process that came under the address of an earlier one Pekko may say so for a moment. */
     record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
     }
@@ -146,6 +150,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                         joined.report(), joined.warmUp()))))
                 .onMessage(OfRun.class, message -> after(() -> run.on(message)))
                 .onMessage(Stop.class, stop -> after(() -> take(new MembershipEvent.StopAsked<>(stop.atOnce()))))
+                .onMessage(OthersStart.class, _ -> after(() -> take(new MembershipEvent.OthersStart<>())))
                 .onMessage(NodeEnded.class, ended -> after(() -> take(
                         new MembershipEvent.Ended<>(ended.node(), ended.name(), ended.isSure()))))
                 .onMessage(LookAgain.class, at -> after(() -> getContext().watchWith(at.end().node(), at.end())))

@@ -24,6 +24,7 @@ import dev.troupe.page.RunPage;
 import dev.troupe.plan.UsageException;
 import dev.troupe.port.DataPort;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.StartException;
 import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
@@ -121,6 +122,8 @@ public final class ClusterRun {
      *             where a certificate is wrong, a port is taken, or the machine's media driver cannot be found
      * @throws dev.troupe.transport.TransportException
      *             where the transport cannot start
+     * @throws StartException
+     *             where the actors cannot start, though another attempt may succeed
      */
     public static TrainingRun join(PreparedRun run, NodeSpec self, String version, Leader leader) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
@@ -134,6 +137,7 @@ public final class ClusterRun {
         ClusterDamage damage = new ClusterDamage(MachineDriver.directory(run.spec(), cluster, self.host()));
         FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
         NodeKernels kernels = new NodeKernels(run, self.ranks());
+        ActorSystem<TrainingCoordinator.Command> system;
         try {
             NodeSetup node = new NodeSetup(self.name(), keys, cluster.joinTimeout().plus(GRACE),
                     run.plan().stepsPerPass(),
@@ -147,32 +151,43 @@ public final class ClusterRun {
                         leader.loseDevice(why);
                         outcome.complete(new RunOutcome(run.stepsDone(), Optional.of(why)));
                     }));
-            ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
+            system = ActorSystem.create(
                     guardian(node, lost, resources.connections(), position,
                             coordinator(run, cluster, keys, leader, outcome, faults, damage)),
                     ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self,
                             run.request().share().orElseThrow().leads(), run.spec().faults()));
-            damage.has(new ControlLink(system));
-            StatusBoard.of(system.classicSystem())
-                    .set(NodeStatus.of(self.name(), self.ranks()));
-            if (self.managementPort() > 0) {
-                RunPage page = new RunPage(run.request().output());
-                PageRoutes.serve(system.classicSystem(), cluster, self, page, leader.beside(page.routes()));
-                ManagementPort.open(system.classicSystem(), cluster).whenComplete((_, failure) -> {
-                    if (failure != null) {
-                        outcome.complete(RunOutcome.refused(
-                                Ports.refused(self, "management-port", self.managementPort(), failure).getMessage()));
-                    }
-                });
-            }
-            return new TrainingRun(RunActors.own(system), outcome, position, run.stepsDone(),
-                    () -> lost.whyEnded(self.name()));
-        } catch (RuntimeException failure) {
+        } catch (Exception | Error failure) { // Scala throws checked exceptions past the compiler
             resources.close();
             throw failure instanceof RemoteTransportException
                     ? Ports.refused(self, "control-port", self.controlPort(), failure)
-                    : failure;
+                    : StartException.of("node " + self.name(), failure);
         }
+        try {
+            damage.has(new ControlLink(system));
+            serve(run, cluster, self, system, leader, outcome);
+        } catch (Exception | Error failure) {
+            system.terminate(); // which releases the resources
+            throw StartException.of("node " + self.name(), failure);
+        }
+        return new TrainingRun(RunActors.own(system), outcome, position, run.stepsDone(),
+                () -> lost.whyEnded(self.name()));
+    }
+
+    /** Opens the node's management port, where it has one. */
+    private static void serve(PreparedRun run, ClusterSpec cluster, NodeSpec self, ActorSystem<?> system,
+            Leader leader, CompletableFuture<RunOutcome> outcome) {
+        StatusBoard.of(system.classicSystem()).set(NodeStatus.of(self.name(), self.ranks()));
+        if (self.managementPort() == 0) {
+            return;
+        }
+        RunPage page = new RunPage(run.request().output());
+        PageRoutes.serve(system.classicSystem(), cluster, self, page, leader.beside(page.routes()));
+        ManagementPort.open(system.classicSystem(), cluster).whenComplete((_, failure) -> {
+            if (failure != null) {
+                outcome.complete(RunOutcome.refused(
+                        Ports.refused(self, "management-port", self.managementPort(), failure).getMessage()));
+            }
+        });
     }
 
     private static Transport faulty(PreparedRun run, NodeSpec self, Transport transport, FaultInjector faults,
@@ -258,6 +273,10 @@ public final class ClusterRun {
                         }
                         coordinator.tell(stop);
                         timers.startTimerWithFixedDelay(STOPPING, stop, STOP_AGAIN);
+                        return Behaviors.same();
+                    }).onMessage(TrainingCoordinator.OthersStart.class, start -> {
+                        replicas.tell(new NodeActor.Told(new NodeEvent.OthersStart()));
+                        coordinator.tell(start);
                         return Behaviors.same();
                     }).onSignal(Terminated.class, _ -> Behaviors.stopped()).build());
         });

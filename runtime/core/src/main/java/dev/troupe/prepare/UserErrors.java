@@ -20,7 +20,7 @@ public final class UserErrors {
     public static Optional<String> sentenceOf(RuntimeException failure) {
         return switch (failure) {
             case PlanException plan -> Optional.of(plan.getMessage());
-            case ConfigException _,LayoutException _,DataException _,TokenizerException _,WeightException _,CheckpointException _,TransportException _,UsageException _ ->
+            case ConfigException _,LayoutException _,DataException _,TokenizerException _,WeightException _,CheckpointException _,TransportException _,UsageException _,StartException _ ->
                 Optional.of(failure.getMessage());
             default -> Optional.empty();
         };

@@ -26,6 +26,7 @@ import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.prepare.RunDirectory;
+import dev.troupe.prepare.StartException;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
@@ -33,6 +34,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -168,10 +170,16 @@ public final class TrainingRun {
                 checkpoints(run, directory.path()), timeout, hangTimeout(run),
                 run.checkpointInterval(), faults.clock(System::nanoTime), run.expectation(), lengths(run), listener,
                 outcome);
-        RunActors actors = host.<RunActors>map(system -> GuestActors.start(system, ACTORS, setup, node))
-                .orElseGet(() -> RunActors.own(ActorSystem.create(guardian(setup, node), "troupe", ACTORS)));
-        return new TrainingRun(actors, outcome, position, run.stepsDone(),
-                () -> "the actors ended before the run did; the log says why");
+        try {
+            RunActors actors = host.<RunActors>map(system -> GuestActors.start(system, ACTORS, setup, node))
+                    .orElseGet(() -> RunActors.own(ActorSystem.create(guardian(setup, node), "troupe", ACTORS)));
+            return new TrainingRun(actors, outcome, position, run.stepsDone(),
+                    () -> "the actors ended before the run did; the log says why");
+        } catch (Exception | Error failure) { // Scala throws checked exceptions past the compiler
+            groups.close();
+            snapshots.ifPresent(Snapshots::close);
+            throw StartException.of("this process", failure);
+        }
     }
 
     /** Returns the longest wait of a rank for the others of a group. */
@@ -244,6 +252,16 @@ public final class TrainingRun {
     /** Returns the committed steps, as far as this JVM knows. Any thread. */
     public long stepsDone() {
         return Math.max(stepsBefore, position.stepsDone());
+    }
+
+    /** Returns the committed steps; empty where this JVM does not take part in a run that has begun. Any thread. */
+    public OptionalLong progress() {
+        return position.isOpen() ? OptionalLong.of(stepsDone()) : OptionalLong.empty();
+    }
+
+    /** Another node still starts, as a launcher sees: the time in which nodes have to join begins anew. */
+    public void othersStart() {
+        actors.tell(new TrainingCoordinator.OthersStart());
     }
 
     /** Asks the run to end after the current step, with a checkpoint, without a time limit. */

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  */
 public final class JoinBarrier {
     private final Roster roster;
-    private final long sinceNanos;
+    private long sinceNanos;
     private final TreeSet<String> missing;
     private final Map<String, WarmUpReport> warmUps = new TreeMap<>();
     private final TreeSet<String> joined = new TreeSet<>();
@@ -127,6 +127,11 @@ public final class JoinBarrier {
     /** Whether all nodes with ranks have joined. */
     public boolean isComplete() {
         return missing.isEmpty();
+    }
+
+    /** A node still starts, as its launcher sees: the time for joining begins anew. */
+    public void othersStart(long nowNanos) {
+        sinceNanos = nowNanos;
     }
 
     /** Returns a sentence on the nodes that did not join in time; empty while there is time left. */

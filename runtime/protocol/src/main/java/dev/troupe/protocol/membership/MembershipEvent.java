@@ -51,6 +51,10 @@ public sealed interface MembershipEvent<N> {
     record CannotBegin<N>(String why) implements MembershipEvent<N> {
     }
 
+    /** A launcher sees that a node still starts: the time for joining begins anew. */
+    record OthersStart<N>() implements MembershipEvent<N> {
+    }
+
     /** Time has passed. */
     record Tick<N>() implements MembershipEvent<N> {
     }

@@ -135,6 +135,7 @@ public final class MembershipMachine<N> {
             case MembershipEvent.Ended<N> ended -> leave(ended, commands);
             case MembershipEvent.StopAsked<N>(boolean atOnce) -> stop(atOnce, commands);
             case MembershipEvent.CannotBegin<N>(String why) -> refuseRun(why, commands);
+            case MembershipEvent.OthersStart<N> _ -> barrier.othersStart(surroundings.nowNanos());
             case MembershipEvent.Tick<N> _ -> look(commands);
         }
         return commands;

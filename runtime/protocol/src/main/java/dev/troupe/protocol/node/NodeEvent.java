@@ -120,6 +120,10 @@ public sealed interface NodeEvent {
     record PatienceOver() implements NodeEvent {
     }
 
+    /** The launcher sees that another node still starts: the wait for ranks begins anew. */
+    record OthersStart() implements NodeEvent {
+    }
+
     /** The user asks for the end of a node that still waits for ranks. */
     record StopWaiting() implements NodeEvent {
     }

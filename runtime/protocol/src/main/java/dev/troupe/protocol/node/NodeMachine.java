@@ -86,6 +86,11 @@ public final class NodeMachine {
             case NodeEvent.Begin() -> seek(patience, commands);
             case NodeEvent.AskDue() -> ask(commands);
             case NodeEvent.PatienceOver() -> giveUpSeeking(commands);
+            case NodeEvent.OthersStart() -> {
+                if (phase == Phase.JOINING) {
+                    commands.add(new NodeCommand.Await(patience));
+                }
+            }
             case NodeEvent.StopWaiting() -> {
                 if (phase == Phase.JOINING) {
                     end(0, Optional.empty(), commands);

@@ -25,7 +25,8 @@ public final class RunRestarts {
     }
 
     /**
-     * Returns whether a run that has lost a process is to start again, and counts the restart.
+     * Returns whether a run that has lost a process is to start again, and counts the restart. Without a checkpoint it
+     * begins again, which is as good: a run that begins twice has the same bits.
      *
      * @param newest
      *            the steps of the newest checkpoint now
@@ -33,6 +34,6 @@ public final class RunRestarts {
     boolean next(OptionalLong newest) {
         inARow = newest.equals(checkpoint) ? inARow + 1 : 1;
         checkpoint = newest;
-        return recovers && newest.isPresent() && inARow <= mostInARow;
+        return recovers && inARow <= mostInARow;
     }
 }

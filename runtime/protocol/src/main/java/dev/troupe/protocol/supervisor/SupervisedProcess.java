@@ -1,15 +1,21 @@
 package dev.troupe.protocol.supervisor;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /** A process of a node, from its start to its end. A node whose process starts again has another one. */
 final class SupervisedProcess {
+    /** A JVM that gets one sixtieth of a core starts in two or three minutes. */
+    static final long LONGEST_START_NANOS = TimeUnit.MINUTES.toNanos(10);
+
     private final String node;
     private final boolean isRejoined;
     private final long startNanos;
     private final long firstQuestion;
     private boolean isAsked;
     private long askedNanos;
+    private boolean isUp;
+    private boolean knowsRun;
     private ProcessState state = ProcessState.RUNNING;
 
     /**
@@ -65,11 +71,23 @@ final class SupervisedProcess {
     }
 
     /** Notes an answer; returns whether the question was for this process. */
-    boolean answer(long question) {
-        if (question < firstQuestion) {
+    boolean answer(SupervisorEvent.Answered answered) {
+        if (answered.question() < firstQuestion) {
             return false;
         }
         isAsked = false;
+        isUp |= answered.isUp();
+        knowsRun |= answered.stepsDone().isPresent();
         return true;
+    }
+
+    /** Whether the process has not started yet, and may still do so: a process that hangs is none that starts. */
+    boolean isStarting(long nowNanos) {
+        return isAlive() && !isUp && nowNanos - startNanos < LONGEST_START_NANOS;
+    }
+
+    /** Whether the process knows of a run that has begun. */
+    boolean knowsRun() {
+        return knowsRun;
     }
 }

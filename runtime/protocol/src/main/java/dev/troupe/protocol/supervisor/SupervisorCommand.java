@@ -15,8 +15,13 @@ public sealed interface SupervisorCommand {
     record StartNode(String node, boolean rejoins) implements SupervisorCommand {
     }
 
-    /** Ask the process of a node for the committed steps of the run. */
-    record Ask(String node, long question) implements SupervisorCommand {
+    /**
+     * Ask the process of a node for the committed steps of the run.
+     *
+     * @param areOthersStarting
+     *            whether another process still starts, so that the node's wait for the others begins anew
+     */
+    record Ask(String node, long question, boolean areOthersStarting) implements SupervisorCommand {
     }
 
     /** Ask the process of a node to stop: after the current step, or at once. */
@@ -45,7 +50,7 @@ public sealed interface SupervisorCommand {
     record End(boolean kills) implements SupervisorCommand {
     }
 
-    /** Launch the run again, from its newest checkpoint. */
+    /** Launch the run again, from its newest checkpoint, or from the beginning where there is none. */
     record LaunchAgain() implements SupervisorCommand {
     }
 }

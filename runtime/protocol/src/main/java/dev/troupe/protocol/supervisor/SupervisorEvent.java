@@ -44,10 +44,12 @@ public sealed interface SupervisorEvent {
     /**
      * The answer of a node's process to {@link SupervisorCommand.Ask}.
      *
+     * @param isUp
+     *            whether the process has started, and waits for the other nodes or takes part in the run
      * @param stepsDone
-     *            the committed steps that the node knows of; empty where the node has not joined the run
+     *            the committed steps that the node knows of; empty where it does not know of a run that has begun
      */
-    record Answered(String node, long question, OptionalLong stepsDone) implements SupervisorEvent {
+    record Answered(String node, long question, boolean isUp, OptionalLong stepsDone) implements SupervisorEvent {
     }
 
     /** The coordinator has moved to this node. */
@@ -62,7 +64,7 @@ public sealed interface SupervisorEvent {
      * No process lives any more, after {@link SupervisorCommand.End}.
      *
      * @param checkpoint
-     *            the steps of the newest checkpoint
+     *            the steps of the newest checkpoint; empty where there is none
      */
     record AllEnded(OptionalLong checkpoint) implements SupervisorEvent {
     }

@@ -21,7 +21,8 @@ import java.util.concurrent.TimeUnit;
  * <p>A process that ended before the run did is a {@link NodeFailure} until a step is committed without it, or until
  * another process ends with the run. Then the process starts again, within its {@link RestartBudget}. The committed steps
  * are known from the processes, which are asked again and again. A run that could not continue without a lost process is
- * launched again, within its {@link RunRestarts}, by another machine.
+ * launched again, within its {@link RunRestarts}, by another machine: also where it has not begun, or where no living
+ * process knows of it, since such processes have nothing to wait for.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -30,7 +31,10 @@ public final class SupervisorMachine {
         NEW, DRIVERS, NODES, OVER
     }
 
-    private static final long DRIVER_START_SECONDS = 60;
+    private static final long DRIVER_START_SECONDS = TimeUnit.NANOSECONDS
+            .toSeconds(SupervisedProcess.LONGEST_START_NANOS);
+    /** The end of the process that took the others along may be reported a little after theirs. */
+    private static final long CAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
     /** No node tells a process that was still starting when the run ended that the run is over. */
     private static final long LAST_REJOINED_SECONDS = 5;
     /** Longer than a node takes to exit by itself after a request to stop at once. */
@@ -55,6 +59,8 @@ public final class SupervisorMachine {
     private boolean isStopNowAsked;
     private long stopNowNanos;
     private boolean isRunOver;
+    private boolean hasRunBegun;
+    private boolean hasToldCause;
     private long runOverNanos;
     private long nowNanos;
 
@@ -190,8 +196,9 @@ public final class SupervisorMachine {
 
     private void hear(SupervisorEvent.Answered answered) {
         SupervisedProcess process = nodes.get(answered.node());
-        if (process != null && process.answer(answered.question()) && answered.stepsDone().isPresent()) {
+        if (process != null && process.answer(answered) && answered.stepsDone().isPresent()) {
             long steps = answered.stepsDone().getAsLong();
+            hasRunBegun = true;
             progress.hear(steps, nowNanos);
             failures.forEach(failure -> failure.hear(process, process.askedNanos(), steps));
         }
@@ -217,10 +224,11 @@ public final class SupervisorMachine {
             refuse("the media driver of " + host + " did not start within " + DRIVER_START_SECONDS + " seconds; see "
                     + settings.log(driver(host)), commands);
         } else if (phase == Phase.NODES) {
+            boolean isAnyStarting = living().stream().anyMatch(process -> process.isStarting(nowNanos));
             nodes.values().stream().filter(SupervisedProcess::isToBeAsked).forEach(process -> {
                 process.ask(nowNanos);
                 questions++;
-                commands.add(new SupervisorCommand.Ask(process.node(), questions));
+                commands.add(new SupervisorCommand.Ask(process.node(), questions, isAnyStarting));
             });
         }
     }
@@ -229,13 +237,33 @@ public final class SupervisorMachine {
         if (!isStopAsked) {
             continueWithoutFailed(commands);
         }
-        if (isAnyAlive() && !isRefused() && !isLate(commands) && !isLateAfterStopNow()) {
+        if (isAnyAlive() && !isRefused() && !isUnknownToAll() && !isLate(commands) && !isLateAfterStopNow()) {
             return;
         }
-        failures.stream().findFirst().filter(first -> !first.hasComplained())
-                .ifPresent(first -> complain(first.node(), first.how(), commands)); // it ended the other nodes
+        tellCause(commands);
         lost = failures.stream().filter(NodeFailure::isLost).map(NodeFailure::node).findFirst().or(this::lostAtLast);
         endAll(commands);
+    }
+
+    /** Says of the first process that failed how it ended, unless it did so itself: it ended the other nodes. */
+    private void tellCause(List<SupervisorCommand> commands) {
+        if (!hasToldCause) {
+            hasToldCause = true;
+            failures.stream().findFirst().filter(first -> !first.hasComplained())
+                    .ifPresent(first -> complain(first.node(), first.how(), commands));
+        }
+    }
+
+    /**
+     * Returns whether the living processes have nothing to wait for: a process failed, and none that lives knows of a run
+     * that has begun. They would find no cluster until their patience is over. Where nodes of other machines may continue
+     * the run, only a start is given up.
+     */
+    private boolean isUnknownToAll() {
+        boolean isCauseKnown = failures.stream()
+                .anyMatch(failure -> failure.isLost() || failure.ageNanos(nowNanos) > CAUSE_NANOS);
+        return isCauseKnown && !isStopAsked && !isAnyOver() && (settings.isWhole() || !hasRunBegun)
+                && living().stream().noneMatch(SupervisedProcess::knowsRun);
     }
 
     /** Removes the failed processes without which the run continues, and starts them again within the restart budget. */
@@ -303,6 +331,7 @@ public final class SupervisorMachine {
         boolean isHeldUp = failures.stream()
                 .anyMatch(failure -> !failure.isLost() && failure.ageNanos(nowNanos) > progress.patienceNanos());
         if (isHeldUp) {
+            tellCause(commands);
             commands.add(new SupervisorCommand.Complain(living().stream().map(SupervisedProcess::node).toList()
                     + " did not end within " + TimeUnit.NANOSECONDS.toSeconds(progress.patienceNanos())
                     + " seconds after another had failed"));
@@ -324,12 +353,16 @@ public final class SupervisorMachine {
                 new SupervisorCommand.Complain(process + " ended " + how + "; its log is " + settings.log(process)));
     }
 
-    /** A run that could not continue without a lost process starts again from its newest checkpoint, within the budget. */
+    /**
+     * A run that could not continue without a lost process starts again, from its newest checkpoint or from the beginning,
+     * within the budget.
+     */
     private void launchAgain(OptionalLong checkpoint, List<SupervisorCommand> commands) {
         if (lost.isPresent() && !isStopAsked && runRestarts.next(checkpoint)) {
             commands.add(new SupervisorCommand.Say(lost.get()
-                    + " was lost: all nodes start again, from the checkpoint after " + checkpoint.getAsLong()
-                    + " steps"));
+                    + " was lost: all nodes start again, " + (checkpoint.isPresent()
+                            ? "from the checkpoint after " + checkpoint.getAsLong() + " steps"
+                            : "from the beginning, since there is no checkpoint yet")));
             commands.add(new SupervisorCommand.LaunchAgain());
         }
     }

@@ -11,10 +11,13 @@ import java.util.List;
  *            the node that has the first coordinator, on this machine or another
  * @param restartBudget
  *            most restarts in a row of a node's process without which the run continues
+ * @param isWhole
+ *            whether these are all nodes of the run, so that no other machine has any
  * @param logs
  *            the directory of the processes' logs, for sentences
  */
-public record SupervisorSettings(List<Node> nodes, String leader, int restartBudget, String logs) {
+public record SupervisorSettings(List<Node> nodes, String leader, int restartBudget, boolean isWhole,
+        String logs) {
     public SupervisorSettings {
         nodes = List.copyOf(nodes);
     }

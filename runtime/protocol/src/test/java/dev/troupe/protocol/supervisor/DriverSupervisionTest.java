@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Test;
 class DriverSupervisionTest {
     private static final String HOST = "127.0.0.1";
     private static final String OTHER_HOST = "127.0.0.2";
-    private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private final SupervisorMachine machine = new SupervisorMachine(new SupervisorSettings(
             List.of(new SupervisorSettings.Node("a", HOST), new SupervisorSettings.Node("b", HOST),
                     new SupervisorSettings.Node("c", OTHER_HOST)),
-            "a", 2, "logs"), new RunRestarts(true, 1, OptionalLong.empty()));
+            "a", 2, true, "logs"), new RunRestarts(true, 1, OptionalLong.empty()));
 
     /** Returns the process for whose loss the run is launched again. */
     private Optional<String> lost() {
@@ -63,13 +63,13 @@ class DriverSupervisionTest {
     }
 
     @Test
-    void shouldWaitAMinuteForADriver() {
+    void shouldWaitTenMinutesForADriver() {
         on(new SupervisorEvent.Begin());
-        assertEquals(List.of(), machine.on(new SupervisorEvent.Tick(), MINUTE_NANOS));
+        assertEquals(List.of(), machine.on(new SupervisorEvent.Tick(), LONGEST_NANOS));
         assertEquals(
-                List.of(new SupervisorCommand.Refuse("the media driver of 127.0.0.1 did not start within 60 seconds;"
+                List.of(new SupervisorCommand.Refuse("the media driver of 127.0.0.1 did not start within 600 seconds;"
                         + " see logs/media-driver-127.0.0.1.log")),
-                machine.on(new SupervisorEvent.Tick(), MINUTE_NANOS + 1));
+                machine.on(new SupervisorEvent.Tick(), LONGEST_NANOS + 1));
     }
 
     @Test

@@ -32,8 +32,16 @@ class RunRestartsTest {
     }
 
     @Test
-    void shouldStartNoneAgainWithoutACheckpointOrRecovery() {
-        assertFalse(new RunRestarts(true, 3, NONE).next(NONE));
+    void shouldBeginAgainWithoutACheckpoint() {
+        RunRestarts restarts = new RunRestarts(true, 2, NONE);
+        assertTrue(restarts.next(NONE));
+        assertTrue(restarts.next(NONE));
+        assertFalse(restarts.next(NONE));
+    }
+
+    @Test
+    void shouldStartNoneAgainWithoutRecovery() {
+        assertFalse(new RunRestarts(false, 3, NONE).next(NONE));
         assertFalse(new RunRestarts(false, 3, NONE).next(TEN));
         assertFalse(new RunRestarts(true, 0, NONE).next(TEN));
     }

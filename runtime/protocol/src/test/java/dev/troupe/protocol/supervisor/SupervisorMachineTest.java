@@ -13,81 +13,20 @@ import org.junit.jupiter.api.Test;
 
 /** The machine event by event: the nodes a, which leads, and b on one host, and c on another. */
 @Tag("plan")
-class SupervisorMachineTest {
-    private static final String HOST = "127.0.0.1";
-    private static final String OTHER_HOST = "127.0.0.2";
-    private static final String KILLED = "by signal 9";
-
-    private final SupervisorMachine machine = new SupervisorMachine(new SupervisorSettings(
-            List.of(new SupervisorSettings.Node("a", HOST), new SupervisorSettings.Node("b", HOST),
-                    new SupervisorSettings.Node("c", OTHER_HOST)),
-            "a", 2, "logs"), new RunRestarts(true, 1, OptionalLong.empty()));
-    private long now = -5_000_000_000L; // a monotonic clock may be negative
-
-    /** Returns the process for whose loss the run is launched again. */
-    private Optional<String> lost() {
-        return on(new SupervisorEvent.AllEnded(OptionalLong.of(7))).stream()
-                .filter(SupervisorCommand.Say.class::isInstance).map(said -> ((SupervisorCommand.Say) said).sentence())
-                .map(sentence -> sentence.substring(0, sentence.indexOf(" was lost"))).findFirst();
-    }
-
-    private List<SupervisorCommand> on(SupervisorEvent event) {
-        return machine.on(event, now);
-    }
-
-    private List<SupervisorCommand> tick(Duration later) {
-        now += later.toNanos();
-        return on(new SupervisorEvent.Tick());
-    }
-
-    private void start() {
-        on(new SupervisorEvent.Begin());
-        on(new SupervisorEvent.DriverReady(HOST));
-        on(new SupervisorEvent.DriverReady(OTHER_HOST));
-    }
-
-    private List<SupervisorCommand> ended(String node, ProcessState state) {
-        String how = state == ProcessState.LOST ? KILLED : "with an exit code";
-        return on(new SupervisorEvent.NodeEnded(node, state, how, false));
-    }
-
-    /** Asks the living nodes after some time; each answers with these steps. */
-    private List<SupervisorCommand> askAfter(Duration time, long stepsDone) {
-        List<SupervisorCommand> last = List.of();
-        for (SupervisorCommand command : tick(time)) {
-            if (command instanceof SupervisorCommand.Ask(String node, long question)) {
-                List<SupervisorCommand> commands = answer(node, question, stepsDone);
-                last = commands.isEmpty() ? last : commands;
-            }
-        }
-        return last;
-    }
-
-    private List<SupervisorCommand> answer(String node, long question, long stepsDone) {
-        return on(new SupervisorEvent.Answered(node, question, OptionalLong.of(stepsDone)));
-    }
-
-    private static SupervisorCommand goesOnWithout(String node, boolean startsAgain) {
-        return new SupervisorCommand.Say(node + " ended " + KILLED + "; the run goes on without it"
-                + (startsAgain ? ", and its process starts again" : ""));
-    }
-
-    private static List<SupervisorCommand> startsAgain(String node) {
-        return List.of(goesOnWithout(node, true), new SupervisorCommand.StartNode(node, true));
-    }
-
+class SupervisorMachineTest extends OneSupervisor {
     @Test
     void shouldAskAProcessOneQuestionAtATime() {
         start();
-        assertEquals(List.of(new SupervisorCommand.Ask("a", 1), new SupervisorCommand.Ask("b", 2),
-                new SupervisorCommand.Ask("c", 3)), tick(Duration.ofMillis(200)));
-        on(new SupervisorEvent.Answered("b", 2, OptionalLong.empty()));
-        assertEquals(List.of(new SupervisorCommand.Ask("b", 4)), tick(Duration.ofMillis(200)));
+        assertEquals(List.of(new SupervisorCommand.Ask("a", 1, true),
+                new SupervisorCommand.Ask("b", 2, true), new SupervisorCommand.Ask("c", 3, true)),
+                tick(Duration.ofMillis(200)));
+        on(new SupervisorEvent.Answered("b", 2, true, OptionalLong.empty()));
+        assertEquals(List.of(new SupervisorCommand.Ask("b", 4, true)), tick(Duration.ofMillis(200)));
     }
 
     @Test
     void shouldStartAProcessAgainOnceAStepIsCommittedWithoutIt() {
-        start();
+        begin();
         askAfter(Duration.ofSeconds(1), 5);
         assertEquals(List.of(), ended("b", ProcessState.LOST));
         assertEquals(List.of(), askAfter(Duration.ofSeconds(1), 6), "the step may be from before the end");
@@ -97,7 +36,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldNotTakeALateAnswerForAStepWithoutTheProcess() {
-        start();
+        begin();
         tick(Duration.ofSeconds(1)); // the questions 1 to 3
         answer("a", 1, 5);
         ended("b", ProcessState.LOST);
@@ -113,7 +52,7 @@ class SupervisorMachineTest {
     /** As after a partition: the minority gives up, and the majority has but a few quick steps left. */
     @Test
     void shouldSeeThatAQuickRunContinuesWithoutAProcessThatGaveUp() {
-        start();
+        begin();
         askAfter(Duration.ofSeconds(1), 7);
         ended("b", ProcessState.FAILED);
         askAfter(Duration.ofMillis(200), 8);
@@ -127,7 +66,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldNotTakeAnAnswerOfAFormerProcessForTheNewOnes() {
-        start();
+        begin();
         askAfter(Duration.ofSeconds(1), 5);
         tick(Duration.ofSeconds(1)); // b is asked number 5
         ended("b", ProcessState.LOST);
@@ -143,7 +82,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldKeepTheRestartBudget() {
-        start();
+        begin();
         for (int time = 0; time < 2; time++) {
             ended("b", ProcessState.LOST);
             askAfter(Duration.ofSeconds(1), 10 * time + 1);
@@ -160,7 +99,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldNotStartARefusedProcessAThirdTime() {
-        start();
+        begin();
         ended("b", ProcessState.LOST);
         askAfter(Duration.ofSeconds(1), 1);
         askAfter(Duration.ofSeconds(1), 2);
@@ -184,7 +123,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldStartNoProcessAgainOnceTheRunIsOver() {
-        start();
+        begin();
         ended("a", ProcessState.DONE);
         assertEquals(List.of(goesOnWithout("b", false)), ended("b", ProcessState.LOST));
         assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.DONE));
@@ -194,7 +133,7 @@ class SupervisorMachineTest {
     /** As after a partition: the majority has its last steps before anybody can ask for them. */
     @Test
     void shouldBeDoneWithoutAProcessThatGaveUpBeforeTheEnd() {
-        start();
+        begin();
         ended("b", ProcessState.FAILED);
         assertEquals(List.of(new SupervisorCommand.Say("b ended with an exit code; the run goes on without it")),
                 ended("c", ProcessState.DONE));
@@ -204,7 +143,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldFailWhereAProcessGaveUpInARunThatWasStopped() {
-        start();
+        begin();
         ended("b", ProcessState.FAILED);
         ended("c", ProcessState.STOPPED);
         ended("a", ProcessState.STOPPED);
@@ -213,7 +152,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldFailWhereTheLeaderIsLostBeforeItHasWrittenTheModel() {
-        start();
+        begin();
         ended("b", ProcessState.DONE);
         ended("c", ProcessState.DONE);
         assertEquals(List.of(new SupervisorCommand.Complain("a ended by signal 9; its log is logs/a.log"),
@@ -224,7 +163,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldFailWhereTheLostLeaderHadRejoined() {
-        start();
+        begin();
         ended("b", ProcessState.LOST);
         askAfter(Duration.ofSeconds(1), 1);
         askAfter(Duration.ofSeconds(1), 2);
@@ -237,7 +176,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldNotMissAFormerLeader() {
-        start();
+        begin();
         on(new SupervisorEvent.TookOver("b"));
         ended("b", ProcessState.DONE);
         assertEquals(List.of(goesOnWithout("a", false)), ended("a", ProcessState.LOST));
@@ -245,7 +184,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldEndAProcessThatRejoinedTooLateToHearOfTheEnd() {
-        start();
+        begin();
         ended("b", ProcessState.LOST);
         askAfter(Duration.ofSeconds(1), 1);
         askAfter(Duration.ofSeconds(1), 2);
@@ -260,7 +199,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldNameTheLostProcessThatEndedTheOthers() {
-        start();
+        begin();
         ended("c", ProcessState.LOST);
         ended("a", ProcessState.FAILED);
         assertEquals(List.of(new SupervisorCommand.Complain("c ended by signal 9; its log is logs/c.log"),
@@ -272,7 +211,7 @@ class SupervisorMachineTest {
     /** A step that was almost committed is still committed after the loss of a process; then the others end. */
     @Test
     void shouldNameAProcessThatWasLostAMomentBeforeTheEnd() {
-        start();
+        begin();
         ended("c", ProcessState.LOST);
         askAfter(Duration.ofSeconds(1), 1);
         assertEquals(startsAgain("c"), askAfter(Duration.ofSeconds(1), 2));
@@ -295,7 +234,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldEndNodesThatDoNotFollowAFailedOne() {
-        start();
+        begin();
         on(new SupervisorEvent.NodeEnded("b", ProcessState.FAILED, "with exit code 1", true));
         tick(Duration.ofSeconds(60));
         assertFalse(machine.isOver());
@@ -344,7 +283,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldHearNothingOfAProcessThatIsGone() {
-        start();
+        begin();
         tick(Duration.ofSeconds(1));
         ended("a", ProcessState.DONE);
         ended("b", ProcessState.LOST);
@@ -354,7 +293,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldLaunchTheRunAgainWhereItCannotContinueWithoutALostProcess() {
-        start();
+        begin();
         ended("a", ProcessState.LOST);
         ended("b", ProcessState.FAILED);
         ended("c", ProcessState.FAILED);
@@ -366,7 +305,7 @@ class SupervisorMachineTest {
 
     @Test
     void shouldNotLaunchAgainWhatTheUserStops() {
-        start();
+        begin();
         ended("a", ProcessState.LOST);
         ended("b", ProcessState.FAILED);
         ended("c", ProcessState.FAILED);

@@ -85,22 +85,6 @@ class SupervisorSimulationTest {
         STARTING, RUNNING, DONE, STOPPED, FAILED
     }
 
-    /** A process of a node. */
-    private static final class Child {
-        final String node;
-        final long startNanos;
-        boolean isAlive = true;
-        long endNanos;
-        long stepsAtEnd;
-        boolean isMember;
-        long stepsKnown;
-
-        Child(String node, long startNanos) {
-            this.node = node;
-            this.startNanos = startNanos;
-        }
-    }
-
     private record Moment(long nanos, long number, Runnable happens) implements Comparable<Moment> {
         @Override
         public int compareTo(Moment other) {
@@ -113,7 +97,7 @@ class SupervisorSimulationTest {
         final long seed;
         final Random random;
         final PriorityQueue<Moment> moments = new PriorityQueue<>();
-        final Map<String, Child> children = new HashMap<>();
+        final Map<String, SimulatedChild> children = new HashMap<>();
         final Map<String, Integer> restartsInARow = new HashMap<>();
         final long stepNanos;
         final long stepCount;
@@ -129,12 +113,13 @@ class SupervisorSimulationTest {
         boolean isStopNowAsked;
         boolean isEndReported;
         boolean isLossFatal;
+        boolean hasBegun;
         int restarts;
 
         World(long seed, RestartBudget budget) {
             this.machine = new SupervisorMachine(new SupervisorSettings(
                     NODES.stream().map(node -> new SupervisorSettings.Node(node, "here")).toList(), "a", BUDGET,
-                    "logs"),
+                    true, "logs"),
                     new RunRestarts(true, 1, OptionalLong.empty()), budget);
             this.seed = seed;
             this.random = new Random(seed);
@@ -188,10 +173,11 @@ class SupervisorSimulationTest {
                 case SupervisorCommand.StartDriver(String host) ->
                     in(2, () -> tell(new SupervisorEvent.DriverReady(host)));
                 case SupervisorCommand.StartNode(String node, boolean rejoins) -> start(node, rejoins);
-                case SupervisorCommand.Ask(String node, long question) -> ask(children.get(node), question);
+                case SupervisorCommand.Ask(String node, long question, boolean _) ->
+                    ask(children.get(node), question);
                 case SupervisorCommand.Stop(String node, boolean atOnce) -> stop(children.get(node), atOnce);
                 case SupervisorCommand.End _ -> require(
-                        truth != Truth.RUNNING || isStopNowAsked || living().isEmpty(),
+                        truth != Truth.RUNNING || isStopNowAsked || living().stream().noneMatch(one -> one.hasToldRun),
                         "a run that continues is not given up");
                 case SupervisorCommand.Say(String sentence) -> require(
                         !sentence.contains("goes on without it") || isEndReported
@@ -206,18 +192,18 @@ class SupervisorSimulationTest {
 
         void start(String node, boolean rejoins) {
             require(!isEndReported, "a run that is over is not started again");
-            Child former = children.put(node, new Child(node, now));
+            SimulatedChild former = children.put(node, new SimulatedChild(node, now));
             if (rejoins) {
                 restarts++;
                 require(!former.isAlive, node + " has one process");
                 restartsInARow.merge(node, 1, Integer::sum);
                 require(restartsInARow.get(node) <= BUDGET, "the budget is kept");
             }
-            Child child = children.get(node);
+            SimulatedChild child = children.get(node);
             in(10, () -> join(child, rejoins));
         }
 
-        void join(Child child, boolean rejoins) {
+        void join(SimulatedChild child, boolean rejoins) {
             if (!child.isAlive || truth == Truth.DONE || truth == Truth.STOPPED) {
                 return; // nobody tells the process that the run is over
             }
@@ -229,14 +215,20 @@ class SupervisorSimulationTest {
             if (!rejoins && truth == Truth.STARTING
                     && NODES.stream().allMatch(node -> children.get(node).isMember && children.get(node).isAlive)) {
                 truth = Truth.RUNNING;
+                hasBegun = true;
                 commitsFromNanos = now;
             }
         }
 
-        void ask(Child child, long question) {
+        void ask(SimulatedChild child, long question) {
             if (child.isAlive) {
-                in(0.5, () -> tell(new SupervisorEvent.Answered(child.node, question,
-                        child.isMember ? OptionalLong.of(child.stepsKnown) : OptionalLong.empty())));
+                boolean isUp = child.isMember;
+                boolean knowsRun = child.isMember && hasBegun;
+                OptionalLong told = knowsRun ? OptionalLong.of(child.stepsKnown) : OptionalLong.empty();
+                in(0.5, () -> {
+                    child.hasToldRun |= knowsRun;
+                    tell(new SupervisorEvent.Answered(child.node, question, isUp, told));
+                });
             }
         }
 
@@ -261,7 +253,7 @@ class SupervisorSimulationTest {
             members().forEach(child -> in(mostSeconds, () -> end(child, ends)));
         }
 
-        void end(Child child, ProcessState how) {
+        void end(SimulatedChild child, ProcessState how) {
             if (child.isAlive) {
                 child.isAlive = false;
                 child.endNanos = now;
@@ -279,11 +271,11 @@ class SupervisorSimulationTest {
         /** A process is killed or gives the run up, now and then. */
         void strike() {
             in(2, this::strike);
-            List<Child> living = living();
+            List<SimulatedChild> living = living();
             if (living.isEmpty() || random.nextDouble() > kills) {
                 return;
             }
-            Child child = living.get(random.nextInt(living.size()));
+            SimulatedChild child = living.get(random.nextInt(living.size()));
             ProcessState how = random.nextInt(4) == 0 ? ProcessState.FAILED : ProcessState.LOST;
             end(child, how);
             if (truth == Truth.STARTING) {
@@ -298,8 +290,8 @@ class SupervisorSimulationTest {
             }
         }
 
-        void lose(Child child, ProcessState how) {
-            List<Child> left = members();
+        void lose(SimulatedChild child, ProcessState how) {
+            List<SimulatedChild> left = members();
             if (left.isEmpty() || random.nextInt(10) == 0) {
                 isLossFatal = how == ProcessState.LOST;
                 over(Truth.FAILED, 40, ProcessState.FAILED);
@@ -307,7 +299,7 @@ class SupervisorSimulationTest {
             }
             commitsFromNanos = Math.max(commitsFromNanos, now + random.nextLong(20 * SECOND));
             if (child.node.equals(leader)) {
-                Child next = left.get(random.nextInt(left.size()));
+                SimulatedChild next = left.get(random.nextInt(left.size()));
                 leader = next.node;
                 tell(new SupervisorEvent.TookOver(next.node)); // before the end of that process, in any case
             }
@@ -323,7 +315,7 @@ class SupervisorSimulationTest {
             }
         }
 
-        void stop(Child child, boolean atOnce) {
+        void stop(SimulatedChild child, boolean atOnce) {
             if (atOnce && random.nextInt(10) != 0 || !child.isMember) {
                 in(20, () -> end(child, ProcessState.STOPPED));
             }
@@ -342,21 +334,28 @@ class SupervisorSimulationTest {
                         .forEach(child -> require(restartsInARow.getOrDefault(child.node, 0) >= BUDGET,
                                 child.node + " starts again while the budget lasts"));
             }
+            require(isStopAsked || isEndReported || dead().isEmpty() || hasBegun && !members().isEmpty()
+                    || dead().stream().anyMatch(child -> now - child.endNanos < 6 * SECOND),
+                    "nobody waits where no process knows the run");
             boolean isOver = truth == Truth.DONE || truth == Truth.STOPPED || truth == Truth.FAILED;
             require(!isOver || now - overNanos < 150 * SECOND, "the launcher ends soon after the run");
         }
 
-        List<Child> living() {
+        List<SimulatedChild> dead() {
+            return children.values().stream().filter(child -> !child.isAlive).toList();
+        }
+
+        List<SimulatedChild> living() {
             return NODES.stream().map(children::get).filter(child -> child != null && child.isAlive).toList();
         }
 
-        List<Child> members() {
+        List<SimulatedChild> members() {
             return living().stream().filter(child -> child.isMember).toList();
         }
 
         /** The processes that live at the end are told to end, as a launcher does. */
         void settle() {
-            List<Child> last = new ArrayList<>(living());
+            List<SimulatedChild> last = new ArrayList<>(living());
             last.forEach(child -> tell(new SupervisorEvent.NodeEnded(child.node, ProcessState.STOPPED, "", false)));
             Optional<RunEnd> expected = switch (truth) {
                 case STARTING, RUNNING -> Optional.empty();
@@ -365,7 +364,8 @@ class SupervisorSimulationTest {
                 case FAILED -> isStopAsked ? Optional.empty() : Optional.of(RunEnd.FAILED);
             };
             expected.ifPresent(end -> assertEquals(end, machine.end(), () -> "seed " + seed));
-            boolean isAgain = machine.on(new SupervisorEvent.AllEnded(OptionalLong.of(1)), now)
+            boolean isAgain = machine.on(new SupervisorEvent.AllEnded(
+                    random.nextBoolean() ? OptionalLong.of(1) : OptionalLong.empty()), now)
                     .contains(new SupervisorCommand.LaunchAgain());
             require(isStopAsked ? !isAgain : isAgain || !isLossFatal, "a run that lost a process is launched again");
         }
