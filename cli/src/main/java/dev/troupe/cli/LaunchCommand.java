@@ -85,7 +85,10 @@ final class LaunchCommand implements Callable<Integer> {
         return exitCode;
     }
 
-    /** Runs to the end; where the run cannot survive the loss of a process, all start again, from the newest checkpoint if there is one. */
+    /**
+     * Runs to the end; where the run cannot survive the loss of a process, all start again, from the newest checkpoint if
+     * there is one.
+     */
     private int run(RunSpec spec, List<NodeSpec> local, Path directory, Path logs, StopRequests requests)
             throws InterruptedException {
         Optional<Path> resume = file.options().resume();

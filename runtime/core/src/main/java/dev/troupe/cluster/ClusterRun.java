@@ -24,7 +24,7 @@ import dev.troupe.page.RunPage;
 import dev.troupe.plan.UsageException;
 import dev.troupe.port.DataPort;
 import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.StartException;
+import dev.troupe.prepare.UserErrors;
 import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
@@ -122,7 +122,7 @@ public final class ClusterRun {
      *             where a certificate is wrong, a port is taken, or the machine's media driver cannot be found
      * @throws dev.troupe.transport.TransportException
      *             where the transport cannot start
-     * @throws StartException
+     * @throws dev.troupe.plan.StartException
      *             where the actors cannot start, though another attempt may succeed
      */
     public static TrainingRun join(PreparedRun run, NodeSpec self, String version, Leader leader) {
@@ -160,14 +160,14 @@ public final class ClusterRun {
             resources.close();
             throw failure instanceof RemoteTransportException
                     ? Ports.refused(self, "control-port", self.controlPort(), failure)
-                    : StartException.of("node " + self.name(), failure);
+                    : UserErrors.ofStart("node " + self.name(), failure);
         }
         try {
             damage.has(new ControlLink(system));
             serve(run, cluster, self, system, leader, outcome);
         } catch (Exception | Error failure) {
             system.terminate(); // which releases the resources
-            throw StartException.of("node " + self.name(), failure);
+            throw UserErrors.ofStart("node " + self.name(), failure);
         }
         return new TrainingRun(RunActors.own(system), outcome, position, run.stepsDone(),
                 () -> lost.whyEnded(self.name()));

@@ -4,16 +4,43 @@ import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.config.group.LayoutException;
 import dev.troupe.config.problem.ConfigException;
 import dev.troupe.data.DataException;
+import dev.troupe.plan.StartException;
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.tokenizer.file.TokenizerException;
 import dev.troupe.transport.TransportException;
 import dev.troupe.weights.WeightException;
+import java.lang.management.ManagementFactory;
+import java.util.Locale;
 import java.util.Optional;
 
 /** The exceptions that tell the user, in a sentence, that a request was wrong. */
 public final class UserErrors {
     private UserErrors() {
+    }
+
+    /**
+     * Returns what to throw where a start of actors failed: an exception that has a sentence for the user unchanged, any
+     * other with a sentence. Scala throws checked exceptions past the Java compiler, so a caller has to catch Exception.
+     *
+     * @param who
+     *            whose actors they are, such as "node b"
+     */
+    public static RuntimeException ofStart(String who, Throwable failure) {
+        switch (failure) {
+            case Error error -> throw error;
+            case RuntimeException refused when sentenceOf(refused).isPresent() -> {
+                return refused;
+            }
+            case InterruptedException _ -> Thread.currentThread().interrupt();
+            default -> {
+            }
+        }
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        return new StartException(String.format(Locale.ROOT,
+                "the actors of %s did not start: %s; the machine has a load of %.0f on %d cores, so where it is"
+                        + " overloaded, start again when it is less busy",
+                who, Reason.of(failure), load, Runtime.getRuntime().availableProcessors()), failure);
     }
 
     /** Returns the sentence for the user; empty where the exception is a defect of Troupe. */

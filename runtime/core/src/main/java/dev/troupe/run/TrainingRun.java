@@ -26,7 +26,7 @@ import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.prepare.RunDirectory;
-import dev.troupe.prepare.StartException;
+import dev.troupe.prepare.UserErrors;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
@@ -178,7 +178,7 @@ public final class TrainingRun {
         } catch (Exception | Error failure) { // Scala throws checked exceptions past the compiler
             groups.close();
             snapshots.ifPresent(Snapshots::close);
-            throw StartException.of("this process", failure);
+            throw UserErrors.ofStart("this process", failure);
         }
     }
 

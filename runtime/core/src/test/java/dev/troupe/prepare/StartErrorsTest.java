@@ -12,10 +12,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("plan")
-class StartExceptionTest {
+class StartErrorsTest {
     @Test
     void shouldSayInASentenceWhatScalaThrowsUnchecked() {
-        RuntimeException failure = StartException.of("node b",
+        RuntimeException failure = UserErrors.ofStart("node b",
                 new TimeoutException("Future timed out after [3000 milliseconds]"));
         String sentence = UserErrors.sentenceOf(failure).orElseThrow();
         assertTrue(sentence.startsWith("the actors of node b did not start: TimeoutException: Future timed out after"
@@ -25,13 +25,13 @@ class StartExceptionTest {
     @Test
     void shouldLeaveASentenceForTheUserAsItIs() {
         UsageException refused = new UsageException("the port is taken");
-        assertSame(refused, StartException.of("node b", refused));
+        assertSame(refused, UserErrors.ofStart("node b", refused));
     }
 
     @Test
     void shouldNotHideADefectOfTheMachine() {
         OutOfMemoryError none = new OutOfMemoryError("no room");
-        assertSame(none, assertThrows(OutOfMemoryError.class, () -> StartException.of("node b", none)));
+        assertSame(none, assertThrows(OutOfMemoryError.class, () -> UserErrors.ofStart("node b", none)));
         assertEquals(Optional.empty(), UserErrors.sentenceOf(new IllegalStateException("a defect")));
     }
 }
