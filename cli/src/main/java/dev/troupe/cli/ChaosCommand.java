@@ -33,12 +33,12 @@ import picocli.CommandLine.Option;
 
 /** {@code troupe chaos}: a run with faults beside the same run without. */
 @Command(name = "chaos", mixinStandardHelpOptions = true, description = {
-        "Trains undisturbed and then with faults, and compares: every loss and every weight, and what it took to go on. In one process, or where CONFIG names nodes in one for each."}, footer = {
+        "Trains without faults and then with them, and compares every loss, every weight, and the time to recover. In one process, or, if CONFIG names nodes, in one process for each node."}, footer = {
                 "", "The faults of CONFIG count too. A fault is: kind [stage=2] [rank=0] [step=5] [microbatch=3]",
                 "[at=F|I|W|B|send|receive|reduce|optimizer|commit|checkpoint] [factor=4]",
                 "[seconds=1] [probability=0.1] [seed=1] [times=1]; docs/faults.md has the kinds.", "",
-                "Throughput kept: in processes of their own, against the undisturbed run; in one process, whose compiled",
-                "code the second run finds, against the median of the steps that no fault touched.", "",
+                "Throughput kept: in several processes, relative to the undisturbed run; in one process, where the second run",
+                "finds its code compiled, relative to the median of the steps that no fault touched.", "",
                 "Exit codes: 0 every fault struck, and nothing is different in the end; 1 something is, or a fault",
                 "did not strike; 2 the request was wrong."})
 final class ChaosCommand implements Callable<Integer> {
@@ -114,7 +114,7 @@ final class ChaosCommand implements Callable<Integer> {
         output.println();
         output.println(ChaosTable.of(result));
         output.println();
-        output.println("Drawn in " + directory.resolve("chaos.html") + "; the figures are in chaos.json beside it.");
+        output.println("Drawn in " + directory.resolve("chaos.html") + "; the figures are in chaos.json next to it.");
         return result.isProven() ? ExitCode.DONE : ExitCode.RUN_FAILED;
     }
 

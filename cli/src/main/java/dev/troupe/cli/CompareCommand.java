@@ -121,7 +121,7 @@ final class CompareCommand implements Callable<Integer> {
             output.println(Columns.wrapped(verdict.remark(), terminal.lineColumns(), ""));
         }
         output.println(Columns.wrapped("Drawn in " + directory.resolve("report.html")
-                + "; the figures are in comparison.json beside it, and trace.json opens in Perfetto.",
+                + "; the figures are in comparison.json next to it, and trace.json opens in Perfetto.",
                 terminal.lineColumns(), ""));
         return ExitCode.DONE;
     }

@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 
 /** {@code troupe verify}: a run beside the same model and data on one rank. */
 @Command(name = "verify", mixinStandardHelpOptions = true, description = {
-        "Trains a configuration and the same model on the same data on one rank, and compares every loss and the weights at the end: to the bit where docs/determinism.md says that they are the same, else within a tolerance."})
+        "Trains a configuration and the same model on the same data on one rank, and compares every loss and the weights at the end: to the bit if docs/determinism.md promises equal bits, else within a tolerance."})
 final class VerifyCommand implements Callable<Integer> {
     private static final String STOPPED = "Stopped: nothing is compared.";
     /** Its backwards, and so its sums, are in descending order. */
@@ -33,7 +33,7 @@ final class VerifyCommand implements Callable<Integer> {
     private ConfigOptions options;
 
     @Option(names = "--tolerance", paramLabel = "X", description = {
-            "The most relative difference of a loss, and of all weights by norm, where bits may differ; default: 1e-9 in float64, 1e-4 in float32, 2e-2 in bfloat16."})
+            "The most relative difference of a loss, and of all weights by norm, if bits may differ; default: 1e-9 in float64, 1e-4 in float32, 2e-2 in bfloat16."})
     private Double tolerance;
 
     @Option(names = "--out", paramLabel = "DIR", description = {
@@ -79,7 +79,7 @@ final class VerifyCommand implements Callable<Integer> {
             throw new UsageException("parallel.schedule is " + parallel.schedule() + ", whose gradients on "
                     + parallel.worldSize() + " ranks are older than on one, so that no run on one rank has its losses"
                     + " (docs/asynchronous.md): take one rank, or " + PipeDream2Bw.NAME
-                    + ", whose gradients are one step old wherever it runs");
+                    + ", whose gradients are one step old on any number of ranks");
         }
         return "1f1b";
     }

@@ -196,11 +196,11 @@ class ExportTest {
             Files.delete(run.resolve("tokenizer").resolve(name));
         }
         Path bare = directory.resolve("bare");
-        assertTrue(export(run, bare).requireDone().output().contains("The model has no files of a tokenizer beside it: "
-                + source + ", where the run began from, is gone."));
+        assertTrue(export(run, bare).requireDone().output().contains("The model has no tokenizer files next to it: "
+                + source + ", from which the run began, is gone."));
         assertEquals(List.of("config.json", "model.safetensors"), RunFiles.names(bare));
         export(run, directory.resolve("none"), "--format", "gguf").requireRefused("a GGUF file needs the tokenizer of"
-                + " the model, but " + source + ", where the run began from, is gone: take --format huggingface");
+                + " the model, but " + source + ", from which the run began, is gone: take --format huggingface");
     }
 
     private static double validationLoss(Path run) throws IOException {
@@ -260,7 +260,7 @@ class ExportTest {
                 "training.global-batch-size=2", "training.microbatch-size=2", "training.steps=1",
                 "parallel.pipeline=1", "engine.kind=reference")).requireDone();
         assertEquals(file != null, RunFiles.names(run.resolve("model")).contains("tokenizer.json"));
-        String sentence = "The model has no files of a tokenizer beside it: data.tokenizer = gpt2 has no files here; those"
+        String sentence = "The model has no tokenizer files next to it: data.tokenizer = gpt2 has no files here; those"
                 + " of the published GPT-2 make the same tokens.";
         assertEquals(file == null, trained.output().contains(sentence), trained.output());
         Path out = directory.resolve("out");

@@ -192,7 +192,7 @@ class ScheduleCommandTest {
     @Test
     void shouldRefuseTheOptionsOfOverlappingStepsForOtherSchedules() {
         assertRefused(
-                "troupe: --steps, --updates and --warm-up are for schedules whose steps overlap, but 1f1b draws one step"
+                "troupe: --steps, --updates and --warm-up are for schedules with overlapping steps, but 1f1b draws one step"
                         + " or what its file has: leave them out, or take pipedream-2bw\n",
                 "1f1b", "2", "2", "--steps", "3");
         assertRefused("troupe: pipedream-2bw on 4 ranks needs 3 microbatches or more in a step, but was asked for 2",
@@ -200,12 +200,12 @@ class ScheduleCommandTest {
         assertRefused("troupe: pipedream-2bw holds one stage on each rank, but was asked for 2 virtual stages",
                 "pipedream-2bw", "2", "2", "--virtual-stages", "2");
         assertRefused(
-                "troupe: --updates and --warm-up are for pipedream-2bw, but pipedream updates behind each backward and"
-                        + " warms up with one forward for each rank that follows: leave them out",
+                "troupe: --updates and --warm-up are for pipedream-2bw, but pipedream updates after each backward and"
+                        + " warms up with one forward for each following rank: leave them out",
                 "pipedream", "2", "1", "--warm-up",
                 "2");
         assertRefused(
-                "troupe: pipedream updates the weights behind each microbatch, so that a step has 1, but was asked for"
+                "troupe: pipedream updates the weights after each microbatch, so that a step has 1, but was asked for"
                         + " 2 in a step",
                 "pipedream", "2", "2");
         assertRefused("troupe: P x T x M must be at most 1,000,000", "pipedream-2bw", "2", "2", "--steps", "1000000");

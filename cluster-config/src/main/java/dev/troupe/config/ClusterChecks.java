@@ -194,7 +194,7 @@ final class ClusterChecks {
                 drafts.get(other).values().report("ranks", "tensor groups within one host",
                         "ranks " + group + " of one group on " + nodes.get(first).host() + " and "
                                 + nodes.get(other).host(),
-                        "put them together, or set cluster.split-tensor-groups = true where the network bears it");
+                        "put them together, or set cluster.split-tensor-groups = true if the network is fast enough");
             }
         }
     }

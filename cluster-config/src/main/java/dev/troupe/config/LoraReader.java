@@ -29,7 +29,7 @@ final class LoraReader {
                 rank == 0 ? OptionalInt.empty() : OptionalInt.of(rank),
                 alpha == 0 ? OptionalDouble.empty() : OptionalDouble.of(alpha), targets, dropout);
         if (values.sound(ADAPTER, RANK) && !lora.isAsked()) {
-            String without = "its default where " + RANK + " is 0 and " + ADAPTER + " names no adapter";
+            String without = "its default while " + RANK + " is 0 and " + ADAPTER + " names no adapter";
             String change = "set one of them, or take this key away";
             if (alpha > 0) {
                 values.report(ALPHA, without, "" + alpha, change);

@@ -123,7 +123,7 @@ public final class RunSpecReader {
         boolean isGiven = values.isGiven("data.validation-fraction");
         if (!validationPaths.isEmpty() && isGiven && validationFraction > 0) {
             values.report("data.validation-fraction",
-                    "0 beside data.validation-path, which names what is for validation",
+                    "0 together with data.validation-path, which names the validation data",
                     "" + validationFraction, "take one of them away");
         }
         // The default of the fraction is meant for the built-in corpus.
@@ -157,7 +157,7 @@ public final class RunSpecReader {
     private int tokenBytes() {
         int bytes = values.integer("data.token-bytes", 0, Integer.BYTES);
         if (bytes % 2 != 0) {
-            values.report("data.token-bytes", "0, 2 or 4", "0 is what the header of a .bin file says");
+            values.report("data.token-bytes", "0, 2 or 4", "0 takes the size from the header of a .bin file");
         }
         return bytes;
     }
@@ -232,7 +232,8 @@ public final class RunSpecReader {
         }
         if (data.namesTokenFiles()) {
             if (size == 0) {
-                values.report("model.vocabulary-size", "the number of token ids, which a .bin file does not say", "0",
+                values.report("model.vocabulary-size", "the number of token ids, which a .bin file does not contain",
+                        "0",
                         "set it, or model.from");
             }
             return size;
@@ -271,7 +272,7 @@ public final class RunSpecReader {
     private TrainingSpec training(EngineSpec engine) {
         int steps = values.integer("training.steps", 1, MAX);
         TrainingSpec.Precision precision = values.word("training.precision", TrainingSpec.Precision.class,
-                "bfloat16 is for activations and products beside float32, float64 for the engines nd4j and reference");
+                "bfloat16 is for activations and products with float32 weights, float64 for the engines nd4j and reference");
         if (precision == TrainingSpec.Precision.FLOAT64 && values.sound("engine.kind")
                 && !FLOAT64_ENGINES.contains(engine.kind())) {
             values.report("training.precision", "float32 with engine.kind = " + engine.kind(), "float64",

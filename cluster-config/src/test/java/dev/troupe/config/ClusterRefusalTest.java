@@ -137,8 +137,8 @@ class ClusterRefusalTest {
         Path file = write(twoNodes("ranks = [0, 1, 2]", "ranks = [3]") + pairs);
         assertEquals("cluster.nodes[1].ranks (" + file
                 + ":3): expected tensor groups within one host, found ranks [2, 3] "
-                + "of one group on h and i; put them together, or set cluster.split-tensor-groups = true where the "
-                + "network bears it.", refusal(file));
+                + "of one group on h and i; put them together, or set cluster.split-tensor-groups "
+                + "= true if the network is fast enough.", refusal(file));
         write(twoNodes("ranks = [0, 1, 2]", "ranks = [3], host = h, control-port = 3, data-port = 4") + pairs);
         assertEquals(List.of(0, 0, 0, 1), nodeOfRank(file));
         write(twoNodes("ranks = [0, 1, 2]", "ranks = [3]") + pairs + ", troupe.cluster.split-tensor-groups = true");

@@ -63,10 +63,10 @@ class RefusalTest {
             "model.tie-embeddings=maybe ! model.tie-embeddings (-s): expected true or false, found \"maybe\".",
             "data.tokenizer=Bytes ! data.tokenizer (-s): expected bytes, gpt2 or a directory with a tokenizer.json, "
                     + "found \"Bytes\"; did you mean bytes?",
-            "data.token-bytes=3 ! data.token-bytes (-s): expected 0, 2 or 4, found 3; 0 is what the header of a .bin file "
-                    + "says.",
+            "data.token-bytes=3 ! data.token-bytes (-s): expected 0, 2 or 4, found 3; 0 "
+                    + "takes the size from the header of a .bin file.",
             "training.precision=half ! training.precision (-s): expected float32 or bfloat16 or float64, found \"half\"; "
-                    + "bfloat16 is for activations and products beside float32, float64 for the engines nd4j and reference.",
+                    + "bfloat16 is for activations and products with float32 weights, float64 for the engines nd4j and reference.",
             "training.loss-scale=0 ! training.loss-scale (-s): expected none, dynamic or a number above 0, found 0.",
             "training.recompute-ahead=some ! training.recompute-ahead (-s): expected none, all, a number of blocks, or memory"
                     + " such as 512MiB, found \"some\".",
@@ -107,8 +107,8 @@ class RefusalTest {
                     + "with 3 heads; change one of them.",
             "model.vocabulary-size=255 ! model.vocabulary-size (-s): expected at least the 256 tokens of "
                     + "data.tokenizer = bytes, found 255; set it to 0 to take the tokenizer's.",
-            "data.path=tokens.bin ! model.vocabulary-size (the default): expected the number of token ids, which a .bin "
-                    + "file does not say, found 0; set it, or model.from.",
+            "data.path=tokens.bin ! model.vocabulary-size (the default): expected the number of token ids, which "
+                    + "a .bin file does not contain, found 0; set it, or model.from.",
             "training.steps ! -s: expected key=value, found \"training.steps\" without '='; write "
                     + "-s training.steps=VALUE.",
             "=3 ! -s: expected key=value, found \"=3\" without a key; write it as -s training.steps=1000.",
@@ -160,9 +160,9 @@ class RefusalTest {
             "include file(\"none.conf\") ! FOLDER/none.conf: expected a configuration file, found none; check the path.",
             "include \"\\u0000\" ! FILE: expected an include of a file, found Nul character not allowed; check its name.",
             "include url(\"http://localhost/a\") ! FILE: expected an include of a file, found one of http://localhost/a; "
-                    + "save it beside this file.",
-            "include classpath(\"a\") ! FILE: expected an include of a file, found one of the resource a; save it "
-                    + "beside this file.",
+                    + "save it next to this file.",
+            "include classpath(\"a\") ! FILE: expected an include of a file, found one of the resource a; save "
+                    + "it next to this file.",
             "include \"run.conf\" ! FILE: expected files that do not include each other without end, found an include "
                     + "of run.conf; take it out."})
     void shouldRefuseAFile(String text, String sentence) throws IOException {
@@ -305,8 +305,8 @@ class RefusalTest {
 
     @Test
     void shouldRefuseTwoWaysToValidate() {
-        assertEquals("data.validation-fraction (-s): expected 0 beside data.validation-path, which names what is for"
-                + " validation, found 0.1; take one of them away.",
+        assertEquals("data.validation-fraction (-s): expected 0"
+                + " together with data.validation-path, which names the validation data, found 0.1; take one of them away.",
                 refusal(Optional.empty(), List.of("data.validation-path=v.txt", "data.validation-fraction=0.1")));
     }
 

@@ -10,7 +10,7 @@ import picocli.CommandLine.Parameters;
 
 /** {@code troupe bisect}: the first output in which two runs part. */
 @Command(name = "bisect", mixinStandardHelpOptions = true, description = {
-        "Names the first action in which two runs have other bits: step, layer, microbatch, tensor. Both have recorded digests of what they computed; runs on other grids can be compared where their bits should be the same (docs/determinism.md). Exit code 0: the same; 1: they part; 2: they cannot be compared."})
+        "Names the first action in which two runs have other bits: step, layer, microbatch, tensor. Both have recorded digests of what they computed; runs on other grids can be compared if their bits should be equal (docs/determinism.md). Exit code 0: equal; 1: they differ; 2: they cannot be compared."})
 public final class BisectCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "A", description = "The directory of a run.")
     private Path left;

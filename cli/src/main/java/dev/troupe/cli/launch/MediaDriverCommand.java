@@ -17,7 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code troupe media-driver}: the media driver of one host of a cluster, which {@code launch} starts. */
-@Command(name = "media-driver", hidden = true, description = "Runs the media driver of a host until it is told to end.")
+@Command(name = "media-driver", hidden = true, description = "Runs the media driver of a host until it is asked to stop.")
 public final class MediaDriverCommand implements Callable<Integer> {
     /** The line on its output once nodes may connect. */
     static final String READY = "the media driver is ready";
@@ -25,7 +25,7 @@ public final class MediaDriverCommand implements Callable<Integer> {
     @Mixin
     private ClusterFile file;
 
-    @Parameters(index = "1", paramLabel = "HOST", description = "The host, as it stands in cluster.nodes.")
+    @Parameters(index = "1", paramLabel = "HOST", description = "The host, as written in cluster.nodes.")
     private String host;
 
     @Mixin

@@ -34,7 +34,7 @@ public final class CostOptions {
     private String costs;
 
     @Option(names = "--recompute", paramLabel = "R", description = {
-            "What a forward takes that is computed again for its backward, in the same unit: inside B or I, or where the plan has RECOMPUTE in front of it. Default: 0, and in a plan with RECOMPUTE as long as the forward."})
+            "Time of a forward that is computed again for its backward, in the same unit: inside B or I, or as RECOMPUTE before it if the plan has such actions. Default: 0, and in a plan with RECOMPUTE as long as the forward."})
     private Double recompute;
 
     @Option(names = "--recompute-ahead", description = {
@@ -46,7 +46,7 @@ public final class CostOptions {
     private String hop;
 
     @Option(names = "--message-bytes", paramLabel = "BYTES", description = {
-            "Size of a message between two stages; needed beside a bandwidth."})
+            "Size of a message between two stages; needed if a bandwidth is given."})
     private Long messageBytes;
 
     /** Returns the plan with the replays that are asked for. */

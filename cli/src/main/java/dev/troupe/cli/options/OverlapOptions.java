@@ -19,11 +19,11 @@ public final class OverlapOptions {
     }
 
     @Option(names = "--steps", paramLabel = "T", description = {
-            "Steps to draw of a schedule whose steps overlap. Default: 4, and for steps of one microbatch 3 P."})
+            "Steps to draw of a schedule with overlapping steps. Default: 4, and for steps of one microbatch 3 P."})
     private Integer steps;
 
     @Option(names = "--updates", paramLabel = "PLACE", description = {
-            "${COMPLETION-CANDIDATES}: the place of an update of pipedream-2bw, before the first forward that reads it or behind the last backward of its step. Default: lazy."})
+            "${COMPLETION-CANDIDATES}: the place of an update of pipedream-2bw, before the first forward that reads it, or after the last backward of its step. Default: lazy."})
     private Place updates;
 
     @Option(names = "--warm-up", paramLabel = "N", description = {
@@ -48,7 +48,7 @@ public final class OverlapOptions {
     public OverlappingRule rule(String schedule) {
         if (!schedule.equals(PipeDream2Bw.NAME) && (updates != null || warmUp != null)) {
             throw new UsageException("--updates and --warm-up are for " + PipeDream2Bw.NAME + ", but " + schedule
-                    + " updates behind each backward and warms up with one forward for each rank that follows: leave them"
+                    + " updates after each backward and warms up with one forward for each following rank: leave them"
                     + " out");
         }
         return OverlappingRule.named(schedule, updates == Place.eager ? Updates.EAGER : Updates.LAZY,
@@ -62,7 +62,7 @@ public final class OverlapOptions {
                     + " has one rank for each of its stages: leave them out, or take " + PipeDream.STASHING);
         }
         if (Stream.of(steps, updates, warmUp).anyMatch(Objects::nonNull)) {
-            throw new UsageException("--steps, --updates and --warm-up are for schedules whose steps overlap, but "
+            throw new UsageException("--steps, --updates and --warm-up are for schedules with overlapping steps, but "
                     + schedule + " draws one step or what its file has: leave them out, or take " + PipeDream2Bw.NAME);
         }
     }

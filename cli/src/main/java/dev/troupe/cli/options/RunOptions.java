@@ -15,11 +15,11 @@ public final class RunOptions {
     private List<String> settings = List.of();
 
     @Option(names = "--out", paramLabel = "DIR", description = {
-            "Where the run writes: an empty directory, one that is not there yet, or one of a run that ended before its first checkpoint, which begins again; on storage that all nodes of a cluster see in the same place. Default: runs/NAME, or runs/NAME-2 and so on where that is taken; of a node runs/NAME, as all of a run need the same."})
+            "Where the run writes: an empty directory, one that does not exist yet, or one of a run that ended before its first checkpoint, which begins again; on storage that all nodes of a cluster see in the same place. Default: runs/NAME, or runs/NAME-2 and so on if that is taken; of a node runs/NAME, as all of a run need the same."})
     private Path out;
 
     @Option(names = "--resume", paramLabel = "DIR", description = {
-            "Goes on from the newest checkpoint of a run's directory, or from that very checkpoint; in the run's own directory where --out is not given."})
+            "Resumes from the newest checkpoint of a run's directory, or from the checkpoint that DIR names; in the run's own directory unless --out is given."})
     private Path resume;
 
     public List<String> settings() {

@@ -11,12 +11,13 @@ import java.util.Locale;
 /** The outcomes of a comparison as columns of text; the report uses the same cells. */
 public final class ComparisonTable {
     static final List<String> HEADINGS = List.of("schedule", "step predicted", "from .. to", "step measured",
-            "from .. to", "beside the first", "error", "bubble / ideal time", "bubble / total time", "peak activations",
+            "from .. to", "relative to the first", "error", "bubble / ideal time", "bubble / total time",
+            "peak activations",
             "peak in flight",
             "control p50/p90/p99", "losses");
 
     /** Explains the headings; the report does so at more length. */
-    private static final String LEGEND = "predicted -> measured; beside the first: median ratio of its steps to"
+    private static final String LEGEND = "predicted -> measured; relative to the first: median ratio of its steps to"
             + " the first schedule's, turn by turn, and its 95 % interval; error: the same of predicted to measured steps,"
             + " less 1; bubble: idle time of all ranks; peak activations:"
             + " microbatch x stage on the rank that holds most; in flight: made for a rank and not yet used; control: from"

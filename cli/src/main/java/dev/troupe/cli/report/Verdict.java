@@ -41,7 +41,7 @@ public record Verdict(String sentence, String remark) {
                     : "; " + names(byTime.stream().filter(outcome -> !alike.contains(outcome)).toList())
                             + " took longer";
             return new Verdict(
-                    names(alike) + " cannot be told apart: turn by turn, now one is faster and now another" + others
+                    names(alike) + " cannot be told apart: in some rounds one is faster, in some another" + others
                             + ".",
                     "More --repeats or --steps, or a quieter machine, may part them.");
         }
@@ -61,7 +61,7 @@ public record Verdict(String sentence, String remark) {
         return new Verdict(
                 String.format(Locale.ROOT, "%s had the smallest bubble: %.1f %% of the ideal time.", label(best),
                         100 * best.measured().bubbleOverIdeal()),
-                "Each stage takes the time it is told, so that V stages on a rank do V times the work of one: compare"
+                "Each stage takes the configured time, so that V stages on a rank do V times the work of one: compare"
                         + " bubbles here, or set engine.emulated.device-flops to compare times.");
     }
 

@@ -213,7 +213,7 @@ public final class StopRequests implements AutoCloseable {
     }
 
     private void stopTargetNow() {
-        exitUnless(() -> false, patience, "the run's last checkpoint stands");
+        exitUnless(() -> false, patience, "the last checkpoint of the run is complete");
         target.stopNow();
     }
 

@@ -220,7 +220,7 @@ class RunPageTest {
                 rank 0 is waiting for 0RECV_B2; it has not moved for 2.0 s
                 rank 1 is in 1B2; it has not moved for 2.1 s <-- hangs
 
-                the thread of rank 1 stands at
+                the thread of rank 1 is at
                   a.b.C.d(C.java:3)
                   a.b.C.e(C.java:9)
                 """);

@@ -33,10 +33,10 @@ final class VerdictTest {
     void shouldSayWhichCannotBeToldApart() {
         double[] lucky = TURNS.clone();
         lucky[2] = 1.2; // one turn in which gpipe was faster
-        assertEquals("1f1b and gpipe cannot be told apart: turn by turn, now one is faster and now another; zbv took"
+        assertEquals("1f1b and gpipe cannot be told apart: in some rounds one is faster, in some another; zbv took"
                 + " longer.",
                 sentence(outcome("gpipe", 9, lucky), outcome("1f1b", 8, TURNS), outcome("zbv", 12, TURNS)));
-        assertEquals("1f1b and gpipe cannot be told apart: turn by turn, now one is faster and now another.",
+        assertEquals("1f1b and gpipe cannot be told apart: in some rounds one is faster, in some another.",
                 sentence(outcome("gpipe", 9, 1, 1, 1, 1, 1), outcome("1f1b", 8, 1, 1, 1, 1, 1)),
                 "five turns are too few");
     }

@@ -31,7 +31,7 @@ class RunScreenTest {
                 + "{'rank':0,'idle_ns':{'plan':250000,'producer':750000}},{'rank':1,'idle_ns':{'plan':500000}}]}");
         List<JsonNode> events = List.of(
                 json("{'event':'recovery','step':5,'sentence':'rank 1 failed'}"),
-                json("{'event':'checkpoint','step':8,'sentence':'a checkpoint stands in step-000008'}"));
+                json("{'event':'checkpoint','step':8,'sentence':'a checkpoint is complete in step-000008'}"));
         assertEquals("""
                 mine: training, epoch 1, step 8 of 100, loss 2.3457, 12,346 tokens/s
                 plan 1f1b P2 V1 M2, last step 2.00 ms, planned 1.50 ms, goodput 91 %
@@ -43,7 +43,7 @@ class RunScreenTest {
                   # busy  . plan  p producer
 
                 step 5: recovery: rank 1 failed
-                step 8: checkpoint: a checkpoint stands in step-000008""",
+                step 8: checkpoint: a checkpoint is complete in step-000008""",
                 String.join("\n", new RunScreen(run(), step, events).lines()));
     }
 

@@ -117,7 +117,7 @@ final class FaultReader {
             report("message=" + choices(List.of(FaultMessage.values())), "message=" + word, "");
         } else if (kind.isPresent() && !kind.get().strikesOnlyMessages(at)) {
             report("no message " + at.map(point -> "at=" + point.word()).orElse("for " + kind.get().word()),
-                    "message=" + word, "say at=send or at=receive, or take it out");
+                    "message=" + word, "write at=send or at=receive, or leave it out");
         }
         return message;
     }

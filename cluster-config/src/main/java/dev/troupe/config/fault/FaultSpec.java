@@ -50,7 +50,7 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
         }
         if (message.isPresent() && !kind.strikesOnlyMessages(at)) {
             throw new IllegalArgumentException(
-                    kind.word() + " strikes more than messages where nobody says at which point");
+                    kind.word() + " strikes more than messages unless a point is given");
         }
         if (!(factor >= 1) || !(seconds >= 0) || !(probability > 0) || probability > 1 || times < 0) {
             throw new IllegalArgumentException("a fault has a factor of at least 1, seconds and times of at least 0 and"

@@ -151,12 +151,12 @@ public record ConfigFiles(Path file, int depth, AtomicInteger count)
 
     @Override
     public ConfigObject includeURL(ConfigIncludeContext context, URL what) {
-        throw refused("an include of a file", "one of " + what, "save it beside this file");
+        throw refused("an include of a file", "one of " + what, "save it next to this file");
     }
 
     @Override
     public ConfigObject includeResources(ConfigIncludeContext context, String what) {
-        throw refused("an include of a file", "one of the resource " + what, "save it beside this file");
+        throw refused("an include of a file", "one of the resource " + what, "save it next to this file");
     }
 
     private ConfigException refused(String expected, String found, String hint) {

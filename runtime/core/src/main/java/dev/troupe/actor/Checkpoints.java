@@ -131,7 +131,7 @@ final class Checkpoints {
     private void reportWritten(long stepsDone) {
         timer.restart(setup.clock().getAsLong());
         setup.listener().onCheckpoint(stepsDone, CheckpointStore.directoryOf(setup.directory(), stepsDone));
-        EventLog.ofRun(epoch.getAsInt(), stepsDone, "a checkpoint stands");
+        EventLog.ofRun(epoch.getAsInt(), stepsDone, "a checkpoint is complete");
     }
 
     void reportFailed(long stepsDone, String why) {

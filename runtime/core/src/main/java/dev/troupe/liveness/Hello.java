@@ -45,7 +45,7 @@ record Hello(String cluster, Peer peer) {
     static Hello read(InputStream stream) throws IOException {
         DataInputStream in = new DataInputStream(stream);
         if (in.readLong() != MAGIC) {
-            throw new ProtocolException("what it says first is no hello of a node of this version");
+            throw new ProtocolException("its first bytes are no hello of a node of this version");
         }
         long uid = in.readLong();
         String cluster = name(in);

@@ -52,7 +52,7 @@ public final class StallDrawing {
         for (Standstill rank : stall.ranks()) {
             if (!rank.status().stack().isEmpty()) {
                 addLine("");
-                addLine("the thread of rank " + rank.status().rank() + " stands at");
+                addLine("the thread of rank " + rank.status().rank() + " is at");
                 rank.status().stack().forEach(call -> addLine("  " + call));
             }
         }

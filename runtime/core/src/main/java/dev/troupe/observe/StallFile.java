@@ -28,7 +28,7 @@ final class StallFile {
             LOG.warn("{} could not be written", file, unwritten);
             return stall.sentence();
         }
-        String sentence = stall.sentence() + "; " + file.getFileName() + " shows where every rank stood";
+        String sentence = stall.sentence() + "; " + file.getFileName() + " shows where every rank was";
         EventLog.ofRun(epoch, stepsDone, sentence);
         return sentence;
     }

@@ -66,7 +66,7 @@ public final class EventsFile {
     }
 
     public void checkpoint(long stepsDone, Path directory) {
-        append(line("checkpoint", stepsDone).put("sentence", "a checkpoint stands in " + directory));
+        append(line("checkpoint", stepsDone).put("sentence", "a checkpoint is complete in " + directory));
     }
 
     public void checkpointFailed(long stepsDone, String why) {

@@ -272,7 +272,7 @@ public final class RunPage {
             ObjectNode answer = object().put("rank", rank.getAsLong())
                     .put("file", newest.get().getFileName().toString()).put("sentence", lines.getFirst());
             ArrayNode calls = answer.putArray("stack");
-            int begin = lines.indexOf("the thread of rank " + rank.getAsLong() + " stands at");
+            int begin = lines.indexOf("the thread of rank " + rank.getAsLong() + " is at");
             lines.stream().filter(line -> line.startsWith("rank " + rank.getAsLong() + " is ")).findFirst()
                     .ifPresent(line -> answer.put("situation", line));
             for (int at = begin + 1; begin >= 0 && at < lines.size() && !lines.get(at).isEmpty(); at++) {

@@ -81,7 +81,7 @@ final class RunState {
         return switch (state) {
             case "failed" -> List.of("The run failed: " + told.sentence());
             case "lost" ->
-                List.of("No process writes to this run any more, and none has said why: it was killed, or its"
+                List.of("No process writes to this run any more, and none has reported why: it was killed, or its"
                         + " machine was.");
             case "recovering" -> List.of(String.format(Locale.ROOT, "The run recovers, since %.1f s: %s",
                     (nowMillis - told.sinceMillis()) / 1e3, told.sentence()));

@@ -54,7 +54,7 @@ public final class ClusterLimits {
                 + SUM_BYTES * (blocksOfRank + (long) mostParameters * virtualStages);
         if (passDone > room) {
             throw new UsageException(String.format(Locale.ROOT,
-                    "what a rank says at the end of a step could take %,d bytes (%,d microbatches, %,d blocks), and a"
+                    "the report of a rank at the end of a step could take %,d bytes (%,d microbatches, %,d blocks), and a"
                             + " control message between processes has room for %,d: lower training.global-batch-size, or"
                             + " raise training.microbatch-size or parallel.pipeline",
                     passDone, microbatches, blocksOfRank, room));
@@ -63,7 +63,7 @@ public final class ClusterLimits {
         long standing = (2L * virtualStages + 2) * (EDGE_BYTES + Math.ceilDiv(microbatches, Byte.SIZE));
         if (standing > room) {
             throw new UsageException(String.format(Locale.ROOT,
-                    "what a rank says when the run recovers could take %,d bytes (%,d virtual stages, %,d microbatches), and"
+                    "the report of a rank in a recovery could take %,d bytes (%,d virtual stages, %,d microbatches), and"
                             + " a control message between processes has room for %,d: lower parallel.virtual-stages or"
                             + " training.global-batch-size, or raise training.microbatch-size",
                     standing, virtualStages, microbatches, room));

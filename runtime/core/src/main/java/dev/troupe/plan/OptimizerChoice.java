@@ -44,7 +44,7 @@ public final class OptimizerChoice {
             throw new UsageException(
                     "training.optimizer.error-feedback = true corrects a delay of one update, but under "
                             + schedule + (Schedules.overlapsSteps(schedule)
-                                    ? " the gradients of a stage are as many updates old as its place says"
+                                    ? " the age of the gradients of a stage depends on its place"
                                     : " no gradient is delayed")
                             + ": leave it out, or take " + PipeDream2Bw.NAME);
         }

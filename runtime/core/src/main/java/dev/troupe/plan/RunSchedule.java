@@ -106,7 +106,7 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
         }
         throw new UsageException(
                 "parallel.replicas = " + parallel.replicas() + ": all stages have updated their weights"
-                        + " behind a multiple of " + round + " microbatches, so " + round
+                        + " after a multiple of " + round + " microbatches, so " + round
                         + " must divide training.steps = " + steps
                         + (validateEvery == 0 ? "" : ", training.validate-every = " + validateEvery)
                         + (checkpointEvery == 0 ? "" : ", training.checkpoint-every = " + checkpointEvery)
@@ -119,7 +119,7 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
     /** Refuses what an update would have to wait for where a stage updates its weights alone. */
     private static void requireUpdatesAlone(ParallelSpec parallel, TrainingSpec training, boolean sharesParameter) {
         String alone = ", but under " + parallel.schedule()
-                + " a stage updates its weights behind each of its backwards, and ";
+                + " a stage updates its weights after each of its backwards, and ";
         String instead = ", or take " + PipeDream2Bw.NAME;
         if (training.gradientClip() > 0) {
             throw new UsageException("training.gradient-clip = " + training.gradientClip() + alone

@@ -44,7 +44,7 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
     public record Found(Optional<Path> directory, Optional<String> notice) {
         /** Returns the notice as a sentence on a model that was written. */
         public Optional<String> sentence() {
-            return notice.map(why -> "The model has no files of a tokenizer beside it: " + why + ".");
+            return notice.map(why -> "The model has no tokenizer files next to it: " + why + ".");
         }
     }
 
@@ -130,15 +130,15 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
                     + " knows no tokenizer of which there are files"));
         }
         if (!Files.isDirectory(Path.of(from))) {
-            return new Found(others, Optional.of(from + ", where the run began from, is gone"));
+            return new Found(others, Optional.of(from + ", from which the run began, is gone"));
         }
         if (!CompanionFiles.hasTokenizer(Path.of(from))) {
-            return new Found(others, Optional.of(from + ", where the run began from, has none"));
+            return new Found(others, Optional.of(from + ", from which the run began, has none"));
         }
         // A run copies the files that make its tokens when it begins.
         return word.equals(DataSpec.BYTES) && others.isPresent()
                 ? new Found(others, Optional.of("its tokens are bytes (data.tokenizer = bytes), which those of " + from
-                        + ", where the run began from, do not make"))
+                        + ", from which the run began, do not make"))
                 : new Found(Optional.of(Path.of(from)), Optional.empty());
     }
 }

@@ -42,7 +42,7 @@ public record WholeWeights(ModelSpec model, WeightSource weights,
         if (from.isEmpty()) {
             if (config.text("training.seed").isEmpty()) {
                 throw new CheckpointException(checkpoint.directory() + " has adapters alone, and no config.conf of its"
-                        + " run says what they are for: put the checkpoint back below its run");
+                        + " run names their model: put the checkpoint back into the directory of its run");
             }
             InitialWeights drawn = new InitialWeights(adapted.base(), Long.parseLong(config.text("training.seed")));
             requireSame(checkpoint, drawn.identity(), "training.seed");
@@ -52,7 +52,7 @@ public record WholeWeights(ModelSpec model, WeightSource weights,
         if (!base.spec().equals(adapted.base())) {
             base.close();
             throw new CheckpointException(checkpoint.directory() + " has adapters for " + adapted.base().summary()
-                    + ", but " + from.get() + ", where the run began from, has " + base.spec().summary()
+                    + ", but " + from.get() + ", from which the run began, has " + base.spec().summary()
                     + ": put the model back that it began from");
         }
         try {

@@ -141,7 +141,7 @@ public final class RankTensors implements RankSide {
     @Override
     public void put(Action message, Pass pass, Tensor tensor) {
         if (tensors.putIfAbsent(new Key(pass.number(), message), tensor) != null) {
-            throw new IllegalStateException("the tensor of " + message + " stands here already");
+            throw new IllegalStateException("the tensor of " + message + " is here already");
         }
     }
 

@@ -69,7 +69,7 @@ public final class WarmUp {
         stop();
         try {
             if (!thread.join(THREAD_END)) {
-                LOG.warn("an action of the warm-up goes on for longer than {} s", THREAD_END.toSeconds());
+                LOG.warn("an action of the warm-up takes longer than {} s", THREAD_END.toSeconds());
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

@@ -54,11 +54,11 @@ final class SnapshotHeader {
             SnapshotLayout layout = SnapshotLayout
                     .decode(memory.asSlice(LAYOUT_AT, layoutBytes()).toArray(ValueLayout.JAVA_BYTE));
             if (bytes(layoutBytes()) + layout.byteCount() > memory.byteSize()) {
-                throw new IOException("there is less memory than its layout says");
+                throw new IOException("there is less memory than its layout needs");
             }
             return layout;
         } catch (IllegalArgumentException | IndexOutOfBoundsException wrong) {
-            throw new IOException("what lies where in it is not said there", wrong);
+            throw new IOException("its layout is damaged", wrong);
         }
     }
 

@@ -220,7 +220,7 @@ class TrainingCoordinatorTest {
         }
         pass(TICK);
         assertEquals("no rank has moved for 21.0 seconds (transport.timeout is 20.0): rank 0 is waiting for 0RECV_B0 in"
-                + " step 0; rank 1 is waiting for 1RECV_F0 in step 0; hang-step-0-epoch-0.txt shows where every rank stood",
+                + " step 0; rank 1 is waiting for 1RECV_F0 in step 0; hang-step-0-epoch-0.txt shows where every rank was",
                 failure());
         String drawing = Files.readString(home.resolve("hang-step-0-epoch-0.txt"));
         assertTrue(drawing.contains("rank 1 is waiting for 1RECV_F0 in step 0; it has not moved for 21.0 s"), drawing);

@@ -68,7 +68,7 @@ class StallDrawingTest {
                         rank 0  0UPDATE     0SNAPSHOT
                         rank 1  1UPDATE     1SNAPSHOT
 
-                        the thread of rank 1 stands at
+                        the thread of rank 1 is at
                           engine.spin
                           worker.run
                         """,

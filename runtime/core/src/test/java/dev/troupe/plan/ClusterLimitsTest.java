@@ -34,7 +34,7 @@ class ClusterLimitsTest {
     void shouldRefuseMicrobatchesWhoseLossesFitNoMessage() {
         assertDoesNotThrow(() -> require("parallel.pipeline=2", "training.global-batch-size=16384"));
         assertEquals(
-                "what a rank says at the end of a step could take 300,128 bytes (20,000 microbatches, 2 blocks), and a"
+                "the report of a rank at the end of a step could take 300,128 bytes (20,000 microbatches, 2 blocks), and a"
                         + " control message between processes has room for 253,952: lower training.global-batch-size, or raise"
                         + " training.microbatch-size or parallel.pipeline",
                 refusal("parallel.pipeline=2", "training.global-batch-size=20000"));
@@ -46,7 +46,7 @@ class ClusterLimitsTest {
 
     @Test
     void shouldRefuseSoManyMessagesThatNobodyCanSayWhichHaveCome() {
-        assertEquals("what a rank says when the run recovers could take 368,424 bytes (128 virtual stages, 10,400"
+        assertEquals("the report of a rank in a recovery could take 368,424 bytes (128 virtual stages, 10,400"
                 + " microbatches), and a control message between processes has room for 253,952: lower"
                 + " parallel.virtual-stages or training.global-batch-size, or raise training.microbatch-size",
                 refusal("parallel.pipeline=2", "parallel.virtual-stages=128", "training.global-batch-size=10400"));

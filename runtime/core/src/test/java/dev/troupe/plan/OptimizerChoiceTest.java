@@ -48,7 +48,7 @@ class OptimizerChoiceTest {
         String asked = "training.optimizer.error-feedback = true corrects a delay of one update, but under ";
         assertEquals(asked + "1f1b no gradient is delayed: leave it out, or take pipedream-2bw", refusal(feedback));
         assertEquals(
-                asked + "pipedream the gradients of a stage are as many updates old as its place says: leave it out, or"
+                asked + "pipedream the age of the gradients of a stage depends on its place: leave it out, or"
                         + " take pipedream-2bw",
                 refusal(feedback, "parallel.schedule=pipedream"));
     }

@@ -34,13 +34,13 @@ class RunCompanionsTest {
         Files.writeString(folder.resolve("config.json"), "{}");
         RunCompanions.Found found = RunCompanions.in(run);
         assertEquals(Optional.of(folder), found.directory());
-        assertEquals(Optional.of("The model has no files of a tokenizer beside it: its tokens are bytes (data.tokenizer"
-                + " = bytes), which those of " + model + ", where the run began from, do not make."), found.sentence());
+        assertEquals(Optional.of("The model has no tokenizer files next to it: its tokens are bytes (data.tokenizer"
+                + " = bytes), which those of " + model + ", from which the run began, do not make."), found.sentence());
     }
 
     @Test
     void shouldTakeNoChatTemplateForATokenizer() throws IOException {
         Files.move(model.resolve("tokenizer.json"), model.resolve("chat_template.jinja"));
-        assertEquals(Optional.of(model + ", where the run began from, has none"), RunCompanions.in(run).notice());
+        assertEquals(Optional.of(model + ", from which the run began, has none"), RunCompanions.in(run).notice());
     }
 }

@@ -88,7 +88,7 @@ final class RunMeters implements Observation {
             gauge("troupe.state", "1 for the state that the run is in, 0 for the others",
                     Tags.of("state", one.code()), null, () -> state == one ? 1 : 0);
         }
-        gauge("troupe.run.info", "Always 1; the labels say what the run is",
+        gauge("troupe.run.info", "Always 1; the labels describe the run",
                 Tags.of("plan", run.plan(), "ranks", String.valueOf(run.memory().size())), null, () -> 1);
         run.memory().forEach(this::announce);
         gauge("troupe.process.resident", "Bytes of memory that the leading process takes, all its ranks together",

@@ -45,7 +45,7 @@ public record RunSettings(int rankCount, long firstStep, long stepCount, LongToD
     public RunSettings {
         if (stagesUpdateAlone && (gradientClip != 0 || lossScale.maySkip())) {
             throw new IllegalArgumentException(
-                    "where stages update alone there is no clipping and no loss scale, but found "
+                    "stages that update alone have no clipping and no loss scale, but found "
                             + gradientClip + " and " + lossScale);
         }
     }

@@ -131,7 +131,7 @@ final class StepCheck {
         for (Action action : row) {
             int place = placeOf(action.kind());
             if (place >= 0 && place < reached && !(latest.kind() == Kind.NORM && isOfSecondUse(action))) {
-                throw index.refusal(index.find(rank, action), "behind " + latest, action + " comes behind " + latest
+                throw index.refusal(index.find(rank, action), "after " + latest, action + " comes after " + latest
                         + ": gradients are complete, exchanged, summed, measured and used in this order, so move "
                         + latest + " behind " + action + ".");
             }
@@ -191,7 +191,8 @@ final class StepCheck {
         Action snapshot = gather.as(Kind.SNAPSHOT);
         if (index.has(rank, gather) && index.has(rank, snapshot) && index.isBefore(rank, snapshot, gather)) {
             throw index.refusal(index.find(rank, snapshot), "before " + gather,
-                    snapshot + " comes before " + gather + ": what is kept is what was gathered, so move it behind.");
+                    snapshot + " comes before " + gather
+                            + ": the snapshot keeps the gathered weights, so move it after that.");
         }
     }
 }

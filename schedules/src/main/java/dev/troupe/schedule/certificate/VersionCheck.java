@@ -72,7 +72,7 @@ final class VersionCheck {
                         || !plan.at(new Place(place.rank(), place.position() - 1)).equals(update)) {
                     throw index.refusal(place, "of which version?", action + " does not follow " + update
                             + ": where the steps of a plan overlap, weights have several versions, and those of an update"
-                            + " are gathered right behind it.");
+                            + " are gathered right after it.");
                 }
             }
             case RESHARD -> throw index.refusal(place, "of which version?", action

@@ -91,14 +91,14 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
         OverlappingRule.requireSizes(name(), pipeline, microbatches, steps);
         if (microbatches != 1) {
             throw new PlanException(
-                    name() + " updates the weights behind each microbatch, so that a step has 1, but was asked"
+                    name() + " updates the weights after each microbatch, so that a step has 1, but was asked"
                             + " for " + microbatches + " in a step: ask for 1 (in a run, training.microbatch-size ="
                             + " training.global-batch-size), or take " + PipeDream2Bw.NAME + ".");
         }
         Replicas placement = placement(pipeline);
         if (steps % placement.round() != 0) {
             throw new PlanException(name() + " with replicas " + placement + " has rounds of " + placement.round()
-                    + " microbatches, behind which each stage has updated its weights, but was asked for " + steps
+                    + " microbatches, after which each stage has updated its weights, but was asked for " + steps
                     + " steps: ask for a multiple of " + placement.round() + ".");
         }
         List<List<Action>> rows = new ArrayList<>();

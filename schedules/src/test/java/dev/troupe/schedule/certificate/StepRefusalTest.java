@@ -20,15 +20,15 @@ class StepRefusalTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "0NORM,0UPDATE | 1NORM,1UPDATE,1SNAPSHOT |",
-            "0NORM,0REDUCE_GRAD,0UPDATE | 1NORM,1UPDATE | 0REDUCE_GRAD comes behind 0NORM",
-            "0SNAPSHOT,0NORM,0UPDATE | 1NORM,1UPDATE | 0NORM comes behind 0SNAPSHOT",
+            "0NORM,0REDUCE_GRAD,0UPDATE | 1NORM,1UPDATE | 0REDUCE_GRAD comes after 0NORM",
+            "0SNAPSHOT,0NORM,0UPDATE | 1NORM,1UPDATE | 0NORM comes after 0SNAPSHOT",
             "0NORM,0UPDATE | 1NORM | 1UPDATE is missing",
-            "0UPDATE,0NORM | 1NORM,1UPDATE | 0NORM comes behind 0UPDATE",
+            "0UPDATE,0NORM | 1NORM,1UPDATE | 0NORM comes after 0UPDATE",
             "0RECV_SHARED,0SEND_SHARED,0NORM,0UPDATE | 1SEND_SHARED,1RECV_SHARED,1NORM,1UPDATE |"
-                    + " 0SEND_SHARED comes behind 0RECV_SHARED",
+                    + " 0SEND_SHARED comes after 0RECV_SHARED",
             "0SEND_SHARED,0RECV_SHARED,0NORM,0UPDATE | 1RECV_SHARED,1NORM,1UPDATE | 0RECV_SHARED is alone",
             "0SEND_SHARED,0RECV_SHARED,0NORM,0UPDATE | 1SEND_SHARED,1NORM,1RECV_SHARED,1UPDATE |"
-                    + " 1RECV_SHARED comes behind 1NORM",
+                    + " 1RECV_SHARED comes after 1NORM",
             "0RESHARD,0NORM,0UPDATE | 1NORM,1UPDATE | 0F0 does not stand between 0UNSHARD and 0RESHARD",
             "0UNSHARD,0NORM,0UPDATE | 1NORM,1UPDATE | 0UNSHARD is followed by no 0RESHARD",
             "0NORM,0UPDATE,0SNAPSHOT,0UNSHARD | 1NORM,1UPDATE | 0SNAPSHOT comes before 0UNSHARD"})

@@ -164,7 +164,7 @@ class PipeDream2BwTest {
         Plan plan = new AddTransfers().apply(LAZY.planOf(4, 2, 4, 0));
         String sentence = assertThrows(PlanException.class, () -> PlanValidator.certify(plan, Purpose.TRAINING, 8))
                 .sentence();
-        assertEquals("Plan \"pipedream-2bw\", rank 0, position 14: 0B1@0 comes behind 0UPDATE0: gradients are complete,"
+        assertEquals("Plan \"pipedream-2bw\", rank 0, position 14: 0B1@0 comes after 0UPDATE0: gradients are complete,"
                 + " exchanged, summed, measured and used in this order, so move 0UPDATE0 behind 0B1@0.", sentence);
     }
 

@@ -232,7 +232,7 @@ class PipeDreamTest {
     @Test
     void shouldRefuseOtherSizes() {
         assertEquals(
-                "pipedream updates the weights behind each microbatch, so that a step has 1, but was asked for 4 in a"
+                "pipedream updates the weights after each microbatch, so that a step has 1, but was asked for 4 in a"
                         + " step: ask for 1 (in a run, training.microbatch-size = training.global-batch-size), or take pipedream-2bw.",
                 assertThrows(PlanException.class, () -> STASHING.plan(2, 4, 3)).getMessage());
         assertThrows(PlanException.class, () -> VERTICAL.plan(2, 1, 0));

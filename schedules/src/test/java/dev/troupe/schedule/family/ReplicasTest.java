@@ -378,7 +378,7 @@ class ReplicasTest {
     @Test
     void shouldRefuseWhatHasNoRounds() {
         assertEquals(
-                "pipedream with replicas 2-3 has rounds of 6 microbatches, behind which each stage has updated its weights,"
+                "pipedream with replicas 2-3 has rounds of 6 microbatches, after which each stage has updated its weights,"
                         + " but was asked for 4 steps: ask for a multiple of 6.",
                 assertThrows(PlanException.class, () -> of(2, 3).plan(2, 1, 4)).getMessage());
         assertEquals(

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletionException;
 
 /**
  * What a stage has done aside while its thread computes: one thing after another, in the order given. What fails ends
- * all that comes behind it.
+ * all that comes after it.
  *
  * <p>Thread rule: the stage's thread.
  */

@@ -69,7 +69,7 @@ record TokenFile(String name, MemorySegment ids, int idBytes) {
         MemorySegment ids = bytes.asSlice(HEADER_BYTES);
         long found = ids.byteSize() / header.idBytes;
         if (said != found || ids.byteSize() % header.idBytes != 0) {
-            throw new DataException(name + " has the header of llm.c, which says " + said + " tokens, but " + found
+            throw new DataException(name + " has the header of llm.c, which promises " + said + " tokens, but " + found
                     + " come after it; write it again");
         }
         return new TokenFile(name, ids, header.idBytes);
@@ -83,7 +83,7 @@ record TokenFile(String name, MemorySegment ids, int idBytes) {
      */
     static ByteBuffer headerOfFourBytes(String name, long tokens) {
         if (tokens > MOST_TOKENS) {
-            throw new DataException(name + " would have " + tokens + " tokens, but its header can say at most "
+            throw new DataException(name + " would have " + tokens + " tokens, but its header can count at most "
                     + MOST_TOKENS + "; write several files");
         }
         return ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt(Header.FOUR_BYTES.magic)

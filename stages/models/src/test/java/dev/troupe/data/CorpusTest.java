@@ -134,7 +134,7 @@ class CorpusTest {
             assertArrayEquals(new int[]{7, 50256, 9}, all(corpus.tokens()));
         }
         Files.write(file, bytes.putInt(8, 4).array());
-        assertEquals(file + " has the header of llm.c, which says 4 tokens, but 3 come after it; write it again",
+        assertEquals(file + " has the header of llm.c, which promises 4 tokens, but 3 come after it; write it again",
                 refusal(file));
         // Without the version it is tokens that happen to begin so.
         Files.write(file, bytes.putInt(4, 2).array());

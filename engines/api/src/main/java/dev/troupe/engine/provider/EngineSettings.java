@@ -32,7 +32,7 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
         }
         if (computeType != parameterType && (computeType != DataType.BFLOAT16 || parameterType != DataType.FLOAT32)) {
             throw new IllegalArgumentException("an engine of " + parameterType + " has products of " + parameterType
-                    + ", or of BFLOAT16 beside FLOAT32, but not of " + computeType);
+                    + ", or of BFLOAT16 with FLOAT32 weights, but not of " + computeType);
         }
         if (threads < 1) {
             throw new IllegalArgumentException("an engine needs at least 1 thread, but found " + threads);

@@ -26,7 +26,7 @@ public final class EmulatedEngineProvider implements EngineProvider {
 
     @Override
     public String description() {
-        return "emulated: no arithmetic, each action takes the time it is told; losses mean nothing";
+        return "emulated: no arithmetic, each action takes its configured time; losses mean nothing";
     }
 
     @Override

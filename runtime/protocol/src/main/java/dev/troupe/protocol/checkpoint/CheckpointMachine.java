@@ -191,7 +191,7 @@ public final class CheckpointMachine {
                 settle(false, commands);
             }
             case DELETING -> settle(false, commands); // the next that is written has it deleted
-            case IDLE -> throw new IllegalStateException("no checkpoint is under way that the run could wait for");
+            case IDLE -> throw new IllegalStateException("no checkpoint is in progress that the run could wait for");
         }
     }
 }

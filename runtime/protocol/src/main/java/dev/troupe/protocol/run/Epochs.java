@@ -66,7 +66,7 @@ final class Epochs {
         return recoveries == 0
                 ? reason
                 : reason + " (after " + recoveries + " recoveries since step " + stepsDone
-                        + " began; recovery.most-per-step says how many may be)";
+                        + " began; recovery.most-per-step is the limit)";
     }
 
     /** Why the run cannot continue where the error of this failure has struck at the same action before. */

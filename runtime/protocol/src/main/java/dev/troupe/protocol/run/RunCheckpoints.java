@@ -89,7 +89,7 @@ final class RunCheckpoints {
     /** The one under way is written, or nothing is left of it. */
     void settle(RunEvent.CheckpointSettled settled) {
         if (!underWay.equals(Optional.of(settled.attempt()))) {
-            throw new IllegalStateException(settled + ", and under way is " + underWay);
+            throw new IllegalStateException(settled + ", but in progress is " + underWay);
         }
         underWay = Optional.empty();
         newest = settled.isWritten() ? settled.attempt().stepsDone() : newest;

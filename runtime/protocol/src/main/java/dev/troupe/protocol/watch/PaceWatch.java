@@ -116,7 +116,8 @@ public final class PaceWatch {
         return loss.isEmpty() || hosts.contains(node)
                 ? Optional.empty()
                 : Optional.of(new Notice(Notice.Kind.STANDBY_BACK, stepsDone, epoch, node, List.of(), List.of(), 1,
-                        "node " + node + " stands by: it takes over the ranks of the next node that is lost, and none"
+                        "node " + node
+                                + " is a standby: it takes over the ranks of the next node that is lost, and none"
                                 + " before"));
     }
 
@@ -151,9 +152,10 @@ public final class PaceWatch {
         String ratio = String.format(Locale.ROOT, "steps take %.1f times what they took before the loss (%s, before it"
                 + " %s ms)", times, steps, millis(before));
         return phase == Phase.SLOWER
-                ? notice(Notice.Kind.PACE, stepsDone, epoch, times, "the run goes on slower: " + loss + "; " + ratio)
+                ? notice(Notice.Kind.PACE, stepsDone, epoch, times,
+                        "the run continues more slowly: " + loss + "; " + ratio)
                 : notice(Notice.Kind.PACE_ENDED, stepsDone, epoch, times,
-                        "the run goes on as fast as before: " + loss + "; " + ratio);
+                        "the run is as fast as before: " + loss + "; " + ratio);
     }
 
     private static Notice notice(Notice.Kind kind, long stepsDone, int epoch, double times, String sentence) {

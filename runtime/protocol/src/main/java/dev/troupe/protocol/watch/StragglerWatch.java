@@ -291,7 +291,7 @@ public final class StragglerWatch {
         String kinds = slow.kinds().stream().map(Kind::code).collect(Collectors.joining(" and "));
         String time = slow.isAgainstBest()
                 ? String.format(Locale.ROOT, "%.1f times as long as at its best", slow.times())
-                : String.format(Locale.ROOT, "%.1f times as long as the other stages let expect of it", slow.times());
+                : String.format(Locale.ROOT, "%.1f times the time predicted from the other stages", slow.times());
         return String.format(Locale.ROOT, " is a straggler: its %s %s %s, %s ms against %s ms", kinds,
                 slow.kinds().size() == 1 ? "takes" : "take", time,
                 millis(slow.nowNanos()), millis(slow.fineNanos()));

@@ -282,7 +282,7 @@ final class HashOps implements StepOps {
     private void handOver(Action send, Pass of, long content) {
         Action key = plan.needsMessage(send) ? send : plan.peer(send);
         assertTrue(tensors.put(new Key(of.number(), key), content) == null,
-                () -> "the tensor of " + key + " stands here already");
+                () -> "the tensor of " + key + " is here already");
     }
 
     long take(Action message, long ofPass) {

@@ -183,7 +183,7 @@ class RunRecoveryTest {
         fails(FAILED);
         fails(AGAIN);
         assertEquals(List.of(new RunCommand.Fail("it failed (after 2 recoveries since step 0 began;"
-                + " recovery.most-per-step says how many may be)")), fails(new Incarnation(1, 2, 1)));
+                + " recovery.most-per-step is the limit)")), fails(new Incarnation(1, 2, 1)));
     }
 
     @Test
@@ -198,7 +198,7 @@ class RunRecoveryTest {
     void shouldGoOnWhereAnotherErrorStrikesOrAtAnotherAction() {
         strikes(FAILED, "1F0 in step 0", "Error: no room");
         assertEquals(List.of(enters(2, 0)), strikes(AGAIN, "1F0 in step 0", "Error: the wire came loose"));
-        assertEquals("it failed (after 2 recoveries since step 0 began; recovery.most-per-step says how many may be)",
+        assertEquals("it failed (after 2 recoveries since step 0 began; recovery.most-per-step is the limit)",
                 failure(strikes(new Incarnation(1, 2, 1), "1F1 in step 0", "Error: no room")));
     }
 

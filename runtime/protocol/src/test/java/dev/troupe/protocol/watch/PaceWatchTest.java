@@ -38,8 +38,10 @@ class PaceWatchTest {
         steps(9, 0.19);
         assertEquals(List.of(), said);
         steps(30, 0.19);
-        assertEquals(List.of("the run goes on slower: ranks 2 and 3 now share node a with ranks 0 and 1; steps take 1.9"
-                + " times what they took before the loss (median of 10 steps: 190 ms, before it 100 ms)"), sentences());
+        assertEquals(List
+                .of("the run continues more slowly: ranks 2 and 3 now share node a with ranks 0 and 1; steps take 1.9"
+                        + " times what they took before the loss (median of 10 steps: 190 ms, before it 100 ms)"),
+                sentences());
         assertEquals(Notice.Kind.PACE, said.getFirst().kind());
         assertEquals(1.9, said.getFirst().times(), 1e-9);
     }
@@ -60,7 +62,7 @@ class PaceWatchTest {
         steps(15, 0.1);
         pace.onMoved(List.of("a", "a", "c", "c"));
         steps(10, 0.1);
-        assertEquals(List.of("the run goes on as fast as before: ranks 2 and 3 now live on node c; steps take 1.0 times"
+        assertEquals(List.of("the run is as fast as before: ranks 2 and 3 now live on node c; steps take 1.0 times"
                 + " what they took before the loss (median of 10 steps: 100 ms, before it 100 ms)"), sentences());
         steps(30, 0.19); // of that, nobody says that the loss was it
         assertEquals(1, said.size());
@@ -76,9 +78,10 @@ class PaceWatchTest {
                 lost.sentence());
         steps(10, 0.1);
         assertEquals(1, said.size());
-        assertTrue(said.getFirst().sentence().startsWith("the run goes on as fast as before: node c, which stood by"));
+        assertTrue(said.getFirst().sentence().startsWith("the run is as fast as before: node c, which stood by"));
         assertEquals(
-                Optional.of("node c stands by: it takes over the ranks of the next node that is lost, and none before"),
+                Optional.of(
+                        "node c is a standby: it takes over the ranks of the next node that is lost, and none before"),
                 pace.onJoined(25, 0, "c").map(Notice::sentence));
     }
 

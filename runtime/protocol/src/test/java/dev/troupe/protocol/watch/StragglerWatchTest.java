@@ -73,7 +73,7 @@ class StragglerWatchTest {
     void shouldNameAStageThatIsSlowFromItsFirstStepWithinTen() {
         steps(10, slow(3, 3));
         assertEquals(List.of(3), said.getFirst().stages());
-        assertTrue(said.getFirst().sentence().contains("3.0 times as long as the other stages let expect of it"),
+        assertTrue(said.getFirst().sentence().contains("3.0 times the time predicted from the other stages"),
                 said.getFirst().sentence());
         steps(20, slow(3, 3));
         assertEquals(1, said.size());

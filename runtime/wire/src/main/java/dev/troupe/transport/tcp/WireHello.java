@@ -91,13 +91,13 @@ record WireHello(int addresses, int from, int to, int purpose, long number, int 
             }
             if (length == 0) {
                 if (System.nanoTime() - began > patience.toNanos()) {
-                    throw new SocketTimeoutException("the other side said no hello within " + patience);
+                    throw new SocketTimeoutException("the other side sent no hello within " + patience);
                 }
                 LockSupport.parkNanos(LOOK_AGAIN_NANOS);
             }
         }
         if (message.flip().getLong() != MAGIC) {
-            throw new ProtocolException("what it says first is no hello of a node of this version");
+            throw new ProtocolException("its first bytes are no hello of a node of this version");
         }
         return new WireHello(message.getInt(), message.getInt(), message.getInt(), message.getInt(), message.getLong(),
                 message.getInt());

@@ -39,7 +39,7 @@ public record Section(Map<String, Object> values) {
     public void requireOnly(Set<String> keys, String title) {
         for (String key : values.keySet()) {
             if (!keys.contains(key)) {
-                throw new IllegalArgumentException("model." + key + " says nothing of a " + title
+                throw new IllegalArgumentException("model." + key + " does not apply to a " + title
                         + " model: leave it out, or choose another model.family");
             }
         }

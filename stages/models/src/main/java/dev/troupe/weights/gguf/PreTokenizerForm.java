@@ -50,7 +50,7 @@ final class PreTokenizerForm {
         }
         boolean ignoresMerges = model.flag("ignore_merges", false);
         if (ignoresMerges != form.equals(LLAMA3)) {
-            throw model.at("ignore_merges").refusal("must be " + !ignoresMerges + " where llama.cpp parts texts by "
+            throw model.at("ignore_merges").refusal("must be " + !ignoresMerges + " since llama.cpp splits texts by "
                     + form + ", which the pre_tokenizer asks for");
         }
         return form;

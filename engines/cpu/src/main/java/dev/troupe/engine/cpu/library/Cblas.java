@@ -117,7 +117,7 @@ public final class Cblas implements Sgemm {
                 int _ = (int) end.get().invokeExact();
             }
         } catch (Throwable failure) {
-            throw new IllegalStateException("the BLAS " + file + " cannot be told its number of threads: " + failure,
+            throw new IllegalStateException("the BLAS " + file + " does not accept a number of threads: " + failure,
                     failure);
         }
     }
