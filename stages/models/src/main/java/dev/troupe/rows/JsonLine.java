@@ -5,10 +5,12 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.data.DataException;
+import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -24,10 +26,11 @@ import java.util.List;
  */
 final class JsonLine {
     private static final int SHOWN = 60;
-    /** Where Jackson's messages begin to tell of the source, which the origin tells better. */
-    private static final String BEHIND = "\\R| \\(start marker at";
-    private static final JsonMapper JSON = new JsonMapper(JsonFactory.builder().streamReadConstraints(
-            StreamReadConstraints.builder().maxStringLength(LineReader.LONGEST_BYTES).build()).build());
+    /** As Python reads JSON, NaN and infinity are numbers. */
+    private static final JsonMapper JSON = new JsonMapper(JsonFactory.builder()
+            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).streamReadConstraints(
+                    StreamReadConstraints.builder().maxStringLength(LineReader.LONGEST_BYTES).build())
+            .build());
 
     private final DocumentOrigin origin;
     private final JsonParser parser;
@@ -53,7 +56,7 @@ final class JsonLine {
         } catch (JsonProcessingException malformed) {
             throw new DataException("%s is no JSON: column %d: %s".formatted(origin,
                     malformed.getLocation() == null ? 1 : malformed.getLocation().getColumnNr(),
-                    malformed.getOriginalMessage().split(BEHIND, 2)[0]), malformed);
+                    JsonDefect.wordsOf(malformed)), malformed);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }

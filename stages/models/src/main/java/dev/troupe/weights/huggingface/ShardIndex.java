@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.tokenizer.file.JsonDefect;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.Wording;
 import java.io.IOException;
@@ -35,7 +36,7 @@ final class ShardIndex {
             map = JSON.readTree(BoundedFile.bytes(index)).path(WEIGHT_MAP);
         } catch (JsonProcessingException malformed) {
             throw new WeightException(index + " must be JSON with unique keys, but found: "
-                    + malformed.getOriginalMessage().lines().findFirst().orElse(""), malformed);
+                    + JsonDefect.wordsOf(malformed), malformed);
         } catch (IOException failure) {
             throw new WeightException("cannot read " + index + ": " + Wording.reason(failure), failure);
         }

@@ -1,6 +1,7 @@
 package dev.troupe.tokenizer.file;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
@@ -23,7 +24,9 @@ import java.util.stream.IntStream;
  *            what is there; missing where nothing is
  */
 public record FilePart(Path file, String path, JsonNode node) {
-    private static final JsonMapper JSON = new JsonMapper();
+    /** As Python reads JSON, NaN and infinity are numbers. */
+    private static final JsonMapper JSON = JsonMapper.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+            .build();
     private static final int SHOWN = 60;
     /** Far above any published id; a table of all of them must fit in memory. */
     private static final int LARGEST_ID = (1 << 24) - 1;
@@ -42,11 +45,7 @@ public record FilePart(Path file, String path, JsonNode node) {
             }
             return whole;
         } catch (JsonProcessingException malformed) {
-            String place = malformed.getLocation() == null // a limit of the parser has none
-                    ? ""
-                    : "line %d, column %d: ".formatted(malformed.getLocation().getLineNr(),
-                            malformed.getLocation().getColumnNr());
-            throw new TokenizerException(file + " is no JSON: " + place + malformed.getOriginalMessage(), malformed);
+            throw new TokenizerException(file + " is no JSON: " + JsonDefect.of(malformed), malformed);
         } catch (NoSuchFileException absent) {
             throw new TokenizerException("there is no file " + file, absent);
         } catch (IOException failure) {

@@ -1,0 +1,46 @@
+package dev.troupe.tokenizer.file;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** The words for a user on text that is no JSON: Jackson's own, without its advice to the programmer who calls it. */
+public final class JsonDefect {
+    private static final String BYTE_ORDER_MARK = "65279";
+    private static final List<Pattern> ADVICE = List.of(Pattern.compile(",? from `[^`]*`"),
+            Pattern.compile(" \\(or 'NaN'[^)]*\\)"),
+            Pattern.compile(" \\(bound as `[^`]*`\\)"), Pattern.compile(": enable `.*"),
+            Pattern.compile(": not allowed as per .*"), Pattern.compile(" \\(not recognized as one since .*"),
+            Pattern.compile(" \\(start marker at .*"), Pattern.compile(" \\(through reference chain.*"),
+            Pattern.compile(" at \\[Source.*"), Pattern.compile("[:,;]?[^:,;`]*`.*"));
+
+    private JsonDefect() {
+    }
+
+    /**
+     * Returns the place and the defect, such as {@code line 3, column 7: Unexpected end-of-input in field name}; a limit of
+     * the parser has no place.
+     */
+    public static String of(JsonProcessingException malformed) {
+        var place = malformed.getLocation();
+        String words = wordsOf(malformed);
+        return place == null
+                ? words
+                : "line %d, column %d: %s".formatted(Math.max(1, place.getLineNr()), Math.max(1, place.getColumnNr()),
+                        words);
+    }
+
+    /** Returns the defect alone, in one line. */
+    public static String wordsOf(JsonProcessingException malformed) {
+        String said = malformed.getOriginalMessage() == null
+                ? ""
+                : malformed.getOriginalMessage().lines().findFirst().orElse("");
+        if (said.contains(BYTE_ORDER_MARK)) {
+            return "a byte order mark (U+FEFF), which cannot be seen: take it out";
+        }
+        for (Pattern advice : ADVICE) {
+            said = advice.matcher(said).replaceAll("");
+        }
+        return said.isBlank() ? "not as JSON has it" : said.strip();
+    }
+}
