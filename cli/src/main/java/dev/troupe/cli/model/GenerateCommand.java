@@ -53,6 +53,7 @@ public final class GenerateCommand implements Callable<Integer> {
             throw new UsageException(refused.getMessage(), refused);
         }
         try (Generation generation = new Generation(model.read(), model.checkpoint())) {
+            generation.notes().forEach(note -> System.err.println("Note: " + note + "."));
             output.println(prompt + generation.write(prompt, tokens, sampling));
         }
         return ExitCode.DONE;

@@ -55,8 +55,8 @@ public final class Evaluation implements AutoCloseable {
     public Evaluation(RunSpec spec, Optional<Path> from) {
         whole = WholeModel.of(spec, from);
         try {
-            data = new RunData(spec.onAllData(), whole.tokenizer(), BuiltInCorpus.utf8(), Optional.empty(), model(),
-                    sequenceLength());
+            data = new RunData(spec.onAllData(), whole.tokenizer(), BuiltInCorpus.utf8(), Optional.empty(),
+                    whole.start());
         } catch (RuntimeException refused) {
             whole.close();
             throw refused;

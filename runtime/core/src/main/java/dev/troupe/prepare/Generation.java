@@ -9,6 +9,7 @@ import dev.troupe.model.spec.Axis;
 import dev.troupe.plan.UsageException;
 import dev.troupe.tokenizer.Tokenizer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
@@ -36,6 +37,11 @@ public final class Generation implements AutoCloseable {
     /** Returns the model that writes. */
     public ModelSpec model() {
         return whole.start().model();
+    }
+
+    /** Returns sentences for the user on what is unusual in the files of the model. */
+    public List<String> notes() {
+        return whole.start().notes();
     }
 
     /**

@@ -108,8 +108,7 @@ public final class PreparedRun implements AutoCloseable {
                     spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
                         throw new UsageException(refusal);
                     });
-            this.data = new RunData(spec, tokenizer, request.builtInCorpus(), request.text(), start.model(),
-                    start.sequenceLength());
+            this.data = new RunData(spec, tokenizer, request.builtInCorpus(), request.text(), start);
             files.add(data);
             RunCompanions.of(spec, model(), tokenizer(), request.resume()); // refuses one that is too large
             ReplaySpec replay = spec.training().replay();

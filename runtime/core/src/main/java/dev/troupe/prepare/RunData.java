@@ -50,15 +50,18 @@ public final class RunData implements AutoCloseable {
      *            UTF-8 text where the configuration names no data
      * @param inMemory
      *            UTF-8 text in place of the data that the configuration names
+     * @param start
+     *            the model, and the length of a sequence
      * @throws DataException
      *             where the data cannot be read, are too short, or have tokens that the model does not know
      */
-    RunData(RunSpec run, Tokenizer tokenizer, byte[] builtIn, Optional<byte[]> inMemory, ModelSpec model,
-            int sequenceLength) {
+    RunData(RunSpec run, Tokenizer tokenizer, byte[] builtIn, Optional<byte[]> inMemory,
+            StartingPoint start) {
         this.spec = run.data();
         this.tokenizer = tokenizer;
-        this.model = model;
-        this.sequenceLength = sequenceLength;
+        this.model = start.model();
+        this.sequenceLength = start.sequenceLength();
+        notes.addAll(start.notes());
         String ofText = inMemory.isPresent() ? "the text in memory" : "the built-in corpus";
         try {
             Optional<CorpusFiles> trained = inMemory.isPresent() ? Optional.empty() : find(spec.paths());
@@ -193,7 +196,7 @@ public final class RunData implements AutoCloseable {
         return data.separatesDocuments();
     }
 
-    /** Returns sentences for the user on the token cache and on rows. */
+    /** Returns sentences for the user on the model's files, on the token cache and on rows. */
     public List<String> notes() {
         return List.copyOf(notes);
     }

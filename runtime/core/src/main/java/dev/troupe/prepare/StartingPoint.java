@@ -190,6 +190,12 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
                 .flatMap(checkpoint -> ResumedState.check(checkpoint, plan, training).stream()).toList();
     }
 
+    /** Returns sentences for the user on what is unusual in the files of the model. */
+    List<String> notes() {
+        return files.stream().filter(HuggingFaceModel.class::isInstance).map(HuggingFaceModel.class::cast)
+                .flatMap(model -> model.notes().stream()).toList();
+    }
+
     /** Closes the files, from which no rank may load then. */
     void close() {
         close(files);

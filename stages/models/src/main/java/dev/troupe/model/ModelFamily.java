@@ -55,6 +55,11 @@ public interface ModelFamily {
      */
     ModelSpec readPublished(PublishedConfig config);
 
+    /** Keys of its own that a {@code config.json} may have and that change no number that is computed here. */
+    default List<String> keysWithoutEffect() {
+        return List.of();
+    }
+
     /** Writes the keys of a {@code config.json} that is read as the same model, but those of the type of its weights. */
     void writePublished(ModelSpec model, ObjectNode config);
 

@@ -2,30 +2,47 @@ package dev.troupe.model;
 
 import static dev.troupe.weights.Wording.quoted;
 
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.tokenizer.file.BoundedFile;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.tokenizer.file.JsonDefect;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.Wording;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
-/** A {@code config.json} as Hugging Face's libraries write one, with refusals that name the file and the key. */
+/**
+ * A {@code config.json} as Hugging Face's libraries write one, with refusals that name the file and the key. It remembers
+ * which keys were asked for, so that a key that nobody knows can be named. One thread.
+ */
 public final class PublishedConfig {
-    private static final JsonMapper JSON = JsonMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+    /** As Python reads JSON, NaN and infinity are numbers. */
+    private static final JsonMapper JSON = JsonMapper.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+            .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 
     private final Path file;
-    private final JsonNode root;
+    private final ObjectNode root;
+    /** Keys that the file has twice, with both values: Python takes the last. */
+    private final Map<String, List<JsonNode>> twice;
     private final String titles;
+    private final Set<String> asked = new HashSet<>();
 
-    private PublishedConfig(Path file, JsonNode root, String titles) {
+    private PublishedConfig(Path file, ObjectNode root, Map<String, List<JsonNode>> twice, String titles) {
         this.file = file;
         this.root = root;
+        this.twice = twice;
         this.titles = titles;
     }
 
@@ -39,34 +56,84 @@ public final class PublishedConfig {
      */
     public static PublishedConfig read(Path file, String titles) {
         try {
-            JsonNode root = JSON.readTree(BoundedFile.bytes(file));
-            if (!root.isObject()) {
-                throw new WeightException(file + " must hold one JSON object, but holds "
-                        + (root.isMissingNode() ? "nothing" : quoted(root.toString())));
+            byte[] bytes = BoundedFile.bytes(file);
+            ObjectNode root = JSON.createObjectNode();
+            Map<String, List<JsonNode>> twice = new LinkedHashMap<>();
+            try (JsonParser parser = JSON.createParser(bytes)) {
+                if (parser.nextToken() != JsonToken.START_OBJECT) {
+                    JsonNode other = JSON.readTree(bytes);
+                    throw new WeightException(file + " must hold one JSON object, but holds "
+                            + (other.isMissingNode() ? "nothing" : quoted(other.toString())));
+                }
+                while (parser.nextToken() == JsonToken.FIELD_NAME) {
+                    String key = parser.currentName();
+                    parser.nextToken();
+                    JsonNode value = JSON.reader().without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                            .readTree(parser);
+                    JsonNode former = root.replace(key, value);
+                    if (former != null && !former.equals(value)) {
+                        twice.put(key, List.of(former, value));
+                    }
+                }
+                if (parser.nextToken() != null) {
+                    throw new WeightException(file + " must hold one JSON object, but more follows it in line "
+                            + parser.currentLocation().getLineNr());
+                }
             }
-            return new PublishedConfig(file, root, titles);
+            return new PublishedConfig(file, root, twice, titles);
         } catch (JsonProcessingException malformed) {
-            throw new WeightException(file + " must be JSON with unique keys, but found in line "
-                    + (malformed.getLocation() == null ? "1" : malformed.getLocation().getLineNr()) + ": "
-                    + malformed.getOriginalMessage().lines().findFirst().orElse(""), malformed);
+            throw new WeightException(file + " must be JSON with unique keys: "
+                    + JsonDefect.of(malformed), malformed);
         } catch (IOException failure) {
             throw new WeightException("cannot read " + file + ": " + Wording.reason(failure), failure);
         }
     }
 
-    /** Whether there is something under a key. */
-    public boolean has(String key) {
-        return root.has(key);
+    /** The same file with another value of a key. */
+    public PublishedConfig with(String key, boolean value) {
+        return new PublishedConfig(file, root.deepCopy().put(key, value), twice, titles);
     }
 
-    /** The value of a key, or a missing node. */
+    /** Whether there is something under a key. */
+    public boolean has(String key) {
+        return !value(key).isMissingNode();
+    }
+
+    /** Whether there is something under a key, and not null. */
+    public boolean isGiven(String key) {
+        return has(key) && !value(key).isNull();
+    }
+
+    /**
+     * The value of a key, or a missing node.
+     *
+     * @throws WeightException
+     *             where the file has the key twice, with two values
+     */
     public JsonNode value(String key) {
+        asked.add(key);
+        if (twice.containsKey(key)) {
+            throw new WeightException(file + " must have " + key + " once, but has it as "
+                    + twice.get(key).getFirst() + " and as " + twice.get(key).getLast() + "; take one of them out");
+        }
         return root.path(key);
+    }
+
+    /** The keys that were not asked for, with values that say something: neither null nor false, 0 or empty. */
+    public List<String> unread() {
+        return root.propertyStream().filter(entry -> !asked.contains(entry.getKey()) && says(entry.getValue()))
+                .map(Map.Entry::getKey).toList();
+    }
+
+    private static boolean says(JsonNode value) {
+        return !value.isNull() && !(value.isBoolean() && !value.booleanValue())
+                && !(value.isNumber() && value.doubleValue() == 0)
+                && !((value.isContainerNode() || value.isTextual()) && value.asText().isEmpty() && value.isEmpty());
     }
 
     /** A number above zero; {@code absent} where there is none. */
     public double aboveZero(String key, double absent) {
-        JsonNode value = root.path(key);
+        JsonNode value = value(key);
         if (value.isMissingNode()) {
             return absent;
         }
@@ -78,7 +145,7 @@ public final class PublishedConfig {
 
     /** A whole number of at least 1. */
     public int positive(String key) {
-        JsonNode value = root.path(key);
+        JsonNode value = value(key);
         if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1) {
             throw refusal(key, "a whole number of at least 1");
         }
@@ -87,7 +154,7 @@ public final class PublishedConfig {
 
     /** True or false. */
     public boolean flag(String key, boolean absent) {
-        JsonNode value = root.path(key);
+        JsonNode value = value(key);
         if (value.isMissingNode()) {
             return absent;
         }
@@ -106,7 +173,7 @@ public final class PublishedConfig {
 
     /** Refuses a word that is none of those that are computed here. */
     public void requireOneOf(String key, Set<String> served, String absent) {
-        JsonNode value = root.path(key);
+        JsonNode value = value(key);
         if (!served.contains(value.isMissingNode() ? absent : value.asText())) {
             throw refusal(key, "one of " + served.stream().sorted().toList() + ", as nothing else is computed here");
         }
@@ -114,7 +181,7 @@ public final class PublishedConfig {
 
     /** The exception where a key is not as expected. */
     public WeightException refusal(String key, String expected) {
-        JsonNode found = root.path(key);
+        JsonNode found = value(key);
         return new WeightException(file + ": " + key + " must be " + expected + ", but "
                 + (found.isMissingNode() ? "is missing" : "found " + quoted(found.toString())) + "; use a " + titles
                 + " model that has it so");

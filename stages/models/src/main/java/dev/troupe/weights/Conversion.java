@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /** Converts stored elements into the types of an engine. */
@@ -62,7 +63,8 @@ public final class Conversion {
                     target.setAtIndex(FLOAT, i, Bfloat16.toFloat(source.getAtIndex(SHORT, i)));
                 }
             }
-            case F32, BOOL, U8, I8, F8_E5M2, F8_E4M3, I16, U16, I32, U32, I64, U64 ->
+            case F32, BOOL, F4, F6_E2M3, F6_E3M2, U8, I8, F8_E5M2, F8_E4M3, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ, I16,
+                    U16, I32, U32, C64, I64, U64 ->
                 throw refusal(from, "F64, F32, F16 or BF16");
         }
     }
@@ -84,7 +86,8 @@ public final class Conversion {
                     target.setAtIndex(DOUBLE, i, Bfloat16.toFloat(source.getAtIndex(SHORT, i)));
                 }
             }
-            case F64, BOOL, U8, I8, F8_E5M2, F8_E4M3, I16, U16, I32, U32, I64, U64 ->
+            case F64, BOOL, F4, F6_E2M3, F6_E3M2, U8, I8, F8_E5M2, F8_E4M3, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ, I16,
+                    U16, I32, U32, C64, I64, U64 ->
                 throw refusal(from, "F64, F32, F16 or BF16");
         }
     }
@@ -100,6 +103,37 @@ public final class Conversion {
             }
             target.setAtIndex(INT, i, (int) value);
         }
+    }
+
+    /** Returns the first element that is NaN or infinite; empty where none is, and of integers. */
+    static OptionalLong firstNotFinite(DataType type, MemorySegment values) {
+        long count = values.byteSize() / type.elementBytes();
+        switch (type) {
+            case FLOAT32 -> {
+                for (long i = 0; i < count; i++) {
+                    if (!Float.isFinite(values.getAtIndex(FLOAT, i))) {
+                        return OptionalLong.of(i);
+                    }
+                }
+            }
+            case FLOAT64 -> {
+                for (long i = 0; i < count; i++) {
+                    if (!Double.isFinite(values.getAtIndex(DOUBLE, i))) {
+                        return OptionalLong.of(i);
+                    }
+                }
+            }
+            case INT32, BFLOAT16 -> {
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    /** Returns an element as text. */
+    static String text(DataType type, MemorySegment values, long index) {
+        return type == DataType.FLOAT64
+                ? String.valueOf(values.getAtIndex(DOUBLE, index))
+                : String.valueOf(values.getAtIndex(FLOAT, index));
     }
 
     private static WeightException refusal(StoredType from, String expected) {

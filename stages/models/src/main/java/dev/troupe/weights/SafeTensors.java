@@ -13,7 +13,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.SequencedMap;
 
 /**
@@ -131,6 +133,43 @@ public final class SafeTensors implements AutoCloseable {
     }
 
     /**
+     * Whether two tensors of one shape have the same values, in whatever types; not where one of them cannot be read as
+     * floats.
+     */
+    public boolean hasSameValues(String name, SafeTensors other, String otherName) {
+        StoredTensor one = tensor(name);
+        StoredTensor two = other.tensor(otherName);
+        if (!one.sizes().equals(two.sizes()) || !Conversion.READABLE_AS_FLOAT.contains(one.type())
+                || !Conversion.READABLE_AS_FLOAT.contains(two.type())) {
+            return false;
+        }
+        long perPiece = Progress.PIECE_BYTES / Double.BYTES; // exact
+        for (long first = 0; first < one.elementCount(); first += perPiece) {
+            long count = Math.min(perPiece, one.elementCount() - first);
+            MemorySegment ofOne = piece(name, first, count);
+            MemorySegment ofTwo = other.piece(otherName, first, count);
+            boolean isSame = one.type() == two.type() && ofOne.mismatch(ofTwo) < 0;
+            if (!isSame && !Arrays.equals(doubles(ofOne, one.type(), count), doubles(ofTwo, two.type(), count))) {
+                return false;
+            }
+            Progress.moved();
+        }
+        return true;
+    }
+
+    private MemorySegment piece(String name, long first, long count) {
+        int elementBytes = tensor(name).type().elementBytes();
+        return bytes(name).asSlice(first * elementBytes, count * elementBytes);
+    }
+
+    /** With 0 for -0, which are equal numbers. */
+    private static double[] doubles(MemorySegment bytes, StoredType type, long count) {
+        double[] values = new double[Math.toIntExact(count)];
+        Conversion.convert(bytes, type, DataType.FLOAT64, MemorySegment.ofArray(values));
+        return Arrays.stream(values).map(value -> value + 0.0).toArray();
+    }
+
+    /**
      * Writes the values of one tensor, converted where it is stored in another type. Floating-point types convert into
      * each other; I32 and I64 into {@code INT32}, where they fit.
      *
@@ -153,6 +192,22 @@ public final class SafeTensors implements AutoCloseable {
             convert(bytes(name), tensor.type(), type, target);
         } catch (WeightException refused) {
             throw new WeightException(file + ": tensor " + quoted(name) + " " + refused.getMessage(), refused);
+        }
+    }
+
+    /**
+     * As {@link #read}, of numbers alone: one NaN among the weights makes every loss NaN, and no setting of a run mends it.
+     *
+     * @throws WeightException
+     *             also where an element is NaN or infinite
+     */
+    public void readNumbers(String name, Shape shape, DataType type, MemorySegment target) {
+        read(name, shape, type, target);
+        OptionalLong wrong = Conversion.firstNotFinite(type, target);
+        if (wrong.isPresent()) {
+            throw new WeightException(file + ": tensor " + quoted(name) + " must hold finite numbers, but element "
+                    + wrong.getAsLong() + " is " + Conversion.text(type, target, wrong.getAsLong())
+                    + "; download the file again, or take weights from before they diverged");
         }
     }
 

@@ -3,10 +3,12 @@ package dev.troupe.weights;
 import static dev.troupe.weights.Wording.quoted;
 
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -95,13 +97,15 @@ record SafeTensorsHeader(SequencedMap<String, StoredTensor> tensors, Map<String,
     }
 
     private static String firstLine(IOException malformed) {
-        String message = malformed instanceof com.fasterxml.jackson.core.JacksonException json
-                ? json.getOriginalMessage()
-                : malformed.getMessage();
-        return message == null ? "it is not" : "found: " + message.lines().findFirst().orElse("").strip();
+        return malformed instanceof JsonProcessingException json
+                ? "found: " + JsonDefect.wordsOf(json)
+                : "it is not";
     }
 
     private static void readMetadata(Path file, JsonNode value, Map<String, String> metadata) {
+        if (value.isNull()) {
+            return; // the format's own library reads it as none
+        }
         if (!value.isObject()) {
             throw new WeightException(file + ": " + METADATA + " must be an object of texts, but found "
                     + quoted(value.toString()) + REMEDY);
@@ -169,19 +173,20 @@ record SafeTensorsHeader(SequencedMap<String, StoredTensor> tensors, Map<String,
             throw new WeightException(where + " ends at byte " + tensor.end() + " of the data, but the file holds only "
                     + dataBytes + " bytes of data: it is truncated or its offsets are wrong" + REMEDY);
         }
-        long expected = tensor.type().elementBytes();
+        long expectedBits = tensor.type().elementBits();
         try {
             for (long size : tensor.sizes()) {
-                expected = Math.multiplyExact(expected, size);
+                expectedBits = Math.multiplyExact(expectedBits, size);
             }
         } catch (ArithmeticException overflow) {
             throw new WeightException(
                     where + " has shape " + tensor.shapeText() + ", which is more bytes than a file can hold" + REMEDY,
                     overflow);
         }
-        if (expected != tensor.byteCount()) {
+        if (expectedBits % Byte.SIZE != 0 || expectedBits / Byte.SIZE != tensor.byteCount()) {
             throw new WeightException(where + " of shape " + tensor.shapeText() + " and dtype " + tensor.type()
-                    + " must have " + expected + " bytes, but its data_offsets span " + tensor.byteCount() + REMEDY);
+                    + " must have " + Math.ceilDiv(expectedBits, Byte.SIZE) + " bytes, but its data_offsets span "
+                    + tensor.byteCount() + REMEDY);
         }
     }
 

@@ -30,7 +30,7 @@ public record StoredTensor(String name, StoredType type, List<Long> sizes, long 
 
     /** How many elements there are. */
     public long elementCount() {
-        return byteCount() / type.elementBytes();
+        return byteCount() * Byte.SIZE / type.elementBits(); // exact
     }
 
     /** Whether the tensor has exactly this shape. */

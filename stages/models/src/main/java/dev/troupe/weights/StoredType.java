@@ -6,18 +6,24 @@ import java.util.Optional;
 
 /** The type of a tensor's elements in a safetensors file; the constants bear the names the format gives them. */
 public enum StoredType {
-    BOOL(1), U8(1), I8(1), F8_E5M2(1), F8_E4M3(1), I16(2), U16(2), F16(2), BF16(2), I32(4), U32(4), F32(4), F64(8), I64(
-            8), U64(8);
+    BOOL(8), F4(4), F6_E2M3(6), F6_E3M2(6), U8(8), I8(8), F8_E5M2(8), F8_E4M3(8), F8_E8M0(8), F8_E4M3FNUZ(
+            8), F8_E5M2FNUZ(8), I16(16), U16(16), F16(16), BF16(16), I32(32), U32(32), F32(32), C64(64), F64(64), I64(
+                    64), U64(64);
 
-    private final int elementBytes;
+    private final int elementBits;
 
-    StoredType(int elementBytes) {
-        this.elementBytes = elementBytes;
+    StoredType(int elementBits) {
+        this.elementBits = elementBits;
     }
 
-    /** Bytes of one element. */
+    /** Bits of one element. */
+    public int elementBits() {
+        return elementBits;
+    }
+
+    /** Bytes of one element; exact for every type that can be converted. */
     public int elementBytes() {
-        return elementBytes;
+        return elementBits / Byte.SIZE;
     }
 
     /** The type that stores an engine's type without loss. */

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -55,11 +56,15 @@ class SafeTensorsRefusalTest {
                         ": the header must be JSON with unique keys, but found: Duplicate field 'dtype'" + AGAIN),
                 Arguments.of("{\"__metadata__\":{\"step\":3}}", 0,
                         ": every entry of __metadata__ must be a text, but \"step\" is \"3\"" + AGAIN),
+                tensor(describe("F4", "[3]", "[0,2]"), 2,
+                        "of shape [3] and dtype F4 must have 2 bytes, but its data_offsets span 2" + AGAIN),
+                tensor(describe("C64", "[3]", "[0,8]"), 8,
+                        "of shape [3] and dtype C64 must have 24 bytes, but its data_offsets span 8" + AGAIN),
                 Arguments.of("{\"__metadata__\":[]}", 0,
                         ": __metadata__ must be an object of texts, but found \"[]\"" + AGAIN),
                 tensor(describe("F31", "[2]", "[0,8]"), 8,
-                        "must have one of the dtypes [BOOL, U8, I8, F8_E5M2, F8_E4M3, I16, U16, F16, BF16, I32, U32,"
-                                + " F32, F64, I64, U64], but found \"F31\"; save it again as one of those"),
+                        "must have one of the dtypes [BOOL, F4, F6_E2M3, F6_E3M2, U8, I8, F8_E5M2, F8_E4M3, F8_E8M0,"
+                                + " F8_E4M3FNUZ, F8_E5M2FNUZ, I16, U16, F16, BF16, I32, U32, F32, C64, F64, I64, U64], but found \"F31\"; save it again as one of those"),
                 tensor("{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"stride\":1}", 8,
                         "must have dtype, shape and data_offsets and nothing else, but found \"stride\"" + AGAIN),
                 tensor(describe("F32", "[-2]", "[0,8]"), 8,
@@ -185,6 +190,25 @@ class SafeTensorsRefusalTest {
                 file + ": tensor \"a??[31m" + "b".repeat(93) + "...\" must be described by an object, but found \"7\""
                         + AGAIN,
                 refusal());
+    }
+
+    /** As the format's own library 0.8. */
+    @Test
+    void shouldReadMetadataThatAreNullAndTypesThatNothingHereComputes() throws IOException {
+        String header = "{\"__metadata__\":null,\"c\":" + describe("C64", "[2]", "[0,16]") + ",\"four\":"
+                + describe("F4", "[3,2]", "[16,19]") + ",\"x\":" + describe("F32", "[2]", "[19,27]") + "}";
+        byte[] json = header.getBytes(StandardCharsets.UTF_8);
+        Files.write(file, start(json.length, json, 27));
+        try (SafeTensors read = SafeTensors.open(file)) {
+            assertEquals(Map.of(), read.metadata());
+            assertEquals(6, read.tensor("four").elementCount());
+            read.read("x", Shape.of(2), DataType.FLOAT32, MemorySegment.ofArray(new float[2]));
+            assertEquals(
+                    file + ": tensor \"c\" must be stored as F64, F32, F16 or BF16, but is C64; save it again as one"
+                            + " of those",
+                    assertThrows(WeightException.class, () -> read.read("c", Shape.of(2), DataType.FLOAT32,
+                            MemorySegment.ofArray(new float[2]))).getMessage());
+        }
     }
 
     private String refusal() {

@@ -36,6 +36,12 @@ public final class Gpt2Family implements ModelFamily {
     }
 
     @Override
+    public List<String> keysWithoutEffect() {
+        return List.of("resid_pdrop", "embd_pdrop", "attn_pdrop", "reorder_and_upcast_attn", "summary_type",
+                "summary_use_proj", "summary_activation", "summary_proj_to_labels", "summary_first_dropout");
+    }
+
+    @Override
     public boolean separatesDocuments() {
         return false;
     }

@@ -43,9 +43,18 @@ public final class LlamaFamily extends RotaryFamily {
     /** Mistral has no flag for its window, and one of 4096 tokens where its configuration has no such key. */
     @Override
     protected boolean hasWindow(PublishedConfig config) {
-        return config.value("model_type").asText().equals(MISTRAL)
-                ? !config.value("sliding_window").isNull()
-                : super.hasWindow(config);
+        return isMistral(config)
+                ? !config.value(WINDOW).isNull()
+                : config.isGiven(WINDOW) && !config.has("use_sliding_window");
+    }
+
+    private static boolean isMistral(PublishedConfig config) {
+        return config.value("model_type").asText().equals(MISTRAL);
+    }
+
+    @Override
+    protected int defaultPositions(PublishedConfig config) {
+        return isMistral(config) ? 131_072 : 2048;
     }
 
     @Override

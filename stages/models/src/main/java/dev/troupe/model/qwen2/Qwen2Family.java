@@ -31,6 +31,11 @@ public final class Qwen2Family extends RotaryFamily {
     }
 
     @Override
+    protected int defaultPositions(PublishedConfig config) {
+        return 32_768;
+    }
+
+    @Override
     protected int defaultHeadSize(PublishedConfig config, int hidden, int heads) {
         return evenHeadSize(config, hidden, heads);
     }

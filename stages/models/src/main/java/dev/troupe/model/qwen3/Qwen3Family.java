@@ -33,6 +33,11 @@ public final class Qwen3Family extends RotaryFamily {
     }
 
     @Override
+    protected int defaultPositions(PublishedConfig config) {
+        return 32_768;
+    }
+
+    @Override
     protected int defaultHeadSize(PublishedConfig config, int hidden, int heads) {
         return 128;
     }

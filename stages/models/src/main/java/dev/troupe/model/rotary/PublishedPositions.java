@@ -4,18 +4,24 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.layer.rotary.Frequencies;
 import dev.troupe.model.PublishedConfig;
+import java.util.List;
 import java.util.Optional;
 
 /**
  * How a {@code config.json} says rotary positions: transformers 5 by {@code rope_parameters}, transformers 4 by
- * {@code rope_theta} and {@code rope_scaling}.
+ * {@code rope_theta} and {@code rope_scaling}. In a file that has both, transformers 5 takes {@code rope_scaling} and
+ * nothing of the other, its base neither.
  */
 final class PublishedPositions {
     private static final String PART = "partial_rotary_factor";
     private static final String PARAMETERS = "rope_parameters";
     private static final String SCALING = "rope_scaling";
-    private static final String THETA = "rope_theta";
+    static final String THETA = "rope_theta";
     private static final String LLAMA3 = "llama3";
+    static final String LENGTH = "original_max_position_embeddings";
+    /** The rest belongs to other kinds of positions, or is given for each kind of layer. */
+    private static final List<String> KNOWN = List.of("rope_type", "type", THETA, "factor", "low_freq_factor",
+            "high_freq_factor", LENGTH, PART, "attention_factor");
 
     private PublishedPositions() {
     }
@@ -23,17 +29,22 @@ final class PublishedPositions {
     static Frequencies read(PublishedConfig config, int headSize) {
         requireObjectOrNull(config, PARAMETERS);
         requireObjectOrNull(config, SCALING);
-        boolean isNew = config.value(PARAMETERS).isObject();
-        String key = isNew ? PARAMETERS : SCALING;
+        String key = config.value(SCALING).isEmpty() ? PARAMETERS : SCALING;
         JsonNode how = config.value(key);
-        double base = isNew && how.has(THETA)
-                ? aboveZero(config, PARAMETERS, how, THETA)
+        Optional<Frequencies.Scaling> scaling = scaling(config, key, how);
+        how.propertyStream().filter(entry -> !KNOWN.contains(entry.getKey()) && !entry.getValue().isNull())
+                .findFirst().ifPresent(other -> {
+                    throw config.refusal(key, "an object of " + String.join(", ", KNOWN)
+                            + " for all layers, without " + other.getKey());
+                });
+        double base = how.has(THETA)
+                ? aboveZero(config, key, how, THETA)
                 : config.aboveZero(THETA, RotaryModel.ROTARY_BASE);
         if (how.path(PART).asDouble(1) != 1
                 || !config.value(PART).isNull() && config.aboveZero(PART, 1) != 1) {
             throw config.refusal("partial_rotary_factor must be 1, as heads are turned whole here, but found another");
         }
-        return new Frequencies(headSize, base, scaling(config, key, how));
+        return new Frequencies(headSize, base, scaling);
     }
 
     private static void requireObjectOrNull(PublishedConfig config, String key) {
@@ -52,7 +63,10 @@ final class PublishedPositions {
                 if (high <= low) {
                     throw config.refusal(key, "with a high_freq_factor above its low_freq_factor");
                 }
-                double length = aboveZero(config, key, how, "original_max_position_embeddings");
+                double length = aboveZero(config, key, how, LENGTH);
+                if (config.isGiven(LENGTH) && config.value(LENGTH).doubleValue() != length) {
+                    throw config.refusal(LENGTH, "as in " + key);
+                }
                 yield Optional.of(new Frequencies.Scaling(aboveZero(config, key, how, "factor"), low, high,
                         (int) Math.min(length, Integer.MAX_VALUE)));
             }
@@ -84,7 +98,7 @@ final class PublishedPositions {
             node.put("factor", scaling.factor());
             node.put("low_freq_factor", scaling.lowFactor());
             node.put("high_freq_factor", scaling.highFactor());
-            node.put("original_max_position_embeddings", scaling.originalLength());
+            node.put(LENGTH, scaling.originalLength());
         }
     }
 }

@@ -18,7 +18,8 @@ import java.util.Set;
  */
 public abstract class RotaryFamily implements ModelFamily {
     private static final String PREFIX = "model.";
-    private static final String WINDOW = "sliding_window";
+    protected static final String WINDOW = "sliding_window";
+    private static final String POSITIONS = "max_position_embeddings";
 
     /** The class of transformers that its models are published for. */
     protected abstract String architecture();
@@ -42,6 +43,12 @@ public abstract class RotaryFamily implements ModelFamily {
     }
 
     @Override
+    public final List<String> keysWithoutEffect() {
+        return List.of(WINDOW, "max_window_layers", "pretraining_tp", "is_llama_config", PublishedPositions.THETA,
+                PublishedPositions.LENGTH);
+    }
+
+    @Override
     public final boolean separatesDocuments() {
         return true;
     }
@@ -59,23 +66,23 @@ public abstract class RotaryFamily implements ModelFamily {
 
     @Override
     public final ModelSpec readPublished(PublishedConfig config) {
-        config.requireOneOf("hidden_act", Set.of("silu"), "silu");
+        config.requireOneOf("hidden_act", Set.of("silu", "swish"), "silu");
         for (String flag : List.of("attention_bias", "mlp_bias", "use_sliding_window")) {
             config.requireFlag(flag, false);
         }
         requireFullAttention(config);
-        if (config.has("quantization_config") && !config.value("quantization_config").isNull()) {
+        if (config.isGiven("quantization_config")) {
             throw config.refusal("quantization_config", "absent, as quantized weights are not trained here");
         }
         int hidden = config.positive("hidden_size");
         int heads = config.positive("num_attention_heads");
-        int headSize = isGiven(config, "head_dim")
+        int headSize = config.isGiven("head_dim")
                 ? config.positive("head_dim")
                 : defaultHeadSize(config, hidden, heads);
         try {
             return new RotaryModel(config.positive("num_hidden_layers"), hidden, heads,
-                    isGiven(config, "num_key_value_heads") ? config.positive("num_key_value_heads") : heads,
-                    config.positive("intermediate_size"), config.positive("max_position_embeddings"),
+                    config.isGiven("num_key_value_heads") ? config.positive("num_key_value_heads") : heads,
+                    config.positive("intermediate_size"), positions(config),
                     config.positive("vocab_size"), config.flag("tie_word_embeddings", false),
                     config.aboveZero("rms_norm_eps", RotaryModel.NORM_EPSILON),
                     PublishedPositions.read(config, headSize), Optional.empty()).spec(this);
@@ -95,14 +102,17 @@ public abstract class RotaryFamily implements ModelFamily {
         }
     }
 
-    /** Whether attention is over a window; a flag for it was found to be false. */
+    /** Whether attention is over a window; {@code use_sliding_window} was found to be false, as where there is none. */
     protected boolean hasWindow(PublishedConfig config) {
-        return isGiven(config, WINDOW) && !config.has("use_sliding_window");
+        return false;
     }
 
-    private static boolean isGiven(PublishedConfig config, String key) {
-        return config.has(key) && !config.value(key).isNull();
+    private int positions(PublishedConfig config) {
+        return config.isGiven(POSITIONS) ? config.positive(POSITIONS) : defaultPositions(config);
     }
+
+    /** The longest sequence where a configuration says none, as transformers has it. */
+    protected abstract int defaultPositions(PublishedConfig config);
 
     @Override
     public final void writePublished(ModelSpec spec, ObjectNode config) {
@@ -114,7 +124,7 @@ public abstract class RotaryFamily implements ModelFamily {
         config.put("num_key_value_heads", model.keyValueHeads());
         config.put("head_dim", model.headSize());
         config.put("intermediate_size", model.inner());
-        config.put("max_position_embeddings", model.sequenceLength());
+        config.put(POSITIONS, model.sequenceLength());
         config.put("vocab_size", model.vocabularySize());
         config.put("rms_norm_eps", model.normEpsilon());
         config.put("hidden_act", "silu");

@@ -4,6 +4,7 @@ import static dev.troupe.weights.Wording.quoted;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.family.ModelFamilies;
@@ -27,24 +28,27 @@ import java.util.Optional;
 /**
  * A directory with a model as Hugging Face lays it out: {@code config.json} beside {@code model.safetensors}, or
  * beside {@code model.safetensors.index.json} and the files it names. Tensors that the model does not need (attention
- * masks, a tied head's own copy) are ignored. Any number of threads may
- * read it; none may once it is closed.
+ * masks, a tied head's own copy) are ignored. A head that a configuration ties but that has other values in the file is not
+ * tied, as in transformers 5. Any number of threads may read it; none may once it is closed.
  */
 public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     static final String CONFIG = "config.json";
     static final String WEIGHTS = "model.safetensors";
+    private static final String TIES = "tie_word_embeddings";
     private static final int SHOWN_DEFECTS = 5;
 
     private final Path directory;
     private final ModelSpec spec;
     private final TensorFiles files;
     private final Map<String, SafeTensors> fileOfTensor;
+    private final List<String> notes;
 
-    private HuggingFaceModel(Path directory, ModelSpec spec, TensorFiles files) {
+    private HuggingFaceModel(Path directory, ModelSpec spec, TensorFiles files, List<String> notes) {
         this.directory = directory;
         this.spec = spec;
         this.files = files;
         this.fileOfTensor = files.byTensor();
+        this.notes = notes;
     }
 
     /**
@@ -61,7 +65,8 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         }
         requireFile(directory, CONFIG);
         PublishedConfig config = PublishedConfig.read(directory.resolve(CONFIG), ModelFamilies.titles());
-        ModelSpec spec = ModelFamilies.of(config).readPublished(config);
+        ModelFamily family = ModelFamilies.of(config);
+        ModelSpec spec = family.readPublished(config);
         if (spec.blockCount() > ModelSpec.MOST_BLOCKS) { // before a list of them is made
             throw config.refusal("the model has " + spec.blockCount() + " blocks, and a model has at most "
                     + ModelSpec.MOST_BLOCKS + "; use another model");
@@ -71,13 +76,33 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         }
         TensorFiles files = TensorFiles.open(directory.resolve(WEIGHTS));
         try {
-            HuggingFaceModel model = new HuggingFaceModel(directory, spec, files);
-            model.verify(spec);
+            HuggingFaceModel model = new HuggingFaceModel(directory, spec, files, UnknownKeys.notes(config, family))
+                    .untied(family, config);
+            model.verify(model.spec);
             return model;
         } catch (RuntimeException refused) {
             files.close();
             throw refused;
         }
+    }
+
+    /** The same, or with a head of its own where the files have one of other values than the table that it is tied to. */
+    private HuggingFaceModel untied(ModelFamily family, PublishedConfig config) {
+        if (spec.shared().isEmpty()) {
+            return this;
+        }
+        ModelSpec whole = family.readPublished(config.with(TIES, false));
+        String head = whole.parameters().keySet().stream().filter(name -> !spec.parameters().containsKey(name))
+                .findFirst().map(this::storedName).orElse(null);
+        String table = storedName(spec.shared().getFirst().parameter().name());
+        if (head == null || table == null
+                || fileOfTensor.get(head).hasSameValues(head, fileOfTensor.get(table), table)) {
+            return this;
+        }
+        List<String> all = new ArrayList<>(notes);
+        all.add(CONFIG + " of " + directory + " has " + TIES + " = true, but " + head + " is not " + table
+                + ": the model has a head of its own then, as in transformers 5");
+        return new HuggingFaceModel(directory, whole, files, List.copyOf(all));
     }
 
     private static void requireFile(Path directory, String name) {
@@ -90,6 +115,11 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     /** The model, as {@code config.json} has it. */
     public ModelSpec spec() {
         return spec;
+    }
+
+    /** Sentences for the user on what is unusual in the directory. */
+    public List<String> notes() {
+        return notes;
     }
 
     /**
@@ -130,7 +160,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
             throw new WeightException(
                     directory + " has no tensor " + quoted(name) + "; use weights of a model that has it");
         }
-        fileOfTensor.get(stored).read(stored, shape, parameterType, target);
+        fileOfTensor.get(stored).readNumbers(stored, shape, parameterType, target);
     }
 
     /**

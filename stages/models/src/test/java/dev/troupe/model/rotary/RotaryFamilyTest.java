@@ -17,6 +17,7 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,78 @@ class RotaryFamilyTest {
         assertEquals(read(golden("llama31-rope-scaled")), read(older));
         parameters.set("type", parameters.remove("rope_type"));
         assertEquals(read(golden("llama31-rope-scaled")), read(older));
+    }
+
+    /**
+     * Base and kind that transformers 5.18 computes by for each pair of keys: a {@code rope_scaling} that has anything in
+     * it replaces {@code rope_parameters} with its base.
+     */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "absent", value = {
+            "absent | absent | absent | 10000 | default",
+            "absent | absent | 300 | 300 | default",
+            "null | {} | 300 | 300 | default",
+            "null | {\"rope_type\": \"default\"} | absent | 10000 | default",
+            "absent | {\"type\": \"default\", \"rope_theta\": 700} | 300 | 700 | default",
+            "absent | LLAMA3 | 300 | 300 | llama3",
+            "{\"rope_type\": \"default\", \"rope_theta\": 500} | absent | 300 | 500 | default",
+            "{\"rope_type\": \"default\", \"rope_theta\": 500} | null | absent | 500 | default",
+            "{\"rope_type\": \"default\", \"rope_theta\": 500} | {} | 300 | 500 | default",
+            "{\"rope_type\": \"default\", \"rope_theta\": 500} | {\"rope_type\": \"default\"} | absent | 10000 | default",
+            "{\"rope_type\": \"default\", \"rope_theta\": 500} | LLAMA3 | absent | 10000 | llama3",
+            "{\"rope_type\": \"default\", \"rope_theta\": 500} | LLAMA3 | 300 | 300 | llama3",
+            "LLAMA3 | {\"rope_type\": \"default\"} | 300 | 300 | default",
+            "LLAMA3 | {\"type\": \"default\", \"rope_theta\": 700} | 300 | 700 | default",
+            "LLAMA3 | absent | 300 | 300 | llama3"})
+    void shouldTakeThePositionsThatTransformersTakes(String parameters, String scaling, Double theta, double base,
+            String kind) throws Exception {
+        String llama3 = "{\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": 1.0, \"high_freq_factor\":"
+                + " 4.0, \"original_max_position_embeddings\": 32}";
+        ObjectNode config = golden("llama-gqa");
+        config.remove(List.of("rope_parameters", "rope_scaling", "rope_theta"));
+        if (parameters != null) {
+            config.set("rope_parameters", JSON.readTree(parameters.replace("LLAMA3", llama3)));
+        }
+        if (scaling != null) {
+            config.set("rope_scaling", JSON.readTree(scaling.replace("LLAMA3", llama3)));
+        }
+        if (theta != null) {
+            config.put("rope_theta", theta);
+        }
+        ObjectNode plain = golden("llama-gqa");
+        ObjectNode expected = (ObjectNode) JSON.readTree(kind.equals("llama3") ? llama3 : "{}");
+        plain.set("rope_parameters", expected.put("rope_theta", base));
+        assertEquals(read(plain), read(config));
+    }
+
+    @Test
+    void shouldRefusePositionsThatAreNotComputedInEitherKey() throws Exception {
+        ObjectNode config = golden("llama-gqa");
+        config.set("rope_scaling", JSON.readTree("{\"rope_type\": \"yarn\", \"factor\": 4.0, \"beta_fast\": 32}"));
+        assertRefused(config, "rope_scaling must be of rope_type default or llama3");
+        config.set("rope_scaling", JSON.readTree("{\"rope_type\": \"default\", \"mrope_section\": [2, 1, 1]}"));
+        assertRefused(config, "rope_scaling must be an object of rope_type, type, rope_theta, factor, low_freq_factor,"
+                + " high_freq_factor, original_max_position_embeddings, partial_rotary_factor, attention_factor for all"
+                + " layers, without mrope_section");
+        config.remove("rope_scaling");
+        config.set("rope_parameters", JSON.readTree("{\"full_attention\": {\"rope_theta\": 500.0}}"));
+        assertRefused(config, "rope_parameters must be an object of rope_type");
+    }
+
+    /** As the configurations of transformers 5.18 have it where a key is missing. */
+    @Test
+    void shouldReadAsTransformersWhatOlderFilesLeaveOut() throws Exception {
+        ObjectNode llama = golden("llama-gqa").put("hidden_act", "swish");
+        llama.remove("max_position_embeddings");
+        assertEquals(2048, read(llama).size(Axis.POSITION));
+        llama.put("model_type", "mistral").putNull("sliding_window");
+        assertEquals(131_072, read(llama).size(Axis.POSITION));
+        ObjectNode qwen = golden("qwen2-bias-tied").put("sliding_window", 4096);
+        qwen.remove("use_sliding_window");
+        assertEquals(read(golden("qwen2-bias-tied")), read(qwen));
+        qwen.remove("max_position_embeddings");
+        assertEquals(32_768, read(qwen).size(Axis.POSITION));
+        assertRefused(qwen.put("use_sliding_window", true), "use_sliding_window must be false");
     }
 
     @Test
@@ -71,7 +144,7 @@ class RotaryFamilyTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-            "hidden_act | \"gelu\" | hidden_act must be one of [silu], as nothing else is computed here",
+            "hidden_act | \"gelu\" | hidden_act must be one of [silu, swish], as nothing else is computed here",
             "attention_bias | true | attention_bias must be false, as nothing else is computed here",
             "mlp_bias | true | mlp_bias must be false, as nothing else is computed here",
             "use_sliding_window | true | use_sliding_window must be false, as nothing else is computed here",

@@ -62,10 +62,104 @@ class HuggingFaceModelTest {
         List<NamedTensor> tensors = goldenTensors("transformer."::concat);
         tensors.add(floats("transformer.h.0.attn.bias", Shape.of(1, 1, 16, 16)));
         tensors.add(floats("transformer.h.0.attn.masked_bias", Shape.of(1)));
-        tensors.add(floats("lm_head.weight", Shape.of(64, 32)));
         copyConfig(UnaryOperator.identity());
         SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of("format", "pt"), tensors);
         assertSameAsGolden(directory);
+    }
+
+    @Test
+    void shouldTieAHeadThatIsTheTableInWhateverType() throws Exception {
+        for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64)) {
+            List<NamedTensor> tensors = goldenTensors(UnaryOperator.identity());
+            try (HuggingFaceModel golden = HuggingFaceModel.open(golden("gpt2-tied-adamw"))) {
+                tensors.add(copyOf(golden, "wte.weight", "lm_head.weight", type));
+                copyConfig(UnaryOperator.identity());
+                SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of(), tensors);
+            }
+            assertSameAsGolden(directory);
+        }
+    }
+
+    /** As transformers 5.18, which does not tie then. */
+    @Test
+    void shouldNotTieAHeadOfOtherValues() throws Exception {
+        List<NamedTensor> tensors = goldenTensors(UnaryOperator.identity());
+        tensors.add(floats("lm_head.weight", Shape.of(64, 32)));
+        copyConfig(UnaryOperator.identity());
+        SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of(), tensors);
+        Path exported = directory.resolve("exported");
+        try (HuggingFaceModel read = HuggingFaceModel.open(directory)) {
+            assertEquals(new Gpt2(4, 32, 4, 16, 64, false, 1e-5).spec(), read.spec());
+            assertEquals(0, doubles(read, "lm_head.weight", Shape.of(64, 32))[7]);
+            assertEquals(
+                    List.of("config.json of " + directory + " has tie_word_embeddings = true, but lm_head.weight is"
+                            + " not wte.weight: the model has a head of its own then, as in transformers 5"),
+                    read.notes());
+            List<NamedTensor> all = new ArrayList<>();
+            shapes(read.spec()).forEach((name, _) -> all.add(copyOf(read, name, name, DataType.FLOAT64)));
+            HuggingFaceModel.write(exported, read.spec(), all);
+        }
+        try (HuggingFaceModel again = HuggingFaceModel.open(exported)) {
+            assertEquals(new Gpt2(4, 32, 4, 16, 64, false, 1e-5).spec(), again.spec());
+            assertEquals(List.of(), again.notes());
+        }
+        tensors.removeLast();
+        tensors.add(floats("lm_head.weight", Shape.of(63, 32)));
+        SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of(), tensors);
+        assertEquals(directory + " lacks what the model needs: lm_head.weight must have shape [64 x 32], but has"
+                + " [63 x 32]; use the weights that belong to the configuration", refusal());
+    }
+
+    private static NamedTensor copyOf(HuggingFaceModel model, String name, String as, DataType type) {
+        Shape shape = shapes(model.spec()).get(name);
+        return new NamedTensor(as, shape, type, target -> model.read(name, shape, type, target));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"NaN, NaN", "-Infinity, -Infinity", "1e39, Infinity"})
+    void shouldNameAWeightThatIsNoNumber(double wrong, String shown) throws Exception {
+        List<NamedTensor> tensors = goldenTensors(UnaryOperator.identity());
+        tensors.removeIf(tensor -> tensor.name().equals("h.2.ln_1.bias"));
+        double[] values = new double[32];
+        values[5] = wrong;
+        tensors.add(NamedTensor.of("h.2.ln_1.bias", Shape.of(32), DataType.FLOAT64, MemorySegment.ofArray(values)));
+        copyConfig(UnaryOperator.identity());
+        SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of(), tensors);
+        try (HuggingFaceModel read = HuggingFaceModel.open(directory)) {
+            WeightException refused = assertThrows(WeightException.class, () -> read.read("h.2.ln_1.bias",
+                    Shape.of(32), DataType.FLOAT32, MemorySegment.ofArray(new float[32])));
+            assertEquals(directory.resolve("model.safetensors") + ": tensor \"h.2.ln_1.bias\" must hold finite numbers,"
+                    + " but element 5 is " + shown + "; download the file again, or take weights from before they"
+                    + " diverged", refused.getMessage());
+        }
+    }
+
+    @Test
+    void shouldNameKeysThatItDoesNotKnow() throws Exception {
+        SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of(),
+                goldenTensors(UnaryOperator.identity()));
+        copyConfig(text -> text.replace("\"n_ctx\": 16,", "\"n_ctx\": 16, \"use_alibi\": true, \"softcap\": 30.0,"
+                + " \"transformers_version\": \"5.18.0\", \"resid_pdrop\": 0.1, \"num_experts\": 0, \"moe\": null,"
+                + " \"pruned_heads\": {}, \"score\": NaN,"));
+        try (HuggingFaceModel read = HuggingFaceModel.open(directory)) {
+            assertEquals(TIED, read.spec());
+            assertEquals(
+                    List.of("config.json has use_alibi, softcap, score, which a GPT-2 model does not know: what they"
+                            + " ask for is not computed"),
+                    read.notes());
+        }
+    }
+
+    @Test
+    void shouldTakeAKeyThatIsThereTwiceIfItHasOneValueOrNoEffect() throws Exception {
+        SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of(),
+                goldenTensors(UnaryOperator.identity()));
+        copyConfig(text -> text.replace("\"n_ctx\": 16,", "\"n_ctx\": 16, \"n_ctx\": 16, \"torch_dtype\":"
+                + " \"float16\", \"torch_dtype\": \"float32\","));
+        assertSameAsGolden(directory);
+        copyConfig(text -> text.replace("\"n_ctx\": 16,", "\"n_ctx\": 16, \"n_layer\": 5,"));
+        assertEquals(directory.resolve("config.json") + " must have n_layer once, but has it as 5 and as 4; take one"
+                + " of them out", refusal().replace("as 4 and as 5", "as 5 and as 4"));
     }
 
     @Test
@@ -103,6 +197,8 @@ class HuggingFaceModelTest {
             try (HuggingFaceModel read = HuggingFaceModel.open(exported);
                     SafeTensors file = SafeTensors.open(exported.resolve("model.safetensors"))) {
                 assertEquals(golden.spec(), read.spec());
+                assertEquals(List.of(), golden.notes());
+                assertEquals(List.of(), read.notes());
                 assertEquals(shapes(golden.spec()).keySet(), Map.copyOf(file.tensors()).keySet());
                 assertEquals(Map.of("format", "pt"), file.metadata());
                 assertSame(golden, read);
@@ -211,7 +307,8 @@ class HuggingFaceModelTest {
     void shouldRefuseAConfigurationThatIsNotJson() throws Exception {
         Path config = directory.resolve("config.json");
         copyConfig(text -> text.substring(0, 20));
-        assertTrue(refusal().startsWith(config + " must be JSON with unique keys, but found in line 2: "), refusal());
+        assertTrue(refusal().startsWith(config + " must be JSON with unique keys: line 2, column 19: "),
+                refusal());
         copyConfig(_ -> "");
         assertEquals(config + " must hold one JSON object, but holds nothing", refusal());
     }
