@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class FamilyGoldenTest {
     private static final List<String> NAMES = List.of("llama-gqa", "llama31-rope-scaled", "smollm-tied-mqa",
             "qwen2-bias-tied", "qwen3-qknorm", "llama-packed-masked",
-            "llama-lora", "qwen3-lora-all");
+            "llama-lora", "qwen3-lora-all", "llama-rslora", "gpt2-lora");
     private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "zbv");
 
     @TempDir
@@ -50,6 +50,8 @@ class FamilyGoldenTest {
             llama-packed-masked, 1, 2, 2, gpipe
             llama-lora,          4, 1, 1, zbv
             qwen3-lora-all,      2, 2, 1, 1f1b
+            llama-rslora,        2, 1, 2, zbv
+            gpt2-lora,           3, 1, 1, 1f1b
             """)
     void shouldTrainAsTransformersDoes(String name, int pipeline, int tensor, int data, String schedule) {
         train(new Grid(name, pipeline, tensor, data, schedule));

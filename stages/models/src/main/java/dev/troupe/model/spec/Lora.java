@@ -1,18 +1,22 @@
 package dev.troupe.model.spec;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
 /**
- * Low-rank adapters beside some matrices of a model (Hu et al. 2022): {@code y = x W^T + (alpha / r) (x A^T) B^T}, of
- * which A [r x inputs] and B [outputs x r] are trained and nothing else is.
+ * Low-rank adapters of some matrices of a model (Hu et al. 2022): {@code y = x W^T + (alpha / r) (x A^T) B^T}, of
+ * which A [r x inputs] and B [outputs x r] are trained and nothing else is. Rank-stabilized ones (Kalajdzievski 2023) have
+ * the factor {@code alpha / sqrt(r)}.
  *
  * @param rank
  *            r
  * @param alpha
- *            what the adapters' output is multiplied by, over r
+ *            what the adapters' output is multiplied by, over r or its root
+ * @param isRankStabilized
+ *            whether it is over the root of r
  * @param targets
  *            the matrices that have an adapter in each block, by the names that the family has for them; none: those that
  *            the family has by default
@@ -20,12 +24,14 @@ import java.util.Set;
  *            identity of the frozen weights, by which other weights of the same shape are told apart; empty where it is not
  *            known yet
  */
-public record Lora(int rank, double alpha, List<String> targets, String base) {
+public record Lora(int rank, double alpha, boolean isRankStabilized, List<String> targets, String base) {
     /** The one target that stands for all matrices of a block. */
     public static final String ALL_LINEAR = "all-linear";
     /** The keys of a model's section that say which adapters it has. */
-    public static final Set<String> KEYS = Set.of("lora-rank", "lora-alpha", "lora-targets", "lora-base");
+    public static final Set<String> KEYS = Set.of("lora-rank", "lora-alpha", "lora-targets", "lora-base",
+            "lora-rank-stabilized");
 
+    private static final String STABILIZED = "lora-rank-stabilized";
     private static final String WEIGHT = ".weight";
 
     public Lora {
@@ -37,23 +43,33 @@ public record Lora(int rank, double alpha, List<String> targets, String base) {
         targets = List.copyOf(targets);
     }
 
+    /** Adapters that are not rank-stabilized. */
+    public Lora(int rank, double alpha, List<String> targets, String base) {
+        this(rank, alpha, false, targets, base);
+    }
+
     /** The same for these frozen weights. */
     public Lora on(String identity) {
-        return new Lora(rank, alpha, targets, identity);
+        return new Lora(rank, alpha, isRankStabilized, targets, identity);
     }
 
     /** The adapters of a section; empty where it has none. */
     public static Optional<Lora> of(Section section) {
         return section.has("lora-rank")
                 ? Optional.of(new Lora(section.positive("lora-rank"), section.number("lora-alpha", 0),
+                        section.has(STABILIZED) && section.flag(STABILIZED),
                         List.of(section.text("lora-targets").split(",")), section.text("lora-base")))
                 : Optional.empty();
     }
 
-    /** The values of {@link #KEYS}. */
+    /** The values of {@link #KEYS}; adapters that are not rank-stabilized do not say so, as in older checkpoints. */
     public Map<String, Object> values() {
-        return Map.of("lora-rank", rank, "lora-alpha", alpha, "lora-targets", String.join(",", targets),
-                "lora-base", base);
+        Map<String, Object> values = new HashMap<>(Map.of("lora-rank", rank, "lora-alpha", alpha, "lora-targets",
+                String.join(",", targets), "lora-base", base));
+        if (isRankStabilized) {
+            values.put(STABILIZED, true);
+        }
+        return values;
     }
 
     /** The name of A beside a matrix, as PEFT has it. */
@@ -75,12 +91,13 @@ public record Lora(int rank, double alpha, List<String> targets, String base) {
 
     /** The end of a model's summary that says which adapters it has. */
     public String summary() {
-        return ", adapters of rank " + rank + " beside " + String.join(", ", targets);
+        return (isRankStabilized ? ", rank-stabilized adapters of rank " : ", adapters of rank ") + rank + " beside "
+                + String.join(", ", targets);
     }
 
     /** The factor of the adapters' output. */
     public double scale() {
-        return alpha / rank;
+        return alpha / (isRankStabilized ? Math.sqrt(rank) : rank);
     }
 
     /**
@@ -103,7 +120,7 @@ public record Lora(int rank, double alpha, List<String> targets, String base) {
                         + ALL_LINEAR);
             }
         }
-        return new Lora(rank, alpha,
+        return new Lora(rank, alpha, isRankStabilized,
                 all.stream().filter(matrix -> asked.stream().anyMatch(target -> isNamed(target, matrix))).toList(),
                 base);
     }

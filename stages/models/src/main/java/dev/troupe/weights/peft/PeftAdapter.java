@@ -1,15 +1,11 @@
 package dev.troupe.weights.peft;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
-import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.weights.Conversion;
 import dev.troupe.weights.NamedTensor;
@@ -46,21 +42,6 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
     private static final String WEIGHTS = "adapter_model.safetensors";
     /** The prefix that PEFT puts before a model's own names. */
     private static final String PREFIX = "base_model.model.";
-    private static final String TARGETS = "target_modules";
-    private static final String FAN_IN_FAN_OUT = "fan_in_fan_out";
-    /** Keys that would make other sums, with the values under which they do not. */
-    private static final Map<String, Set<String>> NEUTRAL = Map.ofEntries(
-            Map.entry("bias", Set.of("none")),
-            Map.entry("init_lora_weights", Set.of("true", "false", "null", "gaussian", "orthogonal", "eva")),
-            Map.entry("use_dora", Set.of("false")),
-            Map.entry("use_rslora", Set.of("false")), Map.entry("use_qalora", Set.of("false")),
-            Map.entry("use_bdlora", Set.of("false", "null")), Map.entry("lora_bias", Set.of("false")),
-            Map.entry("rank_pattern", Set.of("{}", "null")),
-            Map.entry("alpha_pattern", Set.of("{}", "null")), Map.entry("modules_to_save", Set.of("null", "[]")),
-            Map.entry("layers_to_transform", Set.of("null")), Map.entry("layers_pattern", Set.of("null")),
-            Map.entry("exclude_modules", Set.of("null", "[]")), Map.entry("layer_replication", Set.of("null")),
-            Map.entry("target_parameters", Set.of("null", "[]")),
-            Map.entry("trainable_token_indices", Set.of("null")));
     private static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
     private final Path directory;
@@ -91,7 +72,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         PublishedConfig config = PublishedConfig.read(directory.resolve(CONFIG), base.family().title());
         ModelSpec adapted;
         try {
-            adapted = base.family().adapted(base, lora(config, base.family()).on(identity));
+            adapted = base.family().adapted(base, PeftConfig.read(config, base).on(identity));
         } catch (IllegalArgumentException refused) {
             throw config.refusal(refused.getMessage());
         }
@@ -104,37 +85,6 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
             file.close();
             throw refused;
         }
-    }
-
-    private static Lora lora(PublishedConfig config, ModelFamily family) {
-        config.requireOneOf("peft_type", Set.of("LORA"), "");
-        if (!family.storesInputsFirst()) {
-            config.requireFlag(FAN_IN_FAN_OUT, false);
-        }
-        NEUTRAL.forEach((key, values) -> {
-            if (config.has(key) && !values.contains(text(config.value(key)))) {
-                throw config.refusal(key, "one of " + values.stream().sorted().toList()
-                        + ", as no other adapters are computed here");
-            }
-        });
-        return new Lora(config.positive("r"), config.aboveZero("lora_alpha", 8), targets(config), "");
-    }
-
-    private static String text(JsonNode value) {
-        return value.isTextual() ? value.asText() : value.toString();
-    }
-
-    private static List<String> targets(PublishedConfig config) {
-        JsonNode targets = config.value(TARGETS);
-        if (targets.isTextual() && targets.asText().equals(Lora.ALL_LINEAR)) {
-            return List.of(Lora.ALL_LINEAR);
-        }
-        if (!targets.isArray() || targets.isEmpty()) {
-            throw config.refusal(TARGETS, "a list of names of matrices, or " + Lora.ALL_LINEAR);
-        }
-        List<String> names = new ArrayList<>();
-        targets.forEach(target -> names.add(target.asText()));
-        return names;
     }
 
     private void verify() {
@@ -178,7 +128,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
 
     @Override
     public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
-        file.read(storedName(name), shape, parameterType, target);
+        file.readNumbers(storedName(name), shape, parameterType, target);
     }
 
     /** The name that the file has for a parameter; where it has none, the one that it is written under. */
@@ -220,7 +170,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
                                 .map(tensor -> tensor.as(names(model, tensor.name()).findFirst().orElseThrow()))
                                 .toList());
                 weights.seal();
-                ByteBuffer text = ByteBuffer.wrap(JSON.writeValueAsBytes(config(model, base, dropout)));
+                ByteBuffer text = ByteBuffer.wrap(JSON.writeValueAsBytes(PeftConfig.of(model, base, dropout)));
                 while (text.hasRemaining()) {
                     shape.channel().write(text);
                 }
@@ -233,23 +183,6 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
             throw new WeightException("cannot write the adapter to " + directory + ": " + Wording.reason(failure),
                     failure);
         }
-    }
-
-    private static ObjectNode config(ModelSpec model, Optional<String> base, double dropout) {
-        Lora lora = model.lora().orElseThrow();
-        ObjectNode config = JSON.createObjectNode();
-        config.put("peft_type", "LORA");
-        config.put("task_type", "CAUSAL_LM");
-        config.put("base_model_name_or_path", base.orElse(null));
-        config.put("r", lora.rank());
-        config.put("lora_alpha", lora.alpha());
-        config.put("lora_dropout", dropout);
-        lora.targets().forEach(config.putArray(TARGETS)::add);
-        config.put("bias", "none");
-        config.put(FAN_IN_FAN_OUT, model.family().storesInputsFirst());
-        config.put("inference_mode", true);
-        config.put("init_lora_weights", true);
-        return config;
     }
 
     /** The parameters of the adapters of a model. */
