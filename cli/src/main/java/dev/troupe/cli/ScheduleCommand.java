@@ -53,7 +53,7 @@ final class ScheduleCommand implements Callable<Integer> {
     private static final int MOST_FORWARDS = 1_000_000;
 
     @Parameters(paramLabel = "NAME", description = {
-            "A schedule, or the path of a CSV with a plan of your own (PyTorch's compute-only files read as they are)."})
+            "A schedule, or the path of a CSV with a plan of your own (files of PyTorch are read as they are)."})
     private String name;
 
     @Option(names = "--pipeline", paramLabel = "P", description = "Ranks in the pipeline, and with --replicas its stages; a file tells its own.")

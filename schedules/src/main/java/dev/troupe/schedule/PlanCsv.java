@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 
 /** The CSV form of a plan, as PyTorch reads and writes it. */
 final class PlanCsv {
+    private static final String BYTE_ORDER_MARK = "\uFEFF";
     private static final String PAIR_END = ")OVERLAP_F_B";
 
     private PlanCsv() {
@@ -94,7 +95,8 @@ final class PlanCsv {
     }
 
     static Rows read(String name, String csv) {
-        List<String> lines = csv.stripTrailing().lines().toList();
+        List<String> lines = (csv.startsWith(BYTE_ORDER_MARK) ? csv.substring(1) : csv).stripTrailing().lines()
+                .toList();
         if (lines.isEmpty()) {
             throw new PlanException("Plan \"" + name + "\" is empty: write one line for each rank.");
         }
@@ -110,11 +112,11 @@ final class PlanCsv {
         List<Action> row = new ArrayList<>();
         String[] cells = line.split(",", -1);
         for (int i = 0; i < cells.length; i++) {
-            if (cells[i].isBlank()) {
-                continue;
-            }
             try {
-                String cell = cells[i].strip();
+                String cell = unquoted(cells[i].strip());
+                if (cell.isEmpty()) {
+                    continue;
+                }
                 if (cell.startsWith("(")) {
                     overlaps.add(new Place(rank, row.size()));
                     row.addAll(readPair(cell));
@@ -131,6 +133,13 @@ final class PlanCsv {
                     + ": there is no action for this rank; every line is a rank, so take out empty lines.");
         }
         return row;
+    }
+
+    /** As PyTorch reads a cell, by Python's csv module: spreadsheets put some in quotes. */
+    private static String unquoted(String cell) {
+        return cell.length() > 1 && cell.startsWith("\"") && cell.endsWith("\"")
+                ? cell.substring(1, cell.length() - 1).replace("\"\"", "\"").strip()
+                : cell;
     }
 
     private static List<Action> readPair(String cell) {

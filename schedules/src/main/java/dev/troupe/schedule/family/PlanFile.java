@@ -1,6 +1,7 @@
 package dev.troupe.schedule.family;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -9,9 +10,11 @@ import java.nio.file.Path;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.lowering.RemoveTransfers;
 
 /**
- * A plan of the user's own in place of a schedule: a CSV file with a line a rank, as PyTorch writes it for computing only.
+ * A plan of the user's own in place of a schedule: a CSV file with a line a rank, as PyTorch writes it, with its
+ * communication or without.
  * Which stages a rank holds is read off the file; it must be LOOP or V.
  *
  * @param path the file; its text is read when a plan is asked for
@@ -32,13 +35,14 @@ public record PlanFile(Path path) implements Schedule {
             throw new PlanException("The plan file \"" + path + "\" is no regular file: save it as one.");
         }
         try {
-            return Plan.fromCsv(name(), Files.readString(path, StandardCharsets.UTF_8));
+            return new RemoveTransfers().apply(Plan.fromCsv(name(), Files.readString(path, StandardCharsets.UTF_8)));
         } catch (NoSuchFileException e) {
             throw new PlanException("There is no plan file \"" + path + "\": give the path of a CSV file, or one of "
                     + String.join(", ", Schedules.names()) + ".");
+        } catch (CharacterCodingException e) {
+            throw new PlanException("The plan file \"" + path + "\" is not UTF-8 text: save it as such.");
         } catch (IOException e) {
-            throw new PlanException("The plan file \"" + path + "\" cannot be read as UTF-8 text: " + e.getMessage()
-                    + ".");
+            throw new PlanException("The plan file \"" + path + "\" cannot be read: " + e.getMessage() + ".");
         }
     }
 

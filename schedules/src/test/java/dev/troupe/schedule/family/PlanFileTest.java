@@ -2,14 +2,18 @@ package dev.troupe.schedule.family;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
@@ -35,6 +39,59 @@ class PlanFileTest {
     }
 
     @Test
+    void shouldReadAMarkAndQuotedCellsAsPythonsCsvDoes() throws IOException {
+        Path file = write("\uFEFF\"0F0\",\" 0F1\",\"\",\"0B0\",0B1\n,\"1F0\",1B0,1F1,1B1\n");
+        assertEquals("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n", Schedules.named(file.toString()).plan(2, 1, 2).toCsv());
+    }
+
+    /** A plan of interleaved 1F1B with its communication, as PyTorch 2.13 dumps it. */
+    private static final String WITH_MESSAGES = """
+            0UNSHARD,2UNSHARD,0F0,0SEND_F0,0F1,0SEND_F1,2RECV_F0,2F0,2SEND_F0,2RECV_F1,2F1,2SEND_F1,\
+            0F2,0SEND_F2,2RECV_B0,2B0,2SEND_B0,0F3,0SEND_F3,2RECV_B1,2B1,2SEND_B1,2RECV_F2,2F2,\
+            2SEND_F2,0RECV_B0,0B0,2RECV_F3,2F3,2SEND_F3,0RECV_B1,0B1,2RECV_B2,2B2,2SEND_B2,2RECV_B3,\
+            2B3,2SEND_B3,2RESHARD,0RECV_B2,0B2,0RECV_B3,0B3
+            1UNSHARD,3UNSHARD,1RECV_F0,1F0,1SEND_F0,1RECV_F1,1F1,1SEND_F1,3RECV_F0,3F0,3B0,3SEND_B0,\
+            3RECV_F1,3F1,3B1,3SEND_B1,1RECV_F2,1F2,1SEND_F2,1RECV_B0,1B0,1SEND_B0,1RECV_F3,1F3,\
+            1SEND_F3,1RECV_B1,1B1,1SEND_B1,3RECV_F2,3F2,3B2,3SEND_B2,3RECV_F3,3F3,3B3,3SEND_B3,\
+            3RESHARD,1RECV_B2,1B2,1SEND_B2,1RECV_B3,1B3,1SEND_B3
+            """;
+
+    @Test
+    void shouldTakeTheCommunicationOutOfPlansThatTorchDumps() throws IOException {
+        assertEquals("0F0,0F1,0B0,0B1\n1F0,1F1,1B0,1B1\n",
+                planOf("0F0,0F1,0B0,0B1,0REDUCE_GRAD\n1F0,1F1,1B0,1B1,1REDUCE_GRAD\n").toCsv());
+        Plan plan = planOf(WITH_MESSAGES);
+        assertEquals("0F0,0F1,2F0,2F1,0F2,2B0,0F3,2B1,2F2,0B0,2F3,0B1,2B2,2B3,0B2,0B3\n"
+                + "1F0,1F1,3F0,3B0,3F1,3B1,1F2,1B0,1F3,1B1,3F2,3B2,3F3,3B3,1B2,1B3\n", plan.toCsv());
+        Plan pairs = planOf("0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
+                + "1RECV_F0,1F0,1RECV_F1,(1F1;1B0)OVERLAP_F_B,1SEND_B0,1B1,1SEND_B1\n");
+        assertEquals("0F0,0F1,0B0,0B1\n1F0,(1F1;1B0)OVERLAP_F_B,1B1\n", pairs.toCsv());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "1SEND_B0, |, | line 2: 1SEND_B0 is missing: write it, or take out all sends and receives, which every run adds"
+                    + " itself.",
+            "0SEND_F0,0F1|2SEND_F0,0F1 | line 1: 2SEND_F0 is there twice: take one out.",
+            "0F0,0SEND_F0|0SEND_F0,0F0 | line 1: 0SEND_F0 must be after 0F0, which makes what it sends.",
+            "1RECV_F0,1F0|1F0,1RECV_F0 | line 2: 1RECV_F0 must be before 1F0, which needs what it receives.",
+            "3B0,3SEND_B0|3B0,3SEND_B0,3SEND_F0 | line 2: 3SEND_F0 is no message between two ranks of this plan: take it"
+                    + " out, or all sends and receives, which every run adds itself.",
+            "0F0,0SEND_F0|0F0,0SEND_F0,0SEND_F0 | line 1: 0SEND_F0 is there twice: take one out.",
+            "0UNSHARD,2UNSHARD,0F0|2UNSHARD,0F0,0UNSHARD | line 1: 0F0 reads weights that no 0UNSHARD before it has"
+                    + " gathered: move one there, or take out all of them, which every run adds itself.",
+            "3B3,3SEND_B3|3REDUCE_GRAD,3B3,3SEND_B3 | line 2: 3B3 adds to a gradient after 3REDUCE_GRAD: move that behind"
+                    + " it, or take it out, which every run adds itself.",
+            "2RESHARD|2UPDATE | line 1: 2UPDATE is added by every run itself: take it out of the file."})
+    void shouldRefuseCommunicationThatIsNotThatOfThePlan(String right, String wrong, String sentence)
+            throws IOException {
+        String[] parts = {right.strip(), wrong.strip()};
+        assertTrue(WITH_MESSAGES.contains(parts[0]), parts[0]);
+        Path file = write(WITH_MESSAGES.replace(parts[0], parts[1]).replace(",,", ","));
+        assertRefused("Plan \"" + file + "\", " + sentence.strip(), file);
+    }
+
+    @Test
     void shouldRefuseAPlacementThatIsNeitherLoopNorV() throws IOException {
         Path file = write("1F0,2F0,2B0,1B0\n0F0,3F0,3B0,0B0\n");
         assertRefused("Plan \"" + file + "\" places its stages neither as LOOP (which has stage 0 on rank 0, not on 1) "
@@ -49,6 +106,13 @@ class PlanFileTest {
                 "Plan \"" + file + "\", line 2: 0F1 stands on rank 1, but rank 0 works on stage 0 too: in a plan of a"
                         + " file one rank holds a stage; pipedream by name has replicas.",
                 file);
+    }
+
+    /** As a spreadsheet saves "Unicode text". */
+    @Test
+    void shouldRefuseAPlanThatIsNotUtf8() throws IOException {
+        Path file = Files.writeString(folder.resolve("own.csv"), "\uFEFF0F0,0B0\n", StandardCharsets.UTF_16LE);
+        assertRefused("The plan file \"" + file + "\" is not UTF-8 text: save it as such.", file);
     }
 
     @Test
