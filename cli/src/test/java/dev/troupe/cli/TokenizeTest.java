@@ -81,7 +81,10 @@ class TokenizeTest {
         Path tokenizer = Files.createDirectory(directory.resolve("tokenizer"));
         ObjectNode file = (ObjectNode) JSON.readTree(tokenizer("gpt2").resolve("tokenizer.json").toFile());
         if (vocabulary > 738) {
-            ((ArrayNode) file.get("added_tokens")).addObject().put("id", vocabulary - 1).put("content", "<far>");
+            for (int id = 738; id < vocabulary; id++) {
+                ((ArrayNode) file.get("added_tokens")).addObject().put("id", id).put("content",
+                        id == vocabulary - 1 ? "<far>" : "<" + id + ">");
+            }
         }
         Files.writeString(tokenizer.resolve("tokenizer.json"), JSON.writeValueAsString(file));
         Path texts = Files.createDirectory(directory.resolve("texts"));

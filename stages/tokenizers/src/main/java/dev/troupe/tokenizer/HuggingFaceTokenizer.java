@@ -43,7 +43,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
      * @throws TokenizerException
      *             where it cannot be used; the message names file and part
      */
-    static HuggingFaceTokenizer open(Path directory, boolean isWhole) {
+    public static HuggingFaceTokenizer open(Path directory, boolean isWhole) {
         return new HuggingFaceTokenizer(directory.toAbsolutePath().normalize(), isWhole);
     }
 
@@ -72,6 +72,11 @@ public final class HuggingFaceTokenizer implements Tokenizer {
         } catch (NoSuchAlgorithmException absent) {
             throw new IllegalStateException("every JDK has SHA-256", absent);
         }
+    }
+
+    /** The id of a token by its spelling in the file; empty where there is none. */
+    public OptionalInt id(String token) {
+        return file.id(token);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.troupe.tokenizer;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -14,6 +15,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -53,6 +55,28 @@ class AddedTokensTest {
                 }
             }
         }
+    }
+
+    /** The numbers are those of tokenizers 0.23.2; the model has 737 tokens. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '!', quoteCharacter = '`', value = {
+            "[[60000, '<h>']] ! 737", "[[739, '<a>'], [737, '<h>'], [738, '<c>']] ! 738",
+            "[[737, '<a>'], [739, '<h>']] ! 738", "[[737, ''], [738, '<h>']] ! 737",
+            "[[737, '<a>'], [738, '<a>'], [739, '<h>']] ! 738", "[[32, 'A'], [300, '<h>']] ! 737"})
+    void shouldHaveTheNumbersThatHuggingFaceGivesWhateverTheFileHas(String added, int expected) throws IOException {
+        ObjectNode file = (ObjectNode) JSON.readTree(Forms.directory("gpt2").resolve("tokenizer.json").toFile());
+        ArrayNode tokens = file.putArray("added_tokens");
+        JSON.readTree(added.replace('\'', '"')).forEach(token -> tokens.addObject().put("id", token.get(0).intValue())
+                .put("content", token.get(1).textValue()).put("normalized", false).put("special", true)
+                .put("single_word", false).put("lstrip", false).put("rstrip", false));
+        Files.writeString(directory.resolve("tokenizer.json"), JSON.writeValueAsString(file));
+        Tokenizer tokenizer = Tokenizer.named(directory.toString());
+        try (Oracle oracle = Oracle.open(directory)) {
+            assertArrayEquals(new int[]{expected}, oracle.encode("<h>"));
+        }
+        assertArrayEquals(new int[]{expected}, tokenizer.encode("<h>"));
+        assertEquals("<h>", tokenizer.decode(new int[]{expected}));
+        assertTrue(tokenizer.vocabularySize() <= 740, "no hole counts");
     }
 
     private void write(String form, SplittableRandom random) throws IOException {

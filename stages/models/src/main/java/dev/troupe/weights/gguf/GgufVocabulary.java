@@ -1,11 +1,8 @@
 package dev.troupe.weights.gguf;
 
 import dev.troupe.tokenizer.HuggingFaceTokenizer;
-import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.tokenizer.file.FilePart;
 import dev.troupe.tokenizer.file.TokenizerException;
-import dev.troupe.weights.Wording;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,19 +32,22 @@ public final class GgufVocabulary {
     private final Map<String, Integer> special = new LinkedHashMap<>();
     private final boolean addsBeginning;
     private final boolean addsEnd;
-    private final Optional<String> chatTemplate;
+    private final ChatTemplates chatTemplates;
 
     private GgufVocabulary(Path directory) {
         this.directory = directory;
-        Tokenizer tokenizer = Tokenizer.named(directory.toString(), true);
+        HuggingFaceTokenizer tokenizer = HuggingFaceTokenizer.open(directory, true);
         FilePart file = FilePart.read(directory.resolve("tokenizer.json"));
         this.form = PreTokenizerForm.of(file);
         file.at("model").at("vocab").members().forEach((token, id) -> tokens.put(id.id(), token));
         for (FilePart added : file.at("added_tokens").elements()) {
             String content = added.at("content").text();
-            tokens.put(added.at("id").id(), content);
-            addedTypes.put(added.at("id").id(),
-                    added.flag("special", false) || looksSpecial(content) ? CONTROL : USER_DEFINED);
+            if (content.isEmpty()) {
+                continue;
+            }
+            int id = tokenizer.id(content).orElseThrow();
+            tokens.put(id, content);
+            addedTypes.put(id, added.flag("special", false) || looksSpecial(content) ? CONTROL : USER_DEFINED);
         }
         this.merges = file.at("model").at("merges").elements().stream().map(GgufVocabulary::merge).toList();
         Optional<FilePart> settings = Optional.of(directory.resolve(SETTINGS)).filter(Files::isRegularFile)
@@ -55,7 +55,7 @@ public final class GgufVocabulary {
         settings.ifPresent(this::readSpecial);
         this.addsBeginning = adds(tokenizer.beforeText(), "bos_token", "before");
         this.addsEnd = adds(tokenizer.afterText(), "eos_token", "behind");
-        this.chatTemplate = chatTemplate(settings);
+        this.chatTemplates = ChatTemplates.in(directory, settings);
     }
 
     /**
@@ -105,18 +105,6 @@ public final class GgufVocabulary {
         return isThat;
     }
 
-    private Optional<String> chatTemplate(Optional<FilePart> settings) {
-        Path file = directory.resolve("chat_template.jinja");
-        if (Files.isRegularFile(file)) {
-            try {
-                return Optional.of(Files.readString(file));
-            } catch (IOException failure) {
-                throw new TokenizerException("cannot read " + file + ": " + Wording.reason(failure), failure);
-            }
-        }
-        return settings.map(part -> part.at("chat_template")).filter(FilePart::isText).map(FilePart::text);
-    }
-
     /**
      * Checks that a model knows every token.
      *
@@ -149,6 +137,6 @@ public final class GgufVocabulary {
         special.forEach((name, id) -> metadata.put("tokenizer.ggml." + SPECIAL.get(name), id));
         metadata.put("tokenizer.ggml.add_bos_token", addsBeginning);
         metadata.put("tokenizer.ggml.add_eos_token", addsEnd);
-        chatTemplate.ifPresent(template -> metadata.put("tokenizer.chat_template", template));
+        chatTemplates.putInto(metadata);
     }
 }

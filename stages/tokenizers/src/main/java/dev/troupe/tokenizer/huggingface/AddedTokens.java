@@ -67,16 +67,20 @@ final class AddedTokens {
         void token(int id);
     }
 
-    /** Reads the part {@code added_tokens} of a file. */
+    /**
+     * Reads the part {@code added_tokens} of a file. As Hugging Face's library does, a token that the model does not have
+     * gets the next number after the model's, in the order of the file, whatever id the file gives it.
+     */
     AddedTokens(FilePart part, Map<String, Integer> vocabulary, Normalization normalization) {
         source = part;
         int characters = 0;
+        Map<String, Integer> ids = new HashMap<>();
         for (FilePart element : part.elements()) {
             String content = element.at("content").text();
-            int id = element.at("id").id();
+            int written = element.at("id").id();
             Integer known = vocabulary.get(content);
-            if (known != null && known != id) {
-                throw element.refusal("gives \"" + content + "\" the id " + id + ", but model.vocab has " + known);
+            if (known != null && known != written) {
+                throw element.refusal("gives \"" + content + "\" the id " + written + ", but model.vocab has " + known);
             }
             if (content.isEmpty()) {
                 continue;
@@ -85,6 +89,8 @@ final class AddedTokens {
             if (characters > MOST_CHARACTERS) {
                 throw part.refusal("has tokens of more than " + MOST_CHARACTERS + " characters in all");
             }
+            int next = vocabulary.size() + ids.size();
+            int id = known != null ? known : ids.computeIfAbsent(content, _ -> next);
             boolean isNormalized = element.flag("normalized", true);
             Added added = new Added(id, content, isNormalized ? normalization.apply(content) : content,
                     element.flag("single_word", false), element.flag("lstrip", false), element.flag("rstrip", false));
