@@ -1,10 +1,12 @@
 package dev.troupe.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.plan.UsageException;
+import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
@@ -15,8 +17,11 @@ import java.util.function.Predicate;
 
 /** Files with a JSON value on each line. */
 final class JsonLines {
-    private static final JsonMapper JSON = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+    private static final JsonMapper JSON = JsonMapper.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
+
+    private static final String BYTE_ORDER_MARK = "\uFEFF";
 
     private JsonLines() {
     }
@@ -39,13 +44,14 @@ final class JsonLines {
         try (BufferedReader lines = Files.newBufferedReader(file)) {
             for (String text = lines.readLine(); text != null; text = lines.readLine()) {
                 number++;
+                text = number == 1 && text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
                 if (!line.test(JSON.readTree(text))) {
                     throw new UsageException(file + ", line " + number + ": must be " + expected);
                 }
             }
         } catch (JsonProcessingException malformed) {
             throw new UsageException(file + ", line " + number + ": must be " + expected + ", but is no JSON: "
-                    + malformed.getOriginalMessage(), malformed);
+                    + JsonDefect.wordsOf(malformed), malformed);
         } catch (MalformedInputException malformed) {
             throw new UsageException(file + ", after line " + number + ": must be UTF-8, but is not", malformed);
         } catch (NoSuchFileException absent) {

@@ -14,7 +14,8 @@
  * {@code dev.troupe.run}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder},
  * {@code dev.troupe.schedule.certificate}, {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.family},
  * {@code dev.troupe.schedule.lowering}, {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline},
- * {@code dev.troupe.tokenizer}, {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron},
- * {@code dev.troupe.weights.gguf}, {@code com.fasterxml.jackson} and {@code picocli}.
+ * {@code dev.troupe.tokenizer}, {@code dev.troupe.tokenizer.file}, {@code dev.troupe.transport},
+ * {@code dev.troupe.transport.aeron}, {@code dev.troupe.weights.gguf}, {@code com.fasterxml.jackson} and
+ * {@code picocli}.
  */
 package dev.troupe.cli;

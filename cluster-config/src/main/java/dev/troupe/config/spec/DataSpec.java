@@ -3,6 +3,7 @@ package dev.troupe.config.spec;
 import dev.troupe.config.problem.Word;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalInt;
 
@@ -76,7 +77,7 @@ public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens
 
     /** Returns whether one of these names ends as those of token files do. */
     public static boolean nameTokenFiles(List<Path> paths) {
-        return paths.stream().anyMatch(path -> path.toString().endsWith(TOKEN_FILE_SUFFIX));
+        return paths.stream().anyMatch(path -> path.toString().toLowerCase(Locale.ROOT).endsWith(TOKEN_FILE_SUFFIX));
     }
 
     /** Returns how many different tokens the tokenizer has; empty where only its directory says it. */

@@ -118,19 +118,14 @@ public final class RunData implements AutoCloseable {
             notes.add("each document has a row of its own, since a model of the family " + model.family().name()
                     + " cannot separate the documents of a row");
         }
-        RowSettings settings = new RowSettings(sequenceLength, spec.packs() && separates, spec.cutsLongText());
+        RowSettings settings = new RowSettings(sequenceLength, spec.packs() && separates, separates,
+                spec.cutsLongText());
         TokenCache cache = cache(spec.cache());
         Function<CorpusFiles, PackedRows> opened = found -> opened(
                 PackedRows.open(found, tokenizer, settings, cache));
         PackedRows all = opened.apply(trained);
-        OpenedData rows = measured.map(opened).map(other -> OpenedData.of(all, Optional.of(other)))
+        return measured.map(opened).map(other -> OpenedData.of(all, Optional.of(other)))
                 .orElseGet(() -> OpenedData.of(all, spec.validationFraction()));
-        if (rows.separatesDocuments() && !separates) {
-            throw new DataException((all.separatesDocuments() ? all.name() : measured.orElseThrow().name())
-                    + " has rows of several documents, which a model of the family "
-                    + model.family().name() + " cannot separate; write one document a line, or take another model");
-        }
-        return rows;
     }
 
     private PackedRows opened(PackedRows rows) {

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
 
 /**
@@ -84,7 +85,7 @@ public final class Corpus implements AutoCloseable {
      */
     public static Corpus ofText(String name, byte[] utf8, Tokenizer tokenizer) {
         DataFile.requireContent(name, utf8.length);
-        MemorySegment text = MemorySegment.ofArray(utf8);
+        MemorySegment text = DataFile.withoutMark(MemorySegment.ofArray(utf8));
         return new Corpus(Arena.ofShared(), switch (tokenizer) {
             case ByteTokenizer _ -> {
                 TextTokens.requireUtf8(name, text);
@@ -129,7 +130,7 @@ public final class Corpus implements AutoCloseable {
     }
 
     private static Tokens tokens(CorpusFiles files, int tokenBytes, Arena arena) {
-        List<TokenFile> all = pieces(files, arena).stream()
+        List<TokenFile> all = pieces(files, file -> DataFile.map(file, arena)).stream()
                 .map(piece -> TokenFile.of(piece.name(), piece.ids(), tokenBytes)).toList();
         int idBytes = all.getFirst().idBytes();
         all.stream().filter(file -> file.idBytes() != idBytes).findFirst().ifPresent(other -> {
@@ -140,24 +141,24 @@ public final class Corpus implements AutoCloseable {
                 all.stream().map(file -> new Tokens.Piece(file.name(), file.ids())).toList(), idBytes);
     }
 
-    private static List<Tokens.Piece> pieces(CorpusFiles files, Arena arena) {
+    private static List<Tokens.Piece> pieces(CorpusFiles files, Function<Path, MemorySegment> mapped) {
         if (files.files().size() > MOST_MAPPED) {
             throw new DataException(files.name() + ": at most " + MOST_MAPPED
                     + " files can be read at once as they are; join them, for text with troupe tokenize");
         }
-        return files.files().stream().map(file -> new Tokens.Piece(file.toString(), DataFile.map(file, arena)))
+        return files.files().stream().map(file -> new Tokens.Piece(file.toString(), mapped.apply(file)))
                 .toList();
     }
 
     private static Tokens text(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, Arena arena) {
         return switch (tokenizer) {
             case ByteTokenizer _ -> {
-                List<Tokens.Piece> pieces = pieces(files, arena);
+                List<Tokens.Piece> pieces = pieces(files, file -> DataFile.mapText(file, arena));
                 pieces.forEach(piece -> TextTokens.requireUtf8(piece.name(), piece.ids()));
                 yield new Tokens(files.name(), pieces, Byte.BYTES);
             }
             case Gpt2Tokenizer _,HuggingFaceTokenizer _ -> new Tokens(files.name(), KeptIds.of(files,
-                    "tokens of " + tokenizer.identity() + ", end of text between documents, 2", cache,
+                    "tokens of " + tokenizer.identity() + ", end of text between documents, 3", cache,
                     sink -> encode(files, tokenizer, sink), arena), Integer.BYTES);
         };
     }
@@ -170,7 +171,7 @@ public final class Corpus implements AutoCloseable {
             }
             isFirst = false;
             try (Arena own = Arena.ofShared()) {
-                document(file.toString(), DataFile.map(file, own), tokenizer, sink);
+                document(file.toString(), DataFile.mapText(file, own), tokenizer, sink);
             }
         }
     }
@@ -193,7 +194,7 @@ public final class Corpus implements AutoCloseable {
         requireText(files);
         for (Path file : files.files()) {
             try (Arena own = Arena.ofShared()) {
-                document(file.toString(), DataFile.map(file, own), tokenizer,
+                document(file.toString(), DataFile.mapText(file, own), tokenizer,
                         (ids, count) -> {
                             if (count > 0) {
                                 document.accept(Arrays.copyOf(ids, count));

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.regex.PatternSyntaxException;
 import java.util.stream.Stream;
@@ -31,17 +32,23 @@ import java.util.stream.Stream;
  */
 public record CorpusFiles(String name, List<Path> files, Kind kind) {
     private static final String TOKEN_FILE_SUFFIX = ".bin";
-    private static final List<String> DOCUMENT_SUFFIXES = List.of(".jsonl", ".parquet");
+    private static final List<String> DOCUMENT_SUFFIXES = List.of(".jsonl", ".parquet", ".ndjson", ".jsonlines",
+            ".json");
+    private static final List<String> COMPRESSED_SUFFIXES = List.of(".gz", ".tgz", ".zst", ".zstd", ".bz2", ".xz",
+            ".lz4", ".zip", ".7z", ".tar");
     private static final String GLOB_SIGNS = "*?[{";
     private static final String ANY_DEPTH = "**";
 
-    /** The content of a file, told by its suffix. */
+    /** The content of a file, told by its suffix, in letters of either case. */
     public enum Kind {
         /** Text: every other suffix. */
         TEXT,
         /** {@code .bin}: token ids, without boundaries. */
         TOKENS,
-        /** {@code .jsonl} or {@code .parquet}: documents, of which rows are made. */
+        /**
+         * {@code .jsonl} under each of its names ({@code .ndjson}, {@code .jsonlines}, {@code .json}), or
+         * {@code .parquet}: documents, of which rows are made.
+         */
         DOCUMENTS
     }
 
@@ -51,11 +58,16 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
 
     /** The kind of a file, by its name. */
     public static Kind kindOf(Path file) {
-        String name = file.getFileName() == null ? "" : file.getFileName().toString();
-        if (name.endsWith(TOKEN_FILE_SUFFIX)) {
+        if (endsWith(file, TOKEN_FILE_SUFFIX)) {
             return Kind.TOKENS;
         }
-        return DOCUMENT_SUFFIXES.stream().anyMatch(name::endsWith) ? Kind.DOCUMENTS : Kind.TEXT;
+        return DOCUMENT_SUFFIXES.stream().anyMatch(suffix -> endsWith(file, suffix)) ? Kind.DOCUMENTS : Kind.TEXT;
+    }
+
+    /** Whether a file's name ends with a suffix, in letters of either case. */
+    public static boolean endsWith(Path file, String suffix) {
+        return file.getFileName() != null
+                && file.getFileName().toString().toLowerCase(Locale.ROOT).endsWith(suffix);
     }
 
     /** Whether a file is taken for tokens, by its name. */
@@ -80,13 +92,22 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
         Set<Path> found = new LinkedHashSet<>();
         names.forEach(name -> found.addAll(filesOf(name)));
         List<Path> files = List.copyOf(found);
+        files.stream().filter(CorpusFiles::isCompressed).findFirst().ifPresent(compressed -> {
+            throw new DataException(compressed + " is compressed by its name, and files are read where they lie:"
+                    + " unpack it, and name what it holds");
+        });
         Kind kind = kindOf(files.getFirst());
         files.stream().filter(file -> kindOf(file) != kind).findFirst().ifPresent(other -> {
             throw new DataException("a corpus must be text, " + TOKEN_FILE_SUFFIX + " files of tokens, or "
-                    + String.join(" and ", DOCUMENT_SUFFIXES) + " files of documents, but " + files.getFirst() + " and "
+                    + String.join(" and ", DOCUMENT_SUFFIXES.subList(0, 2)) + " files of documents, but "
+                    + files.getFirst() + " and "
                     + other + " are of two kinds; name files of one kind, or make tokens of text with troupe tokenize");
         });
         return new CorpusFiles(nameOf(files), files, kind);
+    }
+
+    private static boolean isCompressed(Path file) {
+        return COMPRESSED_SUFFIXES.stream().anyMatch(suffix -> endsWith(file, suffix));
     }
 
     private static String nameOf(List<Path> files) {

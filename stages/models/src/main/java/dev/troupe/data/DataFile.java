@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -14,6 +15,8 @@ import java.nio.file.StandardOpenOption;
 
 /** Files of data in memory, and why one cannot be read. */
 public final class DataFile {
+    private static final MemorySegment MARK = MemorySegment.ofArray("\uFEFF".getBytes(StandardCharsets.UTF_8));
+
     private DataFile() {
     }
 
@@ -38,6 +41,25 @@ public final class DataFile {
         } catch (IOException failure) {
             throw unreadable(file, failure);
         }
+    }
+
+    /**
+     * As {@link #map}, text: without the byte order mark that it may begin with.
+     *
+     * @throws DataException
+     *             also where it has nothing else
+     */
+    public static MemorySegment mapText(Path file, Arena arena) {
+        MemorySegment text = withoutMark(map(file, arena));
+        requireContent(file.toString(), text.byteSize());
+        return text;
+    }
+
+    /** UTF-8 text after the byte order mark that some editors put in front of it: it is no character of the text. */
+    static MemorySegment withoutMark(MemorySegment utf8) {
+        return utf8.byteSize() >= MARK.byteSize() && utf8.asSlice(0, MARK.byteSize()).mismatch(MARK) < 0
+                ? utf8.asSlice(MARK.byteSize())
+                : utf8;
     }
 
     /** The exception for a file that cannot be read. */

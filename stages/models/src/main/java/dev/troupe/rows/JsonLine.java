@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.io.JsonEOFException;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -56,7 +57,10 @@ final class JsonLine {
         } catch (JsonProcessingException malformed) {
             throw new DataException("%s is no JSON: column %d: %s".formatted(origin,
                     malformed.getLocation() == null ? 1 : malformed.getLocation().getColumnNr(),
-                    JsonDefect.wordsOf(malformed)), malformed);
+                    JsonDefect.wordsOf(malformed) + (malformed instanceof JsonEOFException
+                            ? "; write each document on a line of its own"
+                            : "")),
+                    malformed);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }
@@ -72,7 +76,10 @@ final class JsonLine {
 
     private Entry read() throws IOException {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
-            throw new DataException(origin + " must be a JSON object with " + expected() + ", but found " + shown());
+            throw new DataException(origin + " must be a JSON object with " + expected() + ", but found " + shown()
+                    + (parser.currentToken() == JsonToken.START_ARRAY
+                            ? "; write each document on a line of its own"
+                            : ""));
         }
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String name = parser.currentName();

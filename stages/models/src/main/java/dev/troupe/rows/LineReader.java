@@ -30,7 +30,7 @@ final class LineReader implements DocumentReader {
         this.file = file;
         this.fileIndex = fileIndex;
         try {
-            this.bytes = DataFile.map(file, arena);
+            this.bytes = DataFile.mapText(file, arena);
         } catch (DataException refused) {
             arena.close();
             throw refused;

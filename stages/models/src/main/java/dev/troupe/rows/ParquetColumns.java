@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.hardwood.InputFile;
+import dev.hardwood.metadata.LogicalType;
 import dev.hardwood.metadata.PhysicalType;
 import dev.hardwood.metadata.RepetitionType;
 import dev.hardwood.reader.ParquetFileReader;
@@ -89,11 +90,17 @@ final class ParquetColumns implements AutoCloseable {
                 && leaf.repetitionType() != RepetitionType.REPEATED;
     }
 
+    /** Whether a field is null in every row, so that whoever wrote the file knew no type for it. */
+    private static boolean isNull(SchemaNode node) {
+        return node instanceof PrimitiveNode leaf && leaf.logicalType() instanceof LogicalType.NullType;
+    }
+
     private List<String> fields(SchemaNode column) {
         if (column instanceof GroupNode list && list.isList()
                 && list.getListElement() instanceof GroupNode message
-                && message.children().stream().allMatch(ParquetColumns::isString)) {
-            List<String> names = message.children().stream().map(SchemaNode::name).toList();
+                && message.children().stream().allMatch(field -> isString(field) || isNull(field))) {
+            List<String> names = message.children().stream().filter(ParquetColumns::isString).map(SchemaNode::name)
+                    .toList();
             if (names.contains("role") && names.contains("content")) {
                 return names;
             }

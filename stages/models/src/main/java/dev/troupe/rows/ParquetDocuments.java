@@ -1,5 +1,6 @@
 package dev.troupe.rows;
 
+import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.DataException;
 import dev.troupe.data.DataFile;
 import java.lang.foreign.Arena;
@@ -16,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 
 /** The rows of a Parquet file, within a limited time for some of them. */
 final class ParquetDocuments implements DocumentReader {
@@ -23,6 +25,9 @@ final class ParquetDocuments implements DocumentReader {
     /** Some damaged files make the library loop for ever. A row group that takes it longer would have some 10 GB. */
     private static final Duration LONGEST = Duration.ofSeconds(60);
     private static final int ROWS_AT_A_TIME = 64;
+    /** What the library tells the programmer who calls it: which dependency to add, and its own classes. */
+    private static final Pattern ADVICE = Pattern.compile(
+            "(?i)[.:;,]?\\s*(please )?\\b(add (the )?(following )?dependenc|consider adding|to (use|enable) it).*|\\b\\w+(\\.\\w+){2,}:?\\s*");
 
     private final Path file;
     private final int fileIndex;
@@ -38,7 +43,7 @@ final class ParquetDocuments implements DocumentReader {
 
     /** Whether a file is one of these, by its name. */
     static boolean isIn(Path file) {
-        return file.getFileName() != null && file.getFileName().toString().endsWith(SUFFIX);
+        return CorpusFiles.endsWith(file, SUFFIX);
     }
 
     /**
@@ -121,10 +126,10 @@ final class ParquetDocuments implements DocumentReader {
         while (first.getCause() != null) {
             first = first.getCause();
         }
-        String said = first.getMessage() == null ? first.toString() : first.getMessage();
-        return new DataException(file + " is no Parquet file that can be read: "
-                + said.lines().findFirst().orElse("") + "; write it again, with snappy, zstd, gzip or no compression",
-                failure);
+        String said = first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage();
+        String defect = ADVICE.matcher(said.lines().findFirst().orElse("")).replaceAll("").strip();
+        return new DataException(file + " is no Parquet file that can be read: " + defect
+                + "; write it again, with snappy, zstd, gzip or no compression", failure);
     }
 
     @Override

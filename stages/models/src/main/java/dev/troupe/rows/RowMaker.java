@@ -16,7 +16,7 @@ import java.util.stream.StreamSupport;
  */
 final class RowMaker {
     /** Another number for rows that the same files would make otherwise. */
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     /** Lines under way: twice the cores, since the thread that renders a chat is waited for. */
     private static final int SIDE_BY_SIDE = 2 * Runtime.getRuntime().availableProcessors();
 

@@ -46,9 +46,14 @@ final class RowPacker {
      * Adds a row as its file has it.
      *
      * @throws DataException
-     *             where it is too long, or nothing counts in it
+     *             where it is too long, has several documents that the model cannot separate, or nothing counts in it
      */
     void addRow(DocumentOrigin origin, List<Document> documents) {
+        if (documents.size() > 1 && !settings.separatesDocuments()) {
+            throw new DataException(origin + " is a row of " + documents.size()
+                    + " documents, which a model with a table of"
+                    + " positions, such as GPT-2, cannot separate; write one document a line, or take another model");
+        }
         int length = documents.stream().mapToInt(Document::length).sum();
         if (length > settings.sequenceLength()) {
             throw new DataException(

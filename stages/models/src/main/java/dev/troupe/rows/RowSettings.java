@@ -10,10 +10,13 @@ import dev.troupe.data.DataException;
  * @param isPacked
  *            whether a row takes several documents where they fit; where not, each document has a row of its own, unless the
  *            file itself has rows
+ * @param separatesDocuments
+ *            whether the model can keep the documents of a row from seeing each other; where not, a row of several in a file
+ *            is refused as it is read
  * @param cutsLongText
  *            whether text of more than S tokens is cut; where not, it is refused
  */
-public record RowSettings(int sequenceLength, boolean isPacked, boolean cutsLongText) {
+public record RowSettings(int sequenceLength, boolean isPacked, boolean separatesDocuments, boolean cutsLongText) {
     /** Refuses rows in which nothing has a target. */
     public RowSettings {
         if (sequenceLength < 2) {
@@ -21,5 +24,10 @@ public record RowSettings(int sequenceLength, boolean isPacked, boolean cutsLong
                     "rows of documents need a model.sequence-length of 2 or more, since the first token of a"
                             + " document is no target, but found " + sequenceLength);
         }
+    }
+
+    /** For a model that separates documents. */
+    public RowSettings(int sequenceLength, boolean isPacked, boolean cutsLongText) {
+        this(sequenceLength, isPacked, true, cutsLongText);
     }
 }

@@ -13,6 +13,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("plan")
 class CorpusFilesTest {
@@ -90,6 +93,21 @@ class CorpusFilesTest {
         Files.writeString(folder.resolve("chats/a.jsonl"), "{}");
         Files.writeString(folder.resolve("chats/b.parquet"), "PAR1");
         assertEquals(CorpusFiles.Kind.DOCUMENTS, CorpusFiles.find(paths("chats")).kind());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"a.ndjson, DOCUMENTS", "a.jsonlines, DOCUMENTS", "a.json, DOCUMENTS", "A.JSONL, DOCUMENTS",
+            "a.Parquet, DOCUMENTS", "a.BIN, TOKENS", "a.TXT, TEXT", "json, TEXT", "a.jsonl.txt, TEXT"})
+    void shouldTellTheKindInLettersOfEitherCase(String name, CorpusFiles.Kind kind) {
+        assertEquals(kind, CorpusFiles.find(List.of(folder.resolve(name))).kind());
+        assertEquals(kind, CorpusFiles.kindOf(Path.of(name)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a.jsonl.gz", "A.TXT.GZ", "a.json.zst", "a.tar", "a.zip", "a.jsonl.bz2", "a.parquet.xz"})
+    void shouldRefuseWhatIsCompressed(String name) {
+        assertEquals(folder.resolve(name) + " is compressed by its name, and files are read where they lie: unpack it,"
+                + " and name what it holds", refusal(name));
     }
 
     @Test

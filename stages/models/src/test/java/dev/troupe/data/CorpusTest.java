@@ -44,6 +44,25 @@ class CorpusTest {
     }
 
     @Test
+    void shouldLeaveOutTheByteOrderMarkOfAText() throws IOException {
+        byte[] marked = "\uFEFFHello, \uFEFFworld!".getBytes(StandardCharsets.UTF_8);
+        byte[] plain = "Hello, \uFEFFworld!".getBytes(StandardCharsets.UTF_8);
+        Path file = Files.write(directory.resolve("marked.txt"), marked);
+        Path other = Files.write(directory.resolve("plain.txt"), plain);
+        for (Tokenizer tokenizer : List.of(BYTES, Tokenizer.named("gpt2"))) {
+            try (Corpus read = Corpus.open(file, tokenizer);
+                    Corpus inMemory = Corpus.ofText("memory", marked, tokenizer);
+                    Corpus expected = Corpus.open(other, tokenizer)) {
+                assertArrayEquals(all(expected.tokens()), all(read.tokens()));
+                assertArrayEquals(all(expected.tokens()), all(inMemory.tokens()));
+            }
+        }
+        Path nothing = Files.writeString(directory.resolve("mark.txt"), "\uFEFF");
+        assertEquals(nothing + " is empty; give a file with data in it",
+                assertThrows(DataException.class, () -> Corpus.open(nothing, BYTES)).getMessage());
+    }
+
+    @Test
     void shouldTokenizeAText() throws IOException {
         Path file = Files.writeString(directory.resolve("text.txt"), "Hello, world!");
         try (Corpus corpus = Corpus.open(file, Tokenizer.named("gpt2"))) {

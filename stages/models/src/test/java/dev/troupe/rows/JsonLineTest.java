@@ -1,5 +1,6 @@
 package dev.troupe.rows;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,6 +9,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,16 +28,21 @@ class JsonLineTest {
     @ParameterizedTest
     @CsvSource(delimiter = '!', quoteCharacter = '`', value = {
             "nonsense!is no JSON: column 1: Unrecognized token 'nonsense': was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')",
-            "{\"text\": \"a!is no JSON: column 12: Unexpected end-of-input: was expecting closing quote for a string value",
-            "{!is no JSON: column 2: Unexpected end-of-input: expected close marker for Object",
+            "{\"text\": \"a!is no JSON: column 12: Unexpected end-of-input: was expecting closing quote for a string value; write each document on a line of its own",
+            "{!is no JSON: column 2: Unexpected end-of-input: expected close marker for Object; write each document on a line of its own",
             "{\"text\": \"a\"} [!must be one JSON object, but has a list after it",
-            "[1]!must be a JSON object with \"documents\", \"text\" or \"messages\", but found a list",
+            "[1]!must be a JSON object with \"documents\", \"text\" or \"messages\", but found a list; write each document on a line of its own",
+            "{\"text\": \"a\", \"deep\": DEEP!is no JSON: column 1: Document nesting depth (1001) exceeds the maximum allowed (1000)",
+            "{\"text\": \"a\", /* no */ \"b\": 1}!is no JSON: column 15: Unexpected character ('/' (code 47)): maybe a (non-standard) comment?",
+            "{\"text\": +1}!is no JSON: column 11: Unexpected character ('+' (code 43)) in numeric value: JSON spec does not allow numbers to have plus signs",
+            "{\"text\": \"a\"\ufeff}!is no JSON: column 13: a byte order mark (U+FEFF), which cannot be seen: take it out",
             "{\"prompt\": \"a\"}!must be a JSON object with \"documents\", \"text\" or \"messages\", but has none of them",
             "{\"text\": \"a\", \"messages\": []}!must have one of \"documents\", \"text\" or \"messages\", but has \"text\" and \"messages\"; leave one out",
             "{\"text\": \"\"}!is an empty document; leave it out",
             "{\"text\": \"\\ud83d\"}!has half a character, \\ud83d, in its text; write the text again"})
     void shouldRefuseALineOfAnotherShape(String line, String said) {
-        assertEquals("FILE: line 3 " + said, refusal(GOOD + "\n" + line + "\n" + GOOD));
+        assertEquals("FILE: line 3 " + said,
+                refusal(GOOD + "\n" + line.replace("DEEP", "[".repeat(2000)) + "\n" + GOOD));
     }
 
     @ParameterizedTest
@@ -56,6 +63,31 @@ class JsonLineTest {
             "[{\"ids\": [99999999999], \"counted\": [1]}]!documents[0].ids[0] must be a token's id, a whole number from 0 to 1073741823, but found 99999999999"})
     void shouldRefuseDocumentsOfAnotherShape(String documents, String said) {
         assertEquals("FILE: line 2: " + said, refusal(GOOD + "{\"documents\": " + documents + "}"));
+    }
+
+    /** As Python reads them: a mark at the beginning, and numbers that nobody asks for. */
+    @Test
+    void shouldReadAMarkAndNumbersThatOnlyPythonKnows() {
+        Path file = new Folder(folder)
+                .file("\uFEFF{\"text\": \"abc\", \"score\": NaN, \"more\": [Infinity, -Infinity]}\n");
+        try (PackedRows rows = Folder.open(file, Tokenizer.named("bytes"), SETTINGS)) {
+            int[] inputs = new int[rows.sequenceLength()];
+            rows.fill(0, inputs, new int[inputs.length], new int[inputs.length], 0);
+            assertArrayEquals(new int[]{'a', 'b', 'c'}, Arrays.copyOf(inputs, 3));
+        }
+        assertEquals("FILE is empty; give a file with data in it", refusal("\uFEFF"));
+    }
+
+    @Test
+    void shouldRefuseARowOfSeveralDocumentsAtItsLineIfTheModelCannotSeparateThem() {
+        String one = "{\"documents\": [{\"ids\": [1, 2], \"counted\": [1, 1]}]}\n";
+        Path file = new Folder(folder).file(one + one.replace("]}]}", "]}, {\"ids\": [1, 2], \"counted\": [1, 1]}]}"));
+        assertEquals("FILE: line 2 is a row of 2 documents, which a model with a table of positions, such as GPT-2,"
+                + " cannot separate; write one document a line, or take another model",
+                Folder.refusal(file, Tokenizer.named("bytes"), new RowSettings(8, false, false, false)));
+        try (PackedRows rows = Folder.open(file, Tokenizer.named("bytes"), new RowSettings(8, false, true, false))) {
+            assertEquals(2, rows.rowCount());
+        }
     }
 
     @Test
