@@ -103,6 +103,7 @@ class TidyTest {
             "Thread.sleep(", "wait for a condition, with a bound",
             "printStackTrace(", "say it in one sentence, or log it",
             "System.gc(", "close what holds memory",
+            "getOriginalMessage(", "JsonDefect, which leaves out the advice to programmers",
             "@Disabled", "a test that runs, or none"));
     private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);
     private static final Pattern COMMENT = Pattern.compile("\\s*(/\\*|\\*|//)");
@@ -194,7 +195,7 @@ class TidyTest {
         sources(ROOT).filter(file -> !file.endsWith("TidyTest.java")).forEach(file -> {
             String text = TEXTS.get(file);
             BANNED.forEach((call, instead) -> {
-                if (text.contains(call)) {
+                if (text.contains(call) && !file.endsWith("JsonDefect.java")) {
                     wrong.add(ROOT.relativize(file) + " has " + call + ": " + instead);
                 }
             });

@@ -16,6 +16,7 @@ import dev.troupe.protocol.LossScale;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Section;
+import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -133,7 +134,7 @@ record Manifest(@JsonProperty(required = true) int format,
             manifest.parts().forEach(part -> requireInside(file, part));
             return manifest;
         } catch (JsonProcessingException failure) {
-            throw DamageException.damaged(file, failure.getOriginalMessage(), failure);
+            throw DamageException.damaged(file, JsonDefect.of(failure), failure);
         } catch (IllegalArgumentException noModel) {
             throw DamageException.damaged(file, noModel.getMessage(), noModel);
         } catch (IOException failure) {

@@ -10,6 +10,7 @@ import dev.troupe.output.ProcessMemory;
 import dev.troupe.output.RunFile;
 import dev.troupe.output.StepJson;
 import dev.troupe.prepare.RunDirectory;
+import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -206,8 +207,10 @@ public final class RunPage {
             drawing = new Answer(Answer.OK, Answer.JSON, StepDrawing.of(answer.body()));
             drawn = head;
             return drawing;
-        } catch (IOException malformed) {
-            return Answer.unreadable("the file of step " + number + " is no JSON: " + malformed.getMessage());
+        } catch (JsonProcessingException malformed) {
+            return Answer.unreadable("the file of step " + number + " is no JSON: " + JsonDefect.of(malformed));
+        } catch (IOException unreadable) {
+            return Answer.unreadable("the file of step " + number + " cannot be read: " + unreadable.getMessage());
         }
     }
 
@@ -314,7 +317,7 @@ public final class RunPage {
                             + ", and this Troupe reads version " + StepJson.SCHEMA
                             + ": serve the page with the Troupe that trained");
         } catch (JsonProcessingException malformed) {
-            return Answer.unreadable(directory.resolve(name) + " is no JSON: " + malformed.getOriginalMessage());
+            return Answer.unreadable(directory.resolve(name) + " is no JSON: " + JsonDefect.of(malformed));
         } catch (IOException absent) {
             return hasBegun
                     ? Answer.absent("the run in " + directory + " has no " + name + ": an older Troupe trained it")

@@ -1,6 +1,7 @@
 package dev.troupe.weights;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -27,6 +28,7 @@ public final class Wording {
         return switch (failure) {
             case NoSuchFileException _ -> "there is no such file";
             case AccessDeniedException _ -> "permission denied";
+            case CharacterCodingException _ -> "it is not UTF-8 text";
             case FileSystemException system when system.getReason() != null -> system.getReason();
             default -> failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
         };
