@@ -4,9 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,6 +33,29 @@ class GenerateTest {
                 List.of("generate", "--from", directory.resolve("run").toString(), "--tokens", "12"));
         arguments.addAll(List.of(more));
         return Execution.of(arguments);
+    }
+
+    /** As transformers: a number or a list, of generation_config.json before that of config.json. */
+    @Test
+    void shouldEndATextAtEachTokenThatTheModelEndsWith() throws Exception {
+        ModelSpec model = SmallModel.write(directory, "llama", "qwen", Map.of("key-value-heads", 2));
+        List<String> command = List.of("generate", "-s", "model.from=" + directory, "-s", "data.tokenizer=" + directory,
+                "--prompt", "To be", "--tokens", "6", "--temperature", "0");
+        String whole = Execution.of(command).requireDone().output();
+        assertNotEquals("To be", whole.strip());
+        String all = IntStream.range(0, model.size(Axis.VOCABULARY)).boxed().toList().toString();
+        Path generation = Files.writeString(directory.resolve("generation_config.json"),
+                "{\"eos_token_id\": " + all + "}");
+        assertEquals("To be", Execution.of(command).requireDone().output().strip());
+        Path config = directory.resolve("config.json");
+        Files.writeString(config,
+                Files.readString(config).replaceAll("\"eos_token_id\"[^,}]*", "\"eos_token_id\": " + all));
+        Files.writeString(generation, "{\"eos_token_id\": 0}");
+        assertEquals(whole, Execution.of(command).requireDone().output());
+        Files.delete(generation);
+        assertEquals("To be", Execution.of(command).requireDone().output().strip());
+        Files.writeString(generation, "{\"eos_token_id\": [1, \"</s>\"]}");
+        Execution.of(command).requireRefused(generation + ": eos_token_id[1] must be a token's id");
     }
 
     @Test

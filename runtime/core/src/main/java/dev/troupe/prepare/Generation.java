@@ -7,11 +7,14 @@ import dev.troupe.generate.Sampling;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.plan.UsageException;
+import dev.troupe.publish.RunCompanions;
 import dev.troupe.tokenizer.Tokenizer;
+import dev.troupe.weights.huggingface.EndTokens;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
@@ -21,6 +24,7 @@ import java.util.stream.IntStream;
  */
 public final class Generation implements AutoCloseable {
     private final WholeModel whole;
+    private final Set<Integer> ends = new TreeSet<>();
 
     /**
      * Opens and checks all parts.
@@ -32,6 +36,14 @@ public final class Generation implements AutoCloseable {
      */
     public Generation(RunSpec spec, Optional<Path> from) {
         whole = WholeModel.of(spec, from);
+        try {
+            whole.tokenizer().endOfText().ifPresent(ends::add);
+            RunCompanions.of(spec, model(), Optional.of(whole.tokenizer()), from).model().map(EndTokens::in)
+                    .ifPresent(ends::addAll);
+        } catch (RuntimeException refused) {
+            whole.close();
+            throw refused;
+        }
     }
 
     /** Returns the model that writes. */
@@ -45,7 +57,8 @@ public final class Generation implements AutoCloseable {
     }
 
     /**
-     * Returns the text after a prompt, up to the token that ends a text, without that.
+     * Returns the text after a prompt, up to a token that ends a text, without that: the tokenizer's, or one of those that
+     * the model began with.
      *
      * @param count
      *            the most tokens to add
@@ -64,13 +77,11 @@ public final class Generation implements AutoCloseable {
                 return sizes.allocatedBytes();
             }
         });
-        OptionalInt end = tokenizer.endOfText();
         int[] written;
         try (Engine engine = whole.choice().open(); Generator generator = generator(engine, longest)) {
-            written = generator.generate(tokens, count, sampling,
-                    token -> end.isPresent() && token == end.getAsInt());
+            written = generator.generate(tokens, count, sampling, ends::contains);
         }
-        boolean hasEnded = end.isPresent() && written.length > 0 && written[written.length - 1] == end.getAsInt();
+        boolean hasEnded = written.length > 0 && ends.contains(written[written.length - 1]);
         return tokenizer.decode(IntStream.of(written).limit(written.length - (hasEnded ? 1 : 0)).toArray());
     }
 
