@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import dev.troupe.lines.JsonLog;
+import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -115,7 +116,7 @@ public final class FaultLog {
             try {
                 fired.add(JSON.readValue(line, FiredFault.class));
             } catch (JsonProcessingException damaged) {
-                LOG.warn("a line of {} is damaged and passed over: {}", FILE, damaged.getOriginalMessage());
+                LOG.warn("a line of {} is damaged and passed over: {}", FILE, JsonDefect.wordsOf(damaged));
             }
         }
         return fired;

@@ -6,7 +6,7 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.config.fault}, {@code dev.troupe.engine},
  * {@code dev.troupe.engine.check}, {@code dev.troupe.engine.provider}, {@code dev.troupe.lines},
- * {@code dev.troupe.protocol}, {@code dev.troupe.schedule}, {@code dev.troupe.transport},
- * {@code dev.troupe.weights}, {@code com.fasterxml.jackson} and {@code org.slf4j}.
+ * {@code dev.troupe.protocol}, {@code dev.troupe.schedule}, {@code dev.troupe.tokenizer.file},
+ * {@code dev.troupe.transport}, {@code dev.troupe.weights}, {@code com.fasterxml.jackson} and {@code org.slf4j}.
  */
 package dev.troupe.fault;
