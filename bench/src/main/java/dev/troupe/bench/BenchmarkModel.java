@@ -1,6 +1,7 @@
 package dev.troupe.bench;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * A model and a batch to measure with.
@@ -53,7 +54,8 @@ public record BenchmarkModel(String name, int layers, int hidden, int heads, int
 
     @Override
     public String toString() {
-        return "%s: %d layers, %d wide, %d heads, sequence %d, vocabulary %d, %d microbatches of %d".formatted(name,
+        return String.format(Locale.ROOT,
+                "%s: %d layers, %d wide, %d heads, sequence %d, vocabulary %d, %d microbatches of %d", name,
                 layers, hidden, heads, sequenceLength, vocabularySize, microbatches, microbatchSize);
     }
 }

@@ -61,7 +61,7 @@ public final class EmulationBenchmark implements Callable<Integer> {
             table.row(Integer.toString(ranks), percent(errors.median()), percent(errors.quantile(0.9)),
                     percent(errors.quantile(0.99)), String.format(Locale.ROOT, "%.0f us", times.mean()));
         }
-        output.printf("Emulated actions of %d us, %d on each rank:%n%n%s", micros, actions, table);
+        output.printf(Locale.ROOT, "Emulated actions of %d us, %d on each rank:%n%n%s", micros, actions, table);
         return 0;
     }
 

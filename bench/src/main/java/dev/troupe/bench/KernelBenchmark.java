@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -72,7 +73,7 @@ public final class KernelBenchmark implements Callable<Integer> {
                     .measurementIterations(effort.iterations).measurementTime(time).shouldFailOnError(true)
                     .output(log.toString()).build()).runSingle();
             double median = result.getPrimaryResult().getStatistics().getPercentile(50);
-            System.err.printf("%s on %s: %,.1f us%n", benchmark, kind, median / 1e3);
+            System.err.printf(Locale.ROOT, "%s on %s: %,.1f us%n", benchmark, kind, median / 1e3);
             return median;
         } finally {
             Files.delete(log);

@@ -92,7 +92,7 @@ public final class StepBenchmark implements Callable<Integer> {
 
     void measure(BenchmarkModel model, List<Arrangement> arrangements, int rounds, int countedSteps)
             throws InterruptedException, IOException {
-        output.printf("%n### %s%n%n", model);
+        output.printf(Locale.ROOT, "%n### %s%n%n", model);
         if (profileOnly) {
             profile(model, countedSteps);
             output.println(StepReport.heap(run(model, PROFILED_PAIR, countedSteps, engine)));
@@ -110,7 +110,7 @@ public final class StepBenchmark implements Callable<Integer> {
         output.println(StepReport.speeds(model, stepSeconds));
         profile(model, countedSteps);
         MeasuredRun together = run(model, PROFILED_TOGETHER, countedSteps, engine);
-        output.printf("Threads, %s:%n%n%s%n%s%n", PROFILED_TOGETHER, StepReport.threads(together),
+        output.printf(Locale.ROOT, "Threads, %s:%n%n%s%n%s%n", PROFILED_TOGETHER, StepReport.threads(together),
                 StepReport.heap(together));
     }
 
@@ -121,14 +121,14 @@ public final class StepBenchmark implements Callable<Integer> {
     private void profile(BenchmarkModel model, int countedSteps) throws InterruptedException, IOException {
         System.setProperty(ProfilingEngineProvider.INNER, engine);
         MeasuredRun pair = run(model, PROFILED_PAIR, countedSteps, ProfilingEngineProvider.KIND, "engine.threads=1");
-        output.printf("Kernels, %s:%n%n%s%n", PROFILED_PAIR, StepReport.kernels(pair));
+        output.printf(Locale.ROOT, "Kernels, %s:%n%n%s%n", PROFILED_PAIR, StepReport.kernels(pair));
         products(PROFILED_PAIR, pair);
         products(PROFILED_ALONE,
                 run(model, PROFILED_ALONE, countedSteps, ProfilingEngineProvider.KIND, "engine.threads=1"));
     }
 
     private void products(Arrangement arrangement, MeasuredRun run) {
-        output.printf("In the library of matrix products, and outside it, %s:%n%n%s%n", arrangement,
+        output.printf(Locale.ROOT, "In the library of matrix products, and outside it, %s:%n%n%s%n", arrangement,
                 StepReport.products(run, arrangement.ranks()));
     }
 

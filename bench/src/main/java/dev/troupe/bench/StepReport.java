@@ -74,7 +74,7 @@ final class StepReport {
     /** Returns the bytes that a step leaves to the garbage collector. */
     static String heap(MeasuredRun run) {
         int steps = run.stepSeconds().size();
-        return "Heap: %s bytes allocated a step, %d collections in %d steps.".formatted(
+        return String.format(Locale.ROOT, "Heap: %s bytes allocated a step, %d collections in %d steps.",
                 whole(run.heap().allocatedBytes() / (double) steps), run.heap().collections(), steps);
     }
 

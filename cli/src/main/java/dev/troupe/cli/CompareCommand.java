@@ -24,6 +24,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -110,7 +111,8 @@ final class CompareCommand implements Callable<Integer> {
                 deleteWhereEmpty(directory);
             }
         }
-        output.printf("%n%d ranks, %d microbatches of %d a step, engine %s%n%n", spec.parallel().pipeline(),
+        output.printf(Locale.ROOT, "%n%d ranks, %d microbatches of %d a step, engine %s%n%n",
+                spec.parallel().pipeline(),
                 spec.microbatchCount(), spec.training().microbatchSize(), outcomes.getFirst().engine());
         Terminal terminal = Terminal.ofOutput();
         output.println(ComparisonTable.of(outcomes, terminal));

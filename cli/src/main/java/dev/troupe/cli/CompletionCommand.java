@@ -4,6 +4,7 @@ import dev.troupe.cli.options.SettingValues;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.Key;
 import dev.troupe.config.Keys;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.AutoComplete;
@@ -95,7 +96,8 @@ final class CompletionCommand implements Callable<Integer> {
                 .collect(Collectors.joining("\n"));
         System.out.print(script.lines().filter(line -> !line.startsWith(REGISTRATION))
                 .collect(Collectors.joining("\n", "", "\n"))
-                + SETTINGS.formatted(keys.stream().map(Key::path).collect(Collectors.joining(" ")), values));
+                + String.format(Locale.ROOT, SETTINGS, keys.stream().map(Key::path).collect(Collectors.joining(" ")),
+                        values));
         System.out.flush();
         return ExitCode.DONE;
     }

@@ -152,8 +152,9 @@ final class DoctorCommand implements Callable<Integer> {
         String mark = isGood ? terminal.green("yes") : isNeeded ? terminal.red("NO ") : "-  ";
         String words = found + (isGood || advice.isEmpty() ? "" : ": " + advice);
         int width = terminal.columns().orElse(Integer.MAX_VALUE);
-        output.println(mark + String.format(" %-18s ", what) + Columns.wrapped(words, width - INDENT.length(), "")
-                .replace("\n", "\n" + INDENT));
+        output.println(
+                mark + String.format(Locale.ROOT, " %-18s ", what) + Columns.wrapped(words, width - INDENT.length(), "")
+                        .replace("\n", "\n" + INDENT));
     }
 
     private static String mebibytes(long bytes) {

@@ -12,6 +12,7 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StandardError;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.prepare.UserErrors;
+import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
@@ -41,6 +42,7 @@ public final class Troupe implements Runnable {
 
     /** Runs the command and exits. */
     public static void main(String[] arguments) throws InterruptedException {
+        Locale.setDefault(Locale.ROOT); // what libraries write is the same on every machine too
         StopRequests.handleSignals();
         Thread standardError = StandardError.restore();
         CommandLine command = commandLine();

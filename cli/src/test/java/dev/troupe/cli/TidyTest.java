@@ -105,6 +105,21 @@ class TidyTest {
             "System.gc(", "close what holds memory",
             "getOriginalMessage(", "JsonDefect, which leaves out the advice to programmers",
             "@Disabled", "a test that runs, or none"));
+    /**
+     * Calls whose answer depends on the locale of the process, with what to write in their place: under ar_EG a number
+     * has Arabic digits, in file names and JSON too, and under tr_TR the lower case of I has no dot.
+     */
+    private static final Map<Pattern, String> OF_A_LOCALE = Map.of(
+            Pattern.compile("\\.formatted\\(|\\w+::formatted\\b"), "String.format(Locale.ROOT, ...)",
+            Pattern.compile("\\bString(?:\\.format\\((?!\\s*Locale\\.)|::format\\b)"),
+            "String.format(Locale.ROOT, ...)",
+            Pattern.compile("\\.printf\\((?!\\s*Locale\\.)|::printf\\b"), "printf(Locale.ROOT, ...)",
+            Pattern.compile("\\bto(?:Upper|Lower)Case\\(\\s*\\)|::to(?:Upper|Lower)Case\\b"), "to...Case(Locale.ROOT)",
+            Pattern.compile("\\bnew (?:Formatter|Scanner|SimpleDateFormat|DecimalFormat|MessageFormat)\\("),
+            "String.format(Locale.ROOT, ...), or a DateTimeFormatter with its locale",
+            Pattern.compile("\\b(?:NumberFormat|DateFormat|MessageFormat)\\.\\w+\\(|\\.ofLocalized\\w+\\("),
+            "String.format(Locale.ROOT, ...), or a DateTimeFormatter with its locale",
+            Pattern.compile("\\bofPattern\\([^,;]*;"), "ofPattern(..., Locale.ROOT)");
     private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);
     private static final Pattern COMMENT = Pattern.compile("\\s*(/\\*|\\*|//)");
     private static final Pattern WORD = Pattern.compile("\\w+");
@@ -204,6 +219,15 @@ class TidyTest {
                 wrong.add(ROOT.relativize(file) + " has the mark " + mark.group());
             }
         });
+        assertEquals(List.of(), wrong);
+    }
+
+    @Test
+    void shouldWriteTheSameUnderEveryLocale() {
+        List<String> wrong = new ArrayList<>();
+        sources(ROOT).filter(SourceTree::isMain).forEach(file -> OF_A_LOCALE.forEach((call, instead) -> call
+                .matcher(TEXTS.get(file)).results().map(MatchResult::group)
+                .forEach(found -> wrong.add(ROOT.relativize(file) + " has " + found + ": write " + instead))));
         assertEquals(List.of(), wrong);
     }
 

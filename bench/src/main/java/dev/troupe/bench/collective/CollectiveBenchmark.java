@@ -69,7 +69,7 @@ public final class CollectiveBenchmark implements Callable<Integer> {
                 copies.computeIfAbsent(bytes, _ -> new Samples()).add(GroupTimes.copySeconds(bytes));
             }
         }
-        output.printf("%n%s", table());
+        output.printf(Locale.ROOT, "%n%s", table());
         return 0;
     }
 

@@ -81,7 +81,7 @@ public final class TransportBenchmark implements Callable<Integer> {
                 measure(spec, engine, bytes, table);
             }
         }
-        output.printf("%n%s%nAeron alone, 4 MiB, measured elsewhere: %.1f GB/s%n", table,
+        output.printf(Locale.ROOT, "%n%s%nAeron alone, 4 MiB, measured elsewhere: %.1f GB/s%n", table,
                 PublishedFigures.AERON_IPC_GIGABYTES_PER_SECOND);
         return 0;
     }

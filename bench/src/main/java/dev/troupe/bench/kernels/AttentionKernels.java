@@ -2,6 +2,7 @@ package dev.troupe.bench.kernels;
 
 import dev.troupe.engine.Tensor;
 import java.util.List;
+import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /**
@@ -11,7 +12,8 @@ import org.openjdk.jmh.annotations.Benchmark;
 public class AttentionKernels extends Workbench {
     /** Of one product over the scores below the diagonal, all sequences and heads: 2 B H (T^2 / 2) (C / H). */
     private static final double OPERATIONS = (double) B * T * T * C;
-    private static final String SIZES = "%d sequences of %d, %d heads of %d".formatted(B, T, H, C / H);
+    private static final String SIZES = String.format(Locale.ROOT, "%d sequences of %d, %d heads of %d", B, T, H,
+            C / H);
 
     static final List<KernelWork> WORK = List.of(
             KernelWork.products(AttentionKernels.class, "causalAttention", SIZES, 2 * OPERATIONS),

@@ -3,6 +3,7 @@ package dev.troupe.bench.kernels;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Tensor;
 import java.util.List;
+import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /** Casts, which only an engine of two types has, and updates with one. Sizes and thread rule as of {@link Workbench}. */
@@ -10,7 +11,7 @@ public class CastKernels extends Workbench {
     /** Four bytes read and two written for each element. */
     private static final double FLOATS_OF_AN_ELEMENT = 1.5;
 
-    private static final String SIZES = "[%d x %d] to bfloat16".formatted(N, C);
+    private static final String SIZES = String.format(Locale.ROOT, "[%d x %d] to bfloat16", N, C);
     private static final double FLOATS_OF_AN_UPDATE = 8;
 
     static final List<KernelWork> WORK = List.of(

@@ -5,12 +5,13 @@ import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.List;
+import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /** Kernels that read each element once, and sums. Sizes and thread rule as of {@link Workbench}. */
 public class ElementwiseKernels extends Workbench {
-    private static final String NARROW = "[%d x %d]".formatted(N, C);
-    private static final String WIDE = "[%d x %d]".formatted(N, 4 * C);
+    private static final String NARROW = String.format(Locale.ROOT, "[%d x %d]", N, C);
+    private static final String WIDE = String.format(Locale.ROOT, "[%d x %d]", N, 4 * C);
     private static final double ELEMENTS = (double) N * C;
 
     static final List<KernelWork> WORK = List.of(

@@ -1,6 +1,7 @@
 package dev.troupe.bench.kernels;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The least work of one call of a kernel: the arithmetic of its products, or the memory that it reads and writes.
@@ -26,7 +27,7 @@ public record KernelWork(String benchmark, String sizes, double operations, doub
     }
 
     static KernelWork product(Class<?> family, String method, int m, int k, int n) {
-        return new KernelWork(name(family, method), "[%d x %d] [%d x %d]".formatted(m, k, k, n),
+        return new KernelWork(name(family, method), String.format(Locale.ROOT, "[%d x %d] [%d x %d]", m, k, k, n),
                 OPERATIONS_OF_A_TERM * m * k * n, 0);
     }
 

@@ -2,12 +2,13 @@ package dev.troupe.bench.kernels;
 
 import dev.troupe.engine.Tensor;
 import java.util.List;
+import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /** Layer norm of the residual stream. Sizes and thread rule as of {@link Workbench}. */
 public class NormKernels extends Workbench {
     private static final double EPSILON = 1e-5;
-    private static final String SIZES = "[%d x %d]".formatted(N, C);
+    private static final String SIZES = String.format(Locale.ROOT, "[%d x %d]", N, C);
     private static final double ELEMENTS = (double) N * C;
 
     static final List<KernelWork> WORK = List.of(

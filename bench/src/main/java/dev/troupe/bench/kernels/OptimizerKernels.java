@@ -4,11 +4,12 @@ import dev.troupe.engine.AdamW;
 import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.Tensor;
 import java.util.List;
+import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /** The update of the weights of one wide layer. Sizes and thread rule as of {@link Workbench}. */
 public class OptimizerKernels extends Workbench {
-    private static final String SIZES = "[%d x %d]".formatted(C, 4 * C);
+    private static final String SIZES = String.format(Locale.ROOT, "[%d x %d]", C, 4 * C);
     private static final double ELEMENTS = 4.0 * C * C;
     /**
      * A decay so slow that moments keep their size: gradients are zero, and moments that decay would become subnormal

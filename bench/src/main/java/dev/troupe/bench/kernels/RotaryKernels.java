@@ -3,6 +3,7 @@ package dev.troupe.bench.kernels;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Tensor;
 import java.util.List;
+import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /**
@@ -20,10 +21,10 @@ public class RotaryKernels extends Workbench {
     private static final double OPERATIONS = (double) B * T * T * C;
     private static final double ELEMENTS = (double) N * C;
     private static final double INNER = (double) N * I;
-    private static final String SIZES = "[%d x %d]".formatted(N, C);
-    private static final String INNER_SIZES = "[%d x %d]".formatted(N, I);
-    private static final String HEADS = "%d sequences of %d, %d heads of %d, %d of them with keys and values"
-            .formatted(B, T, H, D, K);
+    private static final String SIZES = String.format(Locale.ROOT, "[%d x %d]", N, C);
+    private static final String INNER_SIZES = String.format(Locale.ROOT, "[%d x %d]", N, I);
+    private static final String HEADS = String.format(Locale.ROOT,
+            "%d sequences of %d, %d heads of %d, %d of them with keys and values", B, T, H, D, K);
 
     static final List<KernelWork> WORK = List.of(
             KernelWork.memory(RotaryKernels.class, "rmsNorm", SIZES, 2 * ELEMENTS),
@@ -33,8 +34,10 @@ public class RotaryKernels extends Workbench {
             KernelWork.memory(RotaryKernels.class, "rotary", SIZES + ", in place", 2 * ELEMENTS),
             KernelWork.products(RotaryKernels.class, "groupedAttention", HEADS, 2 * OPERATIONS),
             KernelWork.products(RotaryKernels.class, "groupedAttentionBackward", HEADS, 5 * OPERATIONS),
-            KernelWork.memory(RotaryKernels.class, "cachedAttention", "one query after %d keys, %d heads of %d, %d of"
-                    .formatted(N, H, D, K) + " them with keys and values", 2.0 * N * K * D),
+            KernelWork.memory(RotaryKernels.class, "cachedAttention",
+                    String.format(Locale.ROOT, "one query after %d keys, %d heads of %d, %d of", N, H, D, K)
+                            + " them with keys and values",
+                    2.0 * N * K * D),
             KernelWork.memory(RotaryKernels.class, "swiGlu", INNER_SIZES, 3 * INNER),
             KernelWork.memory(RotaryKernels.class, "swiGluBackward", INNER_SIZES, 5 * INNER));
 

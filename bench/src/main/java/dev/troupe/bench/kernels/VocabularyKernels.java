@@ -2,12 +2,13 @@ package dev.troupe.bench.kernels;
 
 import dev.troupe.engine.Tensor;
 import java.util.List;
+import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /** Both ends of the model. Sizes and thread rule as of {@link Workbench}. */
 public class VocabularyKernels extends Workbench {
-    private static final String ROWS = "[%d x %d], V %d".formatted(N, C, V);
-    private static final String LOGITS = "[%d x %d]".formatted(N, V);
+    private static final String ROWS = String.format(Locale.ROOT, "[%d x %d], V %d", N, C, V);
+    private static final String LOGITS = String.format(Locale.ROOT, "[%d x %d]", N, V);
     private static final double ELEMENTS = (double) N * C;
 
     static final List<KernelWork> WORK = List.of(
@@ -18,8 +19,8 @@ public class VocabularyKernels extends Workbench {
             KernelWork.memory(VocabularyKernels.class, "crossEntropyThenBackward", LOGITS + ", two kernels",
                     2.0 * N * V),
             KernelWork.memory(VocabularyKernels.class, "crossEntropyBoth", LOGITS + ", in one", 2.0 * N * V),
-            KernelWork.memory(VocabularyKernels.class, "shardSum", "[%d]".formatted(N), 3.0 * N),
-            KernelWork.memory(VocabularyKernels.class, "joinShards", "[%d]".formatted(N), 7.0 * N));
+            KernelWork.memory(VocabularyKernels.class, "shardSum", String.format(Locale.ROOT, "[%d]", N), 3.0 * N),
+            KernelWork.memory(VocabularyKernels.class, "joinShards", String.format(Locale.ROOT, "[%d]", N), 7.0 * N));
 
     private Tensor tokens;
     private Tensor tokenTable;

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -118,7 +119,7 @@ public final class PeerBenchmark implements Callable<Integer> {
                 ? PeerRun.torchVersion(python)
                 : Optional.of("by its C++ interface");
         if (version.isEmpty()) {
-            output.printf("The comparison with PyTorch is skipped: %s cannot import torch.%n", python);
+            output.printf(Locale.ROOT, "The comparison with PyTorch is skipped: %s cannot import torch.%n", python);
             return 0;
         }
         Path scratch = Files.createTempDirectory("troupe-bench");
@@ -128,7 +129,7 @@ public final class PeerBenchmark implements Callable<Integer> {
             for (PeerCase training : trainings) {
                 measured.add(measure(training, tokens, Files.createTempDirectory(scratch, "weights")));
             }
-            output.printf("PyTorch %s%n%n%s", version.get(), PeerPairs.table(measured));
+            output.printf(Locale.ROOT, "PyTorch %s%n%n%s", version.get(), PeerPairs.table(measured));
         } finally {
             MeasuredRun.delete(scratch);
         }

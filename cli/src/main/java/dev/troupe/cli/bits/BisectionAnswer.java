@@ -62,6 +62,6 @@ final class BisectionAnswer {
     }
 
     private static String hex(long digest) {
-        return String.format("%016x", digest);
+        return String.format(Locale.ROOT, "%016x", digest);
     }
 }

@@ -4,6 +4,7 @@ import dev.troupe.chaos.ChaosResult;
 import dev.troupe.chaos.FaultOutcome;
 import dev.troupe.config.RunSpec;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** A disturbed run beside the undisturbed one, as one page that needs nothing else: the table, and both runs over time. */
@@ -14,7 +15,7 @@ public final class ChaosReport {
     public static String of(RunSpec spec, ChaosResult result) {
         String title = spec.name() + ": " + result.faults().size()
                 + (result.faults().size() == 1 ? " fault" : " faults");
-        return """
+        String page = """
                 <!DOCTYPE html>
                 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
                 <title>%s</title><style>
@@ -43,13 +44,13 @@ public final class ChaosReport {
                 <p class="key"><span><i style="background:#9dbbe0"></i><i style="background:#3b6fb6;margin-left:0"></i>steps</span> <span><i style="background:#c0392b"></i>until detected</span> <span><i style="background:#e67e22"></i>until restarted</span> <span><i style="background:#f1c40f"></i>until caught up</span> <span><b class="badge" style="margin-left:1rem">1</b>a fault, by its number in the table</span></p>
                 %s
                 </body></html>
-                """
-                .formatted(Html.escape(title), Html.STYLE, ChaosTimeline.STYLE, Html.escape(title),
-                        spec.parallel().worldSize(), Html.escape(spec.parallel().schedule()), spec.microbatchCount(),
-                        spec.training().microbatchSize(), Html.escape(ChaosTable.summary(result)), missed(result),
-                        ChaosTable.HEADINGS.stream().map(heading -> "<th>" + heading + "</th>")
-                                .collect(Collectors.joining()),
-                        rows(result.faults()), result.kept().basis().words(), ChaosTimeline.of(result));
+                """;
+        return String.format(Locale.ROOT, page, Html.escape(title), Html.STYLE, ChaosTimeline.STYLE, Html.escape(title),
+                spec.parallel().worldSize(), Html.escape(spec.parallel().schedule()), spec.microbatchCount(),
+                spec.training().microbatchSize(), Html.escape(ChaosTable.summary(result)), missed(result),
+                ChaosTable.HEADINGS.stream().map(heading -> "<th>" + heading + "</th>")
+                        .collect(Collectors.joining()),
+                rows(result.faults()), result.kept().basis().words(), ChaosTimeline.of(result));
     }
 
     private static String missed(ChaosResult result) {

@@ -26,7 +26,7 @@ public final class ComparisonReport {
 
     public static String of(RunSpec spec, List<Outcome> outcomes) {
         String title = spec.name() + ": " + outcomes.size() + (outcomes.size() == 1 ? " schedule" : " schedules");
-        return """
+        String page = """
                 <!DOCTYPE html>
                 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
                 <title>%s</title><style>
@@ -52,14 +52,15 @@ public final class ComparisonReport {
                 %s
                 %s
                 </body></html>
-                """
-                .formatted(Html.escape(title), Html.STYLE + BARS, Html.escape(title), spec.parallel().pipeline(),
-                        spec.microbatchCount(),
-                        spec.training().microbatchSize(), Html.escape(outcomes.getFirst().engine()),
-                        emphasized(Verdict.of(spec, outcomes)),
-                        bars(outcomes),
-                        Html.table(ComparisonTable.HEADINGS, ComparisonTable.rows(outcomes)),
-                        costsFrom(outcomes.getFirst()), Html.SIDEWAYS, drawings(outcomes));
+                """;
+        return String.format(Locale.ROOT, page, Html.escape(title), Html.STYLE + BARS, Html.escape(title),
+                spec.parallel().pipeline(),
+                spec.microbatchCount(),
+                spec.training().microbatchSize(), Html.escape(outcomes.getFirst().engine()),
+                emphasized(Verdict.of(spec, outcomes)),
+                bars(outcomes),
+                Html.table(ComparisonTable.HEADINGS, ComparisonTable.rows(outcomes)),
+                costsFrom(outcomes.getFirst()), Html.SIDEWAYS, drawings(outcomes));
     }
 
     private static String emphasized(Verdict verdict) {

@@ -15,6 +15,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -249,7 +250,7 @@ public final class StepRecords implements AutoCloseable {
 
     /** Returns the name of the file of a step. */
     public static String fileName(long step) {
-        return String.format("%06d.json", step);
+        return String.format(Locale.ROOT, "%06d.json", step);
     }
 
     /** Writes what is left. */

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -50,7 +51,7 @@ final class TensorBoardLog implements Observation {
     static TensorBoardLog open(Path directory, RunFacts run, Consumer<String> trouble) {
         try {
             Path folder = Files.createDirectories(directory.resolve(DIRECTORY));
-            Path file = folder.resolve(PREFIX + String.format("%0" + DIGITS + "d", newest(folder)) + "."
+            Path file = folder.resolve(PREFIX + String.format(Locale.ROOT, "%0" + DIGITS + "d", newest(folder)) + "."
                     + ProcessHandle.current().pid() + ".troupe");
             return new TensorBoardLog(run,
                     new RetryingFile(

@@ -2,6 +2,7 @@ package dev.troupe.transport;
 
 import dev.troupe.protocol.Edge;
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * Messages or buffers of an edge that wait, for the diagnosis of a stalled run.
@@ -37,6 +38,7 @@ public record PendingTransfer(Edge edge, State state, int count, String oldest, 
     /** Such as {@code 2 SEND_WITHOUT_CREDIT for 12.3 s on rank 0 -> rank 1, stage 1, ACTIVATION (oldest: ...)}. */
     @Override
     public String toString() {
-        return "%d %s for %.1f s on %s (oldest: %s)".formatted(count, state, waiting.toMillis() / 1000.0, edge, oldest);
+        return String.format(Locale.ROOT, "%d %s for %.1f s on %s (oldest: %s)", count, state,
+                waiting.toMillis() / 1000.0, edge, oldest);
     }
 }

@@ -2,6 +2,7 @@ package dev.troupe.schedule.drawing;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import java.util.Locale;
 
 /**
  * The colours of a drawing: a hue for each kind, and the lighter the later the lap over the ranks is on which a stage lies;
@@ -56,6 +57,6 @@ record Shade(String code, int fill, int text) {
     }
 
     private static String css(int colour) {
-        return String.format("#%06x", colour);
+        return String.format(Locale.ROOT, "#%06x", colour);
     }
 }

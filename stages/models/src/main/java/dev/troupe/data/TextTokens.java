@@ -15,6 +15,7 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Locale;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -168,8 +169,9 @@ final class TextTokens {
             }
         }
         return new DataException(
-                "%s must be UTF-8 text, but byte 0x%02x at offset %d (line %d) is not; convert it to UTF-8"
-                        .formatted(name, utf8.get(ValueLayout.JAVA_BYTE, position), position, line));
+                String.format(Locale.ROOT,
+                        "%s must be UTF-8 text, but byte 0x%02x at offset %d (line %d) is not; convert it to UTF-8",
+                        name, utf8.get(ValueLayout.JAVA_BYTE, position), position, line));
     }
 
     /** Encodes pieces side by side, and hands their ids on in the order of the text. */

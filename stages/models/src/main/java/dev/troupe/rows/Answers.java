@@ -9,6 +9,7 @@ import dev.troupe.chat.MarkedText.Part;
 import dev.troupe.data.DataException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Finds the assistant's words in the text of a chat. A template with {@code {% generation %}} marks them. With another one
@@ -68,8 +69,11 @@ final class Answers {
 
     private static DataException untold(DocumentOrigin origin, int index) {
         return new DataException(
-                "%s: the chat template writes messages[%d] or those before it differently where others follow, so what the assistant says cannot be told; mark it in the template with {%% generation %%}, or cut the chat after its last answer"
-                        .formatted(origin, index));
+                String.format(Locale.ROOT,
+                        "%s: the chat template writes messages[%d] or those before it differently where others follow, "
+                                + "so what the assistant says cannot be told; mark it "
+                                + "in the template with {%% generation %%}, or cut the chat after its last answer",
+                        origin, index));
     }
 
     /** The text of the first messages. */

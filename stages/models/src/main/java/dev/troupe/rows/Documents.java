@@ -14,6 +14,7 @@ import dev.troupe.tokenizer.file.TokenizerException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Makes documents of text and of chats. Any thread. */
 final class Documents {
@@ -108,8 +109,9 @@ final class Documents {
                     && Character.isLowSurrogate(text.charAt(i + 1))) {
                 i++;
             } else if (Character.isSurrogate(text.charAt(i))) {
-                throw new DataException("%s has half a character, \\u%04x, in its text; write the text again"
-                        .formatted(origin, (int) text.charAt(i)));
+                throw new DataException(String.format(Locale.ROOT,
+                        "%s has half a character, \\u%04x, in its text; write the text again", origin,
+                        (int) text.charAt(i)));
             }
         }
     }

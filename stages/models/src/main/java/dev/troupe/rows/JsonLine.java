@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Reads a line of JSON: an object with {@code documents}, {@code text} or {@code messages}; its other members are
@@ -55,7 +56,7 @@ final class JsonLine {
         try (JsonParser parser = JSON.createParser(decoded(origin, line))) {
             return new JsonLine(origin, parser).read();
         } catch (JsonProcessingException malformed) {
-            throw new DataException("%s is no JSON: column %d: %s".formatted(origin,
+            throw new DataException(String.format(Locale.ROOT, "%s is no JSON: column %d: %s", origin,
                     malformed.getLocation() == null ? 1 : malformed.getLocation().getColumnNr(),
                     JsonDefect.wordsOf(malformed) + (malformed instanceof JsonEOFException
                             ? "; write each document on a line of its own"

@@ -5,6 +5,7 @@ import dev.troupe.data.IdSink;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Puts documents into rows in their order: a document begins a new row where it does not fit the one before (next fit). The
@@ -57,8 +58,10 @@ final class RowPacker {
         int length = documents.stream().mapToInt(Document::length).sum();
         if (length > settings.sequenceLength()) {
             throw new DataException(
-                    "%s is a row of %d tokens, longer than model.sequence-length = %d; set that to %d or more, or write shorter rows"
-                            .formatted(origin, length, settings.sequenceLength(), length));
+                    String.format(Locale.ROOT,
+                            "%s is a row of %d tokens, longer than model.sequence-length = %d; set that to %d or "
+                                    + "more, or write shorter rows",
+                            origin, length, settings.sequenceLength(), length));
         }
         endRow();
         for (Document document : documents) {
@@ -83,9 +86,11 @@ final class RowPacker {
         }
         if (!isText || !settings.cutsLongText()) {
             throw new DataException(
-                    "%s is a document of %d tokens, longer than model.sequence-length = %d; set that to %d or more, or %s"
-                            .formatted(origin, document.length(), longest, document.length(),
-                                    isText ? "data.cut-long-text = true, or shorten the text" : "leave the chat out"));
+                    String.format(Locale.ROOT,
+                            "%s is a document of %d tokens, longer than model.sequence-length = %d; set that to %d or "
+                                    + "more, or %s",
+                            origin, document.length(), longest, document.length(),
+                            isText ? "data.cut-long-text = true, or shorten the text" : "leave the chat out"));
         }
         // A piece begins with the last token of the one before, so that each token but the first is a target once.
         for (int from = 0; from < document.length() - 1; from += longest - 1) {

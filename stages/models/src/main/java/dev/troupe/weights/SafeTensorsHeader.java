@@ -19,6 +19,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
@@ -60,7 +61,7 @@ record SafeTensorsHeader(SequencedMap<String, StoredTensor> tensors, Map<String,
     static SafeTensorsHeader parse(Path file, byte[] bytes, long dataBytes) {
         if (bytes.length == 0 || bytes[0] != '{') {
             throw new WeightException(file + ": the header of a safetensors file must begin with '{', but found "
-                    + (bytes.length == 0 ? "nothing" : "byte 0x%02x".formatted(bytes[0])) + REMEDY);
+                    + (bytes.length == 0 ? "nothing" : String.format(Locale.ROOT, "byte 0x%02x", bytes[0])) + REMEDY);
         }
         Map<String, StoredTensor> tensors = new LinkedHashMap<>();
         Map<String, String> metadata = new TreeMap<>();

@@ -11,6 +11,7 @@ import dev.troupe.engine.TooManyElementsException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** The memory of a checked engine, and digests of it: each of its tensors wraps one of the engine's own. */
@@ -76,8 +77,8 @@ abstract class CheckedMemory implements Engine {
     @Override
     public final Tensor allocate(DataType dataType, Shape shape) {
         if (isClosed) {
-            throw new IllegalStateException("allocate: a tensor of %s %s is asked of a closed engine".formatted(
-                    dataType, shape));
+            throw new IllegalStateException(String.format(Locale.ROOT,
+                    "allocate: a tensor of %s %s is asked of a closed engine", dataType, shape));
         }
         TooManyElementsException.check(shape);
         long begun = hook.begins(Kernel.ALLOCATE);
@@ -224,8 +225,9 @@ abstract class CheckedMemory implements Engine {
 
     private static void requireInside(String method, Shared memory, long offset, long byteCount) {
         if (offset < 0 || byteCount > memory.byteCount() - offset) {
-            throw new IllegalArgumentException("%s: %d bytes from %d must be within the %d bytes of shared memory"
-                    .formatted(method, byteCount, offset, memory.byteCount()));
+            throw new IllegalArgumentException(
+                    String.format(Locale.ROOT, "%s: %d bytes from %d must be within the %d bytes of shared memory",
+                            method, byteCount, offset, memory.byteCount()));
         }
     }
 

@@ -2,6 +2,7 @@ package dev.troupe.engine.check;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
+import java.util.Locale;
 
 /**
  * A check of ids before a kernel reads them: an id that is no row of a table would lead beyond the table. It looks at what
@@ -34,9 +35,10 @@ final class IdCheck {
         for (int i = 0; i < count; i++) {
             int id = tensor.id(i);
             if (id < least || id >= limit) {
-                throw new IllegalArgumentException("%s: %s[%d] is %d, but must be from 0 to %d, or %d for elsewhere%s"
-                        .formatted(kernel.method(), name, i, id, limit - 1, Engine.NOT_IN_SHARD,
-                                least == Engine.NOT_COUNTED ? ", or %d for none".formatted(least) : ""));
+                throw new IllegalArgumentException(String.format(Locale.ROOT,
+                        "%s: %s[%d] is %d, but must be from 0 to %d, or %d for elsewhere%s", kernel.method(), name, i,
+                        id, limit - 1, Engine.NOT_IN_SHARD,
+                        least == Engine.NOT_COUNTED ? String.format(Locale.ROOT, ", or %d for none", least) : ""));
             }
         }
     }
@@ -53,8 +55,10 @@ final class IdCheck {
             int least = place > 0 ? starts.id(i - 1) : 0;
             if (start < least || start > place) {
                 throw new IllegalArgumentException(
-                        "%s: starts[%d] is %d, but must be from %d to %d: a document begins at or before its row, and"
-                                .formatted(kernel.method(), i, start, least, place)
+                        String.format(Locale.ROOT,
+                                "%s: starts[%d] is %d, but must be from %d to %d: a document begins at or "
+                                        + "before its row, and",
+                                kernel.method(), i, start, least, place)
                                 + " after the documents before it");
             }
         }

@@ -3,6 +3,7 @@ package dev.troupe.engine.check;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import java.util.Locale;
 
 /**
  * Checks the operands of one method of an engine before anything is written: each belongs to the engine, is open, and has
@@ -22,12 +23,14 @@ final class Operands {
     /** An open tensor of this engine, of any type and shape. */
     CheckedTensor any(String name, Tensor tensor) {
         if (!(tensor instanceof CheckedTensor own) || own.owner() != engine) {
-            throw new IllegalArgumentException("%s: %s must be a tensor of this engine, but is %s".formatted(method,
-                    name, tensor == null ? "null" : "another's"));
+            throw new IllegalArgumentException(
+                    String.format(Locale.ROOT, "%s: %s must be a tensor of this engine, but is %s", method,
+                            name, tensor == null ? "null" : "another's"));
         }
         if (own.isClosed() || engine.isClosed()) {
-            throw new IllegalStateException("%s: %s, %s %s, is used after it was closed".formatted(method, name,
-                    own.dataType(), own.shape()));
+            throw new IllegalStateException(
+                    String.format(Locale.ROOT, "%s: %s, %s %s, is used after it was closed", method, name,
+                            own.dataType(), own.shape()));
         }
         return own;
     }
@@ -116,7 +119,7 @@ final class Operands {
     CheckedTensor table(String name, Tensor tensor, int leastRows, int columns) {
         CheckedTensor own = floats(name, tensor);
         if (own.shape().rank() != 2 || own.size(0) < leastRows || own.size(1) != columns) {
-            throw misfit(name, "must be [at least %d x %d]".formatted(leastRows, columns), own);
+            throw misfit(name, String.format(Locale.ROOT, "must be [at least %d x %d]", leastRows, columns), own);
         }
         return own;
     }
@@ -126,7 +129,9 @@ final class Operands {
         CheckedTensor own = matrix("weight", tensor);
         if (own.size(transposed ? 1 : 0) != x.size(1)) {
             throw misfit("weight",
-                    "must have %d %s, the columns of x".formatted(x.size(1), transposed ? "columns" : "rows"), own);
+                    String.format(Locale.ROOT, "must have %d %s, the columns of x", x.size(1),
+                            transposed ? "columns" : "rows"),
+                    own);
         }
         return own;
     }
@@ -135,7 +140,8 @@ final class Operands {
     CheckedTensor gammaOfNeighbours(String name, Tensor tensor, CheckedTensor x) {
         CheckedTensor own = floats(name, tensor);
         if (own.shape().rank() != 1 || x.size(1) % own.size(0) != 0) {
-            throw misfit(name, "must have a size that divides the %d columns of x".formatted(x.size(1)), own);
+            throw misfit(name,
+                    String.format(Locale.ROOT, "must have a size that divides the %d columns of x", x.size(1)), own);
         }
         return own;
     }
@@ -151,15 +157,16 @@ final class Operands {
         int columns = keyColumns(query, heads, keyValueHeads);
         CheckedTensor own = products(name, tensor);
         if (length < 1 || own.shape().rank() != 2 || own.size(0) < length || own.size(1) != columns) {
-            throw misfit(name, "must be [at least %d x %d]".formatted(Math.max(1, length), columns), own);
+            throw misfit(name, String.format(Locale.ROOT, "must be [at least %d x %d]", Math.max(1, length), columns),
+                    own);
         }
         return own;
     }
 
     private int keyColumns(CheckedTensor queries, int heads, int keyValueHeads) {
         if (keyValueHeads < 1 || heads % keyValueHeads != 0) {
-            throw new IllegalArgumentException("%s: %d heads must be a multiple of the %d with keys and values"
-                    .formatted(method, heads, keyValueHeads));
+            throw new IllegalArgumentException(String.format(Locale.ROOT,
+                    "%s: %d heads must be a multiple of the %d with keys and values", method, heads, keyValueHeads));
         }
         return queries.size(1) / heads * keyValueHeads;
     }
@@ -168,8 +175,11 @@ final class Operands {
     CheckedTensor angles(String name, Tensor tensor, int sequenceLength, CheckedTensor x) {
         CheckedTensor own = floats(name, tensor);
         if (own.shape().rank() != 2 || own.size(0) < sequenceLength || x.size(1) % (2 * own.size(1)) != 0) {
-            throw misfit(name, "must be [at least %d x half of a size that divides the %d columns of x]"
-                    .formatted(sequenceLength, x.size(1)), own);
+            throw misfit(name,
+                    String.format(Locale.ROOT,
+                            "must be [at least %d x half of a size that divides the %d columns of x]", sequenceLength,
+                            x.size(1)),
+                    own);
         }
         return own;
     }
@@ -205,14 +215,16 @@ final class Operands {
     CheckedTensor bytes(String name, Tensor tensor, long byteOffset, long bytes) {
         CheckedTensor own = any(name, tensor);
         if (byteOffset < 0 || bytes > own.byteCount() - byteOffset) {
-            throw new IllegalArgumentException("%s: %d bytes from byte %d do not lie in a tensor of %d bytes (%s %s)"
-                    .formatted(method, bytes, byteOffset, own.byteCount(), own.dataType(), own.shape()));
+            throw new IllegalArgumentException(
+                    String.format(Locale.ROOT, "%s: %d bytes from byte %d do not lie in a tensor of %d bytes (%s %s)",
+                            method, bytes, byteOffset, own.byteCount(), own.dataType(), own.shape()));
         }
         int elementBytes = own.dataType().elementBytes();
         if (byteOffset % elementBytes != 0 || bytes % elementBytes != 0) {
             throw new IllegalArgumentException(
-                    "%s: %d bytes from byte %d cut an element; both must be multiples of the %d bytes of %s"
-                            .formatted(method, bytes, byteOffset, elementBytes, own.dataType()));
+                    String.format(Locale.ROOT,
+                            "%s: %d bytes from byte %d cut an element; both must be multiples of the %d bytes of %s",
+                            method, bytes, byteOffset, elementBytes, own.dataType()));
         }
         return own;
     }
@@ -221,8 +233,8 @@ final class Operands {
     CheckedTensor holding(String name, Tensor tensor, long first, Shape shape) {
         CheckedTensor own = any(name, tensor);
         if (first < 0 || shape.elementCount() > own.shape().elementCount() - first) {
-            throw new IllegalArgumentException("%s: %s from element %d on does not lie in a buffer of %s".formatted(
-                    method, shape, first, own.shape()));
+            throw new IllegalArgumentException(String.format(Locale.ROOT,
+                    "%s: %s from element %d on does not lie in a buffer of %s", method, shape, first, own.shape()));
         }
         return own;
     }
@@ -231,7 +243,8 @@ final class Operands {
     void apart(String name, CheckedTensor output, CheckedTensor other) {
         if (output.overlaps(other)) {
             throw new IllegalArgumentException(
-                    "%s: %s is written and must be a tensor of its own, but is given twice".formatted(method, name));
+                    String.format(Locale.ROOT, "%s: %s is written and must be a tensor of its own, but is given twice",
+                            method, name));
         }
     }
 
@@ -249,8 +262,9 @@ final class Operands {
     int sequences(CheckedTensor matrix, int sequenceLength) {
         int rows = matrix.size(0);
         if (sequenceLength < 1 || rows % sequenceLength != 0) {
-            throw new IllegalArgumentException("%s: %d rows are not whole sequences of length %d".formatted(method,
-                    rows, sequenceLength));
+            throw new IllegalArgumentException(
+                    String.format(Locale.ROOT, "%s: %d rows are not whole sequences of length %d", method,
+                            rows, sequenceLength));
         }
         return rows / sequenceLength;
     }
@@ -271,8 +285,9 @@ final class Operands {
     }
 
     IllegalArgumentException misfit(String name, String need, CheckedTensor found) {
-        return new IllegalArgumentException("%s: %s %s, but is %s %s".formatted(method, name, need, found.dataType(),
-                found.shape()));
+        return new IllegalArgumentException(
+                String.format(Locale.ROOT, "%s: %s %s, but is %s %s", method, name, need, found.dataType(),
+                        found.shape()));
     }
 
     CheckedTensor ofType(String name, Tensor tensor, DataType dataType) {
@@ -285,7 +300,7 @@ final class Operands {
 
     private CheckedTensor ofSize(String name, CheckedTensor own, int size) {
         if (own.shape().rank() != 1 || own.size(0) != size) {
-            throw misfit(name, "must be %s [%d]".formatted(own.dataType(), size), own);
+            throw misfit(name, String.format(Locale.ROOT, "must be %s [%d]", own.dataType(), size), own);
         }
         return own;
     }
@@ -299,7 +314,7 @@ final class Operands {
 
     private CheckedTensor ofSizes(String name, CheckedTensor own, int rows, int columns) {
         if (own.shape().rank() != 2 || own.size(0) != rows || own.size(1) != columns) {
-            throw misfit(name, "must be %s [%d x %d]".formatted(own.dataType(), rows, columns), own);
+            throw misfit(name, String.format(Locale.ROOT, "must be %s [%d x %d]", own.dataType(), rows, columns), own);
         }
         return own;
     }

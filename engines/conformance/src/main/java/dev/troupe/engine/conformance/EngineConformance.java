@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -104,7 +105,7 @@ public abstract class EngineConformance extends JoinedConformance {
     final Stream<DynamicTest> shouldMakeGeluAgainToTheByte() {
         // The last is cut into panels by an engine that cuts its products.
         return Stream.of(new int[]{1, 1}, new int[]{17, 33}, new int[]{7, 1030}, new int[]{180, 1339})
-                .map(sizes -> dynamicTest("N %d M %d".formatted(sizes[0], sizes[1]), () -> {
+                .map(sizes -> dynamicTest(String.format(Locale.ROOT, "N %d M %d", sizes[0], sizes[1]), () -> {
                     KernelCase kernelCase = MatrixCases.linearGelu(sizes[0], 97, sizes[1]);
                     for (int threads : new int[]{1, 2}) {
                         try (Engine engine = open(threads); Trial trial = new Trial(engine, kernelCase)) {
@@ -125,7 +126,7 @@ public abstract class EngineConformance extends JoinedConformance {
     @TestFactory
     final Stream<DynamicTest> shouldNormalizeTheVerySumWithAResidual() {
         return Stream.of(new int[]{1, 1}, new int[]{17, 33}, new int[]{97, 1030})
-                .map(sizes -> dynamicTest("N %d C %d".formatted(sizes[0], sizes[1]), () -> {
+                .map(sizes -> dynamicTest(String.format(Locale.ROOT, "N %d C %d", sizes[0], sizes[1]), () -> {
                     KernelCase kernelCase = NormCases.forward(sizes[0], sizes[1], true);
                     UnaryOperator<double[]> rounded = numbers -> Arrays.stream(numbers).map(Math::sin).toArray();
                     for (int threads : new int[]{1, 2}) {
@@ -199,7 +200,8 @@ public abstract class EngineConformance extends JoinedConformance {
             trial.prepare();
             byte[][] before = trial.bytes();
             for (Misfit misfit : misfits(operand)) {
-                String name = "%s with %s %s %s".formatted(kernelCase, operand.name(), misfit.dataType, misfit.shape);
+                String name = String.format(Locale.ROOT, "%s with %s %s %s", kernelCase, operand.name(),
+                        misfit.dataType, misfit.shape);
                 try (Tensor other = engine().allocate(misfit.dataType, misfit.shape)) {
                     byte[] otherBefore = HostMemory.bytes(engine(), other);
                     assertThrows(IllegalArgumentException.class, () -> trial.runWith(place, other), name);
@@ -246,7 +248,8 @@ public abstract class EngineConformance extends JoinedConformance {
                     + rounding(engine, operand, truth, i, expected)
                     + smallest;
             if (!(Math.abs(found[i] - expected[i]) <= allowed)) {
-                fail("%s: %s[%d] is %s, but the reference has %s, and may differ by %s%s".formatted(kernelCase,
+                fail(String.format(Locale.ROOT, "%s: %s[%d] is %s, but the reference has %s, and may differ by %s%s",
+                        kernelCase,
                         operand.name(), i, found[i], expected[i], allowed, from(kernelCase)));
             }
         }

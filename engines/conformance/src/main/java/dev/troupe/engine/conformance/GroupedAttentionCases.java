@@ -4,6 +4,7 @@ import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Shape;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Attention of heads that share keys and values, over documents, and turns by the angles of a place. Letters: B microbatch
@@ -17,7 +18,8 @@ final class GroupedAttentionCases {
     private record Sizes(int b, int t, int h, int k, int d, boolean documents) {
         @Override
         public String toString() {
-            return "B %d T %d H %d K %d D %d%s".formatted(b, t, h, k, d, documents ? " of documents" : "");
+            return String.format(Locale.ROOT, "B %d T %d H %d K %d D %d%s", b, t, h, k, d,
+                    documents ? " of documents" : "");
         }
 
         int rows() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
 import dev.troupe.engine.Engine;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
@@ -37,7 +38,8 @@ abstract class JoinedConformance extends RefusalConformance {
                     for (int threads : new int[]{1, 2}) {
                         try (Engine engine = open(threads)) {
                             for (int margin : MARGINS) {
-                                String where = " of ranges from element %d on, %d threads".formatted(margin, threads);
+                                String where = String.format(Locale.ROOT, " of ranges from element %d on, %d threads",
+                                        margin, threads);
                                 byte[][] apart = bytes(engine, joined.kernelCase, joined.apart, margin);
                                 byte[][] together = bytes(engine, joined.kernelCase, joined.kernelCase.kernel(),
                                         margin);

@@ -5,6 +5,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
@@ -31,7 +32,7 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
     }
 
     static Builder of(String kernelName, String variant, Object... arguments) {
-        return new Builder(kernelName, variant.formatted(arguments));
+        return new Builder(kernelName, String.format(Locale.ROOT, variant, arguments));
     }
 
     /** The method of the engine. */

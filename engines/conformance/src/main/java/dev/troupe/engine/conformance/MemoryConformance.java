@@ -22,6 +22,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -135,7 +136,7 @@ abstract class MemoryConformance {
                     System.arraycopy(turned, 0, expected, from, turned.length);
                     engine.copyFromHost(odd.copyFrom(MemorySegment.ofArray(turned)), tensor, from);
                     assertArrayEquals(expected, HostMemory.bytes(engine, tensor),
-                            "elements beside %d..%d must stay".formatted(first, first + count));
+                            String.format(Locale.ROOT, "elements beside %d..%d must stay", first, first + count));
                 }
             }
         }
@@ -205,7 +206,7 @@ abstract class MemoryConformance {
                     {1, width}, {0, width - 1}, {0, 5L * width}, {Long.MAX_VALUE / width * width, width}};
             for (long[] range : offsetsAndLengths) {
                 byte[] host = new byte[(int) range[1]];
-                String where = "%d bytes from %d".formatted(range[1], range[0]);
+                String where = String.format(Locale.ROOT, "%d bytes from %d", range[1], range[0]);
                 assertThrows(IllegalArgumentException.class,
                         () -> engine.copyFromHost(MemorySegment.ofArray(host), tensor, range[0]), where);
                 assertThrows(IllegalArgumentException.class,

@@ -11,6 +11,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
 
@@ -124,7 +125,8 @@ public final class LateEngine implements WrappedEngine.Around {
             for (Object arg : args) {
                 if (arg instanceof LateTensor tensor) {
                     if (tensor.isClosed()) {
-                        throw new IllegalStateException("%s: %s is used after it was closed".formatted(name, tensor));
+                        throw new IllegalStateException(
+                                String.format(Locale.ROOT, "%s: %s is used after it was closed", name, tensor));
                     }
                     tensors.add(tensor);
                 }
@@ -177,7 +179,7 @@ public final class LateEngine implements WrappedEngine.Around {
                     engine.copyToHost(source.own(), byteOffset, target);
                     if (target.mismatch(first) >= 0) {
                         throw new IllegalStateException(
-                                "toHost: %s was written while it was copied".formatted(source));
+                                String.format(Locale.ROOT, "toHost: %s was written while it was copied", source));
                     }
                 }));
     }

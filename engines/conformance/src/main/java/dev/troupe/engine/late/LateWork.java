@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 
 /**
@@ -124,7 +125,7 @@ final class LateWork {
     }
 
     private IllegalStateException misuse(String name, LateTensor tensor, String why) {
-        failure = new IllegalStateException("%s: %s is not free: %s".formatted(name, tensor, why));
+        failure = new IllegalStateException(String.format(Locale.ROOT, "%s: %s is not free: %s", name, tensor, why));
         return new IllegalStateException(failure.getMessage());
     }
 

@@ -3,6 +3,7 @@ package dev.troupe.engine.cuda;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Tensor;
+import java.util.Locale;
 
 /**
  * Launches the kernels of attention. Which ones follows from the type and the size of a head alone, so that a model has the
@@ -56,8 +57,9 @@ final class AttentionLauncher {
     private Kernels kernels(int d) {
         if (d > Kernels.D256.most) {
             throw new IllegalArgumentException(
-                    "the cuda engine has attention for heads of up to %d numbers, but found %d"
-                            .formatted(Kernels.D256.most, d));
+                    String.format(Locale.ROOT,
+                            "the cuda engine has attention for heads of up to %d numbers, but found %d",
+                            Kernels.D256.most, d));
         }
         if (computeType == DataType.BFLOAT16) {
             if (d % ALIGNED_ELEMENTS > 0 || d > Kernels.CORES_D128.most) {

@@ -2,6 +2,7 @@ package dev.troupe.engine.reference;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,8 +18,10 @@ final class ReferenceMemory {
     ReferenceTensor allocate(DataType dataType, Shape shape) {
         if (shape.elementCount() > MOST_ELEMENTS) {
             throw new IllegalArgumentException(
-                    "allocate: the reference engine holds at most %d elements in a tensor, but %s has %d; use another engine"
-                            .formatted(MOST_ELEMENTS, shape, shape.elementCount()));
+                    String.format(Locale.ROOT,
+                            "allocate: the reference engine holds at most %d elements in a tensor, but %s "
+                                    + "has %d; use another engine",
+                            MOST_ELEMENTS, shape, shape.elementCount()));
         }
         ReferenceTensor tensor = new ReferenceTensor(this, dataType, shape);
         open.add(tensor);

@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.net.URL;
+import java.util.Locale;
 import org.bytedeco.javacpp.Loader;
 
 /**
@@ -102,8 +103,9 @@ public final class OneDnn {
         event.commit();
         if (status != 0) {
             throw new IllegalStateException(
-                    "oneDNN refused a product of [%d x %d] and [%d x %d]: status %d; 1 means out of memory"
-                            .formatted(m, k, k, n, status));
+                    String.format(Locale.ROOT,
+                            "oneDNN refused a product of [%d x %d] and [%d x %d]: status %d; 1 means out of memory", m,
+                            k, k, n, status));
         }
     }
 

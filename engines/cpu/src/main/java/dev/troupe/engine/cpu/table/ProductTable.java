@@ -98,6 +98,6 @@ record ProductTable(String subject, Instant date, List<FormTimes> rows) {
     static String sum(String text) {
         CRC32C sum = new CRC32C();
         sum.update(text.getBytes(StandardCharsets.UTF_8));
-        return "%08x".formatted(sum.getValue());
+        return String.format(Locale.ROOT, "%08x", sum.getValue());
     }
 }

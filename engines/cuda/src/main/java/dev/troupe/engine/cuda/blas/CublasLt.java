@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -181,8 +182,10 @@ public final class CublasLt {
         }
         if (found < LEAST_VERSION || found >= VERSION_BEYOND) {
             throw refused(
-                    "says that it is version %d, but versions from %d to below %d are known: name that of CUDA 12 or 13"
-                            .formatted(found, LEAST_VERSION, VERSION_BEYOND));
+                    String.format(Locale.ROOT,
+                            "says that it is version %d, but versions from %d to below %d are known: "
+                                    + "name that of CUDA 12 or 13",
+                            found, LEAST_VERSION, VERSION_BEYOND));
         }
         return found / MAJOR + "." + found % MAJOR / MINOR + "." + found % MINOR;
     }
@@ -229,7 +232,8 @@ public final class CublasLt {
     private void require(String what, int status) {
         if (status != CUBLAS_STATUS_SUCCESS) {
             throw new DeviceException(
-                    "%s (%s) could not %s: %s (status %d)".formatted(name(), file, what, statusName(status), status));
+                    String.format(Locale.ROOT, "%s (%s) could not %s: %s (status %d)", name(), file, what,
+                            statusName(status), status));
         }
     }
 

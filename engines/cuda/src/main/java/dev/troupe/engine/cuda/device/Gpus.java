@@ -2,6 +2,7 @@ package dev.troupe.engine.cuda.device;
 
 import dev.troupe.engine.provider.Finding;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -22,7 +23,7 @@ public interface Gpus {
     record Gpu(int ordinal, String name, long memoryBytes, int capability) {
         @Override
         public String toString() {
-            return "GPU %d (%s, %.1f GiB, compute capability %d.%d)".formatted(ordinal, name,
+            return String.format(Locale.ROOT, "GPU %d (%s, %.1f GiB, compute capability %d.%d)", ordinal, name,
                     memoryBytes / (double) (1L << 30), capability / 10, capability % 10);
         }
     }

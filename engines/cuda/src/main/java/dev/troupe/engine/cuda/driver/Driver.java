@@ -13,6 +13,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
@@ -125,7 +126,9 @@ final class Driver {
             throw new DeviceException("NVIDIA's driver could not be called to " + what + ": " + failure, failure);
         }
         if (status != DONE) {
-            throw failure("NVIDIA's driver could not %s: %s (error %d)".formatted(what, sentence(status), status),
+            throw failure(
+                    String.format(Locale.ROOT, "NVIDIA's driver could not %s: %s (error %d)", what, sentence(status),
+                            status),
                     status);
         }
     }
