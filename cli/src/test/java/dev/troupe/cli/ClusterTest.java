@@ -113,7 +113,7 @@ class ClusterTest {
         }
     }
 
-    /** A pipeline and a tensor group over shared memory, a data group over UDP. */
+    /** A pipeline and a tensor group through shared memory, a data group over TCP. */
     @Tag("long")
     @ParameterizedTest(name = "P={0} T={1} D={2}, node b on {3}")
     @CsvSource({"2, 1, 2, 127.0.0.1", "1, 1, 2, 127.0.0.2", "1, 2, 1, 127.0.0.1"})

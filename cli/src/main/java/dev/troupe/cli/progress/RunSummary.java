@@ -3,15 +3,14 @@ package dev.troupe.cli.progress;
 import dev.troupe.cli.report.IdleWeights;
 import dev.troupe.cli.report.MemoryTable;
 import dev.troupe.cli.report.Terminal;
+import dev.troupe.cluster.MachineDriver;
 import dev.troupe.cluster.tls.EncryptionRate;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
-import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.TrainingSpec;
-import dev.troupe.config.spec.TransportSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.output.MetricsLog;
 import dev.troupe.prepare.PreparedRun;
@@ -64,10 +63,8 @@ public final class RunSummary {
         output.println(run.engine().provider().description() + ", " + count(run.engine().settings().threads(), "thread")
                 + " a rank");
         run.engine().otherProducts().ifPresent(products -> output.println("Matrix products by " + products));
-        spec.cluster()
-                .filter(cluster -> run.request().share().isPresent()
-                        && cluster.nodes().stream().map(NodeSpec::host).distinct().count() > 1)
-                .ifPresent(cluster -> output.println(network(spec.transport(), cluster)));
+        spec.cluster().filter(_ -> run.request().share().isPresent())
+                .ifPresent(cluster -> output.println(wire(run, cluster)));
         run.engine().passedOver().ifPresent(sentence -> output.println("Note: " + sentence + "."));
         run.engine().provider().caution(run.engine().settings())
                 .ifPresent(sentence -> output.println("Note: " + sentence + "."));
@@ -101,12 +98,18 @@ public final class RunSummary {
         output.flush();
     }
 
-    /** Returns the protocol of tensors between machines, with the price of encryption. */
-    private static String network(TransportSpec transport, ClusterSpec cluster) {
-        return "activations and gradients between machines over " + transport.network().name() + cluster.tls()
-                .map(_ -> String.format(Locale.ROOT, " inside TLS, which takes a core at either end for %.1f GB/s",
-                        EncryptionRate.measure() / 1e9))
-                .orElse("") + "; collectives and copies over UDP, in the clear";
+    /** Returns what carries tensors between the processes of a cluster, with the price of encryption. */
+    private static String wire(PreparedRun run, ClusterSpec cluster) {
+        return "Activations, gradients, collectives and copies of snapshots between processes: through shared memory"
+                + MachineDriver.betweenMachines(run).map(network -> " within a machine, over "
+                        + network.name() + " between machines, " + encryption(cluster)).orElse("");
+    }
+
+    private static String encryption(ClusterSpec cluster) {
+        return cluster.tls().isEmpty()
+                ? "in the clear"
+                : String.format(Locale.ROOT, "inside TLS, which takes a core at either end for %.1f GB/s",
+                        EncryptionRate.measure() / 1e9);
     }
 
     /** Whether a run resumes behind its last step, so that there is only its model to write. */

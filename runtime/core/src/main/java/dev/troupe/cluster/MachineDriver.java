@@ -12,9 +12,9 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.Network;
-import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.aeron.AeronTransport;
 import dev.troupe.transport.driver.SharedDriver;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -77,6 +77,16 @@ public final class MachineDriver {
         return new TransportSettings(Optional.of(directory), true,
                 TermLength.of(run, run.spec().cluster().orElseThrow().nodeOfRank()), run.spec().transport().timeout(),
                 network(run.spec().transport()));
+    }
+
+    /**
+     * Returns the protocol of tensors, collectives and copies of snapshots between the machines of a cluster, as each node's
+     * transport chooses it; empty: all nodes are on one machine, and use shared memory.
+     */
+    public static Optional<Network> betweenMachines(PreparedRun run) {
+        ClusterSpec cluster = run.spec().cluster().orElseThrow();
+        return AeronTransport.betweenMachines(map(cluster, run.plan(), cluster.leader()),
+                settings(run, directory(run.spec(), cluster, cluster.leader().host())));
     }
 
     private static Network network(TransportSpec transport) {

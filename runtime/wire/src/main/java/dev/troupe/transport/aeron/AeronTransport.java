@@ -38,7 +38,10 @@ import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.driver.Driver;
 import dev.troupe.transport.tcp.Connections;
 
-/** The {@link Transport} over Aeron, with a media driver in this JVM or a shared one. */
+/**
+ * The {@link Transport} of a node: Aeron's streams to the processes of its machine, with a media driver in this JVM or a shared
+ * one, and to other machines TCP connections or, if {@code transport.network = udp}, Aeron's streams too.
+ */
 public final class AeronTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(AeronTransport.class);
     private static final long CLOSE_TIMEOUT_SECONDS = 5;
@@ -100,10 +103,16 @@ public final class AeronTransport implements Transport {
         }
     }
 
+    /** Returns the protocol to nodes of other machines, which groups and copies have too; empty: all are of one machine. */
+    public static Optional<Network> betweenMachines(NodeMap nodes, TransportSettings settings) {
+        return IntStream.range(0, nodes.nodeCount()).allMatch(node -> nodes.shareMachine(nodes.self(), node))
+                ? Optional.empty()
+                : Optional.of(settings.network());
+    }
+
     /** Whether a node has connections: there are nodes of other machines, and the settings name TCP. */
     public static boolean needsConnections(NodeMap nodes, TransportSettings settings) {
-        return settings.network() == Network.TCP && IntStream.range(0, nodes.nodeCount())
-                .anyMatch(node -> !nodes.shareMachine(nodes.self(), node));
+        return betweenMachines(nodes, settings).filter(Network.TCP::equals).isPresent();
     }
 
     private static AeronTransport begin(NodeMap nodes, TransportSettings settings, Optional<Connections> connections,

@@ -1,0 +1,73 @@
+package dev.troupe.cli.progress;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.prepare.BuiltInCorpus;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunRequest;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The header of a run says what carries its tensors. */
+@Tag("runtime")
+class RunSummaryTest {
+    private static final String BETWEEN = "Activations, gradients, collectives and copies of snapshots between processes: ";
+
+    @TempDir
+    private Path home;
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '!', value = {
+            "127.0.0.1 ! tcp ! false ! through shared memory",
+            "127.0.0.1 ! udp ! false ! through shared memory",
+            "127.0.0.1 ! tcp ! true ! through shared memory",
+            "127.0.0.2 ! tcp ! false ! through shared memory within a machine, over TCP between machines, in the clear",
+            "127.0.0.2 ! udp ! false ! through shared memory within a machine, over UDP between machines, in the clear",
+            "127.0.0.2 ! tcp ! true ! through shared memory within a machine, over TCP between machines, inside TLS, "
+                    + "which takes a core at either end for * GB/s"})
+    void shouldNameTheWireOfACluster(String hostOfB, String network, boolean tls, String wire) throws IOException {
+        assertEquals(List.of(BETWEEN + wire), wires(hostOfB, network, tls, true));
+    }
+
+    @Test
+    void shouldNameNoWireWithinOneProcess() throws IOException {
+        assertEquals(List.of(), wires("127.0.0.2", "tcp", false, false));
+    }
+
+    private List<String> wires(String hostOfB, String network, boolean tls, boolean isNode) throws IOException {
+        Path config = Files.writeString(home.resolve("cluster.conf"), """
+                troupe.cluster {
+                  nodes = [
+                    { name = a, host = 127.0.0.1, control-port = 1, data-port = 2 }
+                    { name = b, host = %s, control-port = 3, data-port = 4 }
+                  ]
+                  %s
+                }
+                """.formatted(hostOfB, tls ? "tls { certificate = c.pem, key = k.pem, authority = a.pem }" : ""));
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        try (PreparedRun run = new PreparedRun(new RunRequest(
+                RunSpecReader.read(Optional.of(config),
+                        List.of("engine.kind=reference", "model.layers=2", "model.hidden=16", "training.steps=1",
+                                "parallel.pipeline=2", "transport.network=" + network)),
+                BuiltInCorpus.utf8(), home.resolve("run"), Optional.empty(), OptionalLong.empty(), false,
+                isNode ? Optional.of(new RunRequest.Share(List.of(0), List.of(), true)) : Optional.empty()))) {
+            RunSummary.print(run, new PrintStream(printed, true, StandardCharsets.UTF_8));
+        }
+        return printed.toString(StandardCharsets.UTF_8).lines()
+                .filter(line -> line.contains("between processes") || line.contains("between machines"))
+                .map(line -> line.replaceFirst("for [0-9]+[.][0-9] GB/s$", "for * GB/s")).toList();
+    }
+}
