@@ -103,15 +103,15 @@ final class ClusterReader {
                 : List.of();
         boolean standby = node.flag("standby");
         return new Draft(node,
-                new NodeSpec(nodeName, host, port(node, "control-port", "TCP"), port(node, "data-port", "UDP"),
+                new NodeSpec(nodeName, host, port(node, "control-port"), port(node, "data-port"),
                         node.integer("management-port", 0, MOST_PORTS), own, ranks, standby),
                 standby || node.isGiven("ranks"));
     }
 
-    private static int port(Values node, String key, String protocol) {
+    private static int port(Values node, String key) {
         return node.isGiven(key)
                 ? node.integer(key, 1, MOST_PORTS)
-                : node.missing(key, "a " + protocol + " port from 1 to " + MOST_PORTS, 0);
+                : node.missing(key, "a TCP port from 1 to " + MOST_PORTS, 0);
     }
 
     /** Reports a network that cannot be encrypted, where it is to be. */

@@ -85,7 +85,7 @@ class ClusterRefusalTest {
                         cluster.nodes[0].name (FILE:2): expected a name of the node, found none.
                         cluster.nodes[0].host (FILE:2): expected the name or address under which the other nodes reach it, found none.
                         cluster.nodes[0].control-port (FILE:2): expected a TCP port from 1 to 65535, found none.
-                        cluster.nodes[0].data-port (FILE:2): expected a UDP port from 1 to 65535, found none."""
+                        cluster.nodes[0].data-port (FILE:2): expected a TCP port from 1 to 65535, found none."""
                         .replace("FILE", file.toString()),
                 refusal(file));
     }

@@ -1,10 +1,12 @@
 package dev.troupe.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.spec.TransportSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,10 +52,11 @@ class DeploymentTest {
     void shouldOpenThePortsOfTheNodes() throws IOException {
         String service = Files.readString(FOLDER.resolve("service.yaml"));
         String pods = Files.readString(FOLDER.resolve("stateful-set.yaml"));
+        assertEquals(TransportSpec.Network.TCP, configMap().transport().network(), "the manifests open no UDP port");
+        assertFalse((service + pods).contains("UDP"));
         for (NodeSpec node : configMap().cluster().orElseThrow().nodes()) {
             for (String port : List.of("control, %s: " + node.controlPort() + ", protocol: TCP",
-                    "data, %s: " + node.dataPort() + ", protocol: UDP",
-                    "liveness, %s: " + node.dataPort() + ", protocol: TCP",
+                    "data, %s: " + node.dataPort() + ", protocol: TCP",
                     "management, %s: " + node.managementPort() + ", protocol: TCP")) {
                 assertTrue(service.contains("name: " + port.formatted("port")), port);
                 assertTrue(pods.contains("name: " + port.formatted("containerPort")), port);

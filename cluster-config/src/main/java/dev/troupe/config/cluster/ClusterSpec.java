@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
  * @param joinTimeout
  *            longest wait of nodes for each other at the start
  * @param tls
- *            the nodes' certificates; empty: the control plane is plain TCP
+ *            the nodes' certificates; empty: nothing between the nodes is encrypted
  */
 public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeout, Optional<TlsSpec> tls) {
 

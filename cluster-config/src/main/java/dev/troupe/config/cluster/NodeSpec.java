@@ -16,7 +16,8 @@ import java.util.Set;
  * @param controlPort
  *            TCP port of the control plane
  * @param dataPort
- *            UDP port on which activations and gradients arrive, and TCP port of the node's liveness connections
+ *            TCP port for tensors, collectives and copies of snapshots from other machines, and for liveness connections;
+ *            with {@code transport.network = udp} also the UDP port for the former
  * @param managementPort
  *            TCP port of the health endpoint; 0: none
  * @param engine

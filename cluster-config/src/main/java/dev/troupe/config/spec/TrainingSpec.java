@@ -75,7 +75,7 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         FLOAT32("float32"),
         /** Activations and operands of products of bfloat16, everything else of float32. */
         BFLOAT16("bfloat16"),
-        /** IEEE 754 binary64, for comparisons; the engine {@code reference} only. */
+        /** IEEE 754 binary64, for comparisons; the engines {@code reference} and {@code nd4j}. */
         FLOAT64("float64");
 
         private final String word;

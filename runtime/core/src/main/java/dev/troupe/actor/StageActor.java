@@ -17,8 +17,9 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
  * One stage of one rank: it owns its slice of layers (weights, gradients, optimizer state, activations), loads it, and
- * computes what the rank's schedule actor tells it. Nobody else calls the stage. All of it is done on the
- * {@linkplain StageThread rank's thread}; questions that must be answered meanwhile go to the schedule actor.
+ * computes what the rank's schedule actor orders. All of it is done on the {@linkplain StageThread rank's thread};
+ * questions that must be answered meanwhile go to the schedule actor. Nobody else computes with the stage; the
+ * transport's thread gives back the tensors that it has sent ({@code Stage.release}).
  */
 final class StageActor extends AbstractBehavior<StageActor.Command> {
     /** A message to a stage actor. */

@@ -44,7 +44,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the stages of one rank share: engine, thread, outbox, the tensors between stages, the rank's groups.
+ * The resources that the stages of one rank share: engine, outbox, the tensors between stages, the rank's groups.
  *
  * <p>Thread rule: {@link #open} and {@link #waitedNanos} on the rank's thread, the rest on any. Closed by the node, after
  * the transport (which reads and writes tensors) and after the rank's actors.

@@ -53,7 +53,7 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
      * @param nodes
      *            this node, and the channels between nodes; the nodes of ranks do not matter
      * @param settings
-     *            the settings of the transport, at whose UDP ports copies arrive too
+     *            the settings of the transport, by whose network copies arrive from other machines
      * @param driverDirectory
      *            the directory of the media driver of this node
      * @param connections

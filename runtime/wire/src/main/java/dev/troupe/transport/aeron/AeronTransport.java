@@ -39,8 +39,8 @@ import dev.troupe.transport.driver.Driver;
 import dev.troupe.transport.tcp.Connections;
 
 /**
- * The {@link Transport} of a node: Aeron's streams to the processes of its machine, with a media driver in this JVM or a shared
- * one, and to other machines TCP connections or, if {@code transport.network = udp}, Aeron's streams too.
+ * The {@link Transport} of a node: Aeron's streams to the processes of its machine, with a media driver in this JVM or
+ * a shared one, and to other machines TCP connections or, if {@code transport.network = udp}, Aeron's streams too.
  */
 public final class AeronTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(AeronTransport.class);
