@@ -51,11 +51,9 @@ final class AeronRoute implements Route {
     }
 
     @Override
-    public void putEnd(int epoch, long sequence, Call call, int root, MemorySegment text) {
-        if (!publication.isClosed()) {
-            put(SegmentFrame.Kind.END, epoch, sequence, call, root, text, 0,
-                    (int) Math.min(text.byteSize(), mostPayload()), 0, SegmentFrame.FOR_ALL);
-        }
+    public boolean putEnd(int epoch, long sequence, Call call, int root, MemorySegment text) {
+        return !publication.isConnected() || put(SegmentFrame.Kind.END, epoch, sequence, call, root, text, 0,
+                (int) Math.min(text.byteSize(), mostPayload()), 0, SegmentFrame.FOR_ALL);
     }
 
     @Override

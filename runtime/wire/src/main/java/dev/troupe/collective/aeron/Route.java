@@ -13,8 +13,11 @@ interface Route extends AutoCloseable {
     boolean put(SegmentFrame.Kind kind, int epoch, long sequence, Call call, int root, MemorySegment source, long at,
             int bytes, long offset, int to);
 
-    /** Sends the last frame of this member, as far as there is room, in place of one whose call would be repeated. */
-    void putEnd(int epoch, long sequence, Call call, int root, MemorySegment text);
+    /**
+     * Sends the last frame of this member, in place of one whose call would be repeated. Where this returns false there is
+     * no room yet; where it returns true the frame is on its way, or nobody is there to read it.
+     */
+    boolean putEnd(int epoch, long sequence, Call call, int root, MemorySegment text);
 
     /** Passes on the frames that were sent and are still here; returns whether none is. */
     boolean flush();

@@ -94,23 +94,25 @@ final class SocketPeer implements Route, Source {
     }
 
     @Override
-    public void putEnd(int epoch, long sequence, Call call, int root, MemorySegment text) {
+    public boolean putEnd(int epoch, long sequence, Call call, int root, MemorySegment text) {
         FrameStream stream = line.stream();
         try {
             if (stream == null || stream == endingOn) {
-                return;
+                return true;
             }
             if (stream == begunOn) { // the memory is its owner's from now on
                 stream.withdraw();
                 begunOn = null;
             }
-            if (stream.push()) {
-                put(SegmentFrame.Kind.END, epoch, sequence, call, root, text, 0,
-                        (int) Math.min(text.byteSize(), FrameStream.MOST_COPIED), 0, SegmentFrame.FOR_ALL);
+            boolean isGone = stream.push() && put(SegmentFrame.Kind.END, epoch, sequence, call, root, text, 0,
+                    (int) Math.min(text.byteSize(), FrameStream.MOST_COPIED), 0, SegmentFrame.FOR_ALL);
+            if (isGone) {
                 flush();
             }
+            return isGone;
         } catch (IOException failure) {
             endsOn(stream);
+            return true;
         }
     }
 

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.agrona.concurrent.BackoffIdleStrategy;
@@ -43,6 +44,8 @@ final class Streams implements AutoCloseable {
     private static final long MOST_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
     /** The longest rest of a thread that waits for connections alone, which wake it. */
     private static final long MOST_WOKEN_MILLIS = 10;
+    /** Longer than a member that reads computes between two looks at its streams. */
+    private static final long LONGEST_END_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** Looks at connections before a rest, some 10 microseconds: an answer may be on its way already. */
     private static final int LOOKS = 10;
 
@@ -170,10 +173,21 @@ final class Streams implements AutoCloseable {
         return isToldToAll;
     }
 
-    /** Sends the others the reason why this member has ended the group, as far as their ways have room. */
+    /**
+     * Sends the others the reason why this member has ended the group. A way may be full of frames that another member is
+     * about to read: without this frame it would wait until its deadline, and would not know the reason. So the wait for
+     * room has a bound, and an interrupt ends it.
+     */
     void sendEnd(long sequence, Call call, String why, int culprit) {
         MemorySegment text = MemorySegment.ofArray(why.getBytes(StandardCharsets.UTF_8));
-        routes.forEach(route -> route.putEnd(epoch, sequence, call, culprit, text));
+        List<Route> unsent = new ArrayList<>(routes);
+        long sinceNanos = System.nanoTime();
+        unsent.removeIf(route -> route.isClosed() || route.putEnd(epoch, sequence, call, culprit, text));
+        while (!unsent.isEmpty() && System.nanoTime() - sinceNanos < LONGEST_END_NANOS
+                && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(MOST_PARK_NANOS);
+            unsent.removeIf(route -> route.isClosed() || route.putEnd(epoch, sequence, call, culprit, text));
+        }
     }
 
     /** Passes on the frames that were sent; returns whether all are on their way. */

@@ -13,6 +13,8 @@ import dev.troupe.collective.Membership;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.aeron.AeronTransport;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -128,5 +130,33 @@ class AeronGroupTest extends GroupContract {
         });
         String sentence = assertInstanceOf(CollectiveException.class, failures.getFirst()).getMessage();
         assertTrue(sentence.endsWith("epoch 1 has begun"), sentence);
+    }
+
+    /** The last frame of a member that leaves has to wait for the room that the others make. */
+    @Test
+    void shouldSayThatItLeavesOnAStreamThatIsFull() throws InterruptedException {
+        List<CollectiveGroup> members = members(2, DEADLINE);
+        Crowd.play(members, CollectiveGroup::barrier);
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment all = arena.allocate(8 << 20, 64);
+            Thread sending = Thread.ofPlatform().start(() -> assertThrows(CollectiveException.class,
+                    () -> members.getFirst().broadcast(all, 0)));
+            awaitState(sending, Thread.State.TIMED_WAITING); // nobody reads, so it waits for room
+            Thread leaving = Thread.ofPlatform().start(members.getFirst()::close);
+            awaitState(leaving, Thread.State.BLOCKED);
+            CollectiveException failure = assertThrows(CollectiveException.class,
+                    () -> members.get(1).broadcast(arena.allocate(8 << 20, 64), 0));
+            assertTrue(failure.getMessage().endsWith("member 0 (rank 10) has left"), failure.getMessage());
+            leaving.join();
+            sending.join();
+        }
+    }
+
+    private static void awaitState(Thread thread, Thread.State state) {
+        long deadline = System.nanoTime() + DEADLINE.toNanos();
+        while (thread.getState() != state) {
+            assertTrue(System.nanoTime() < deadline, thread + " is " + thread.getState());
+            Thread.onSpinWait();
+        }
     }
 }
