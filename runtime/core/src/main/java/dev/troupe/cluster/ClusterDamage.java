@@ -2,6 +2,7 @@ package dev.troupe.cluster;
 
 import dev.troupe.fault.FaultyTransport;
 import dev.troupe.fault.ProcessDamage;
+import dev.troupe.liveness.LivenessConnections;
 import dev.troupe.transport.driver.SharedDriver;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,11 +13,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** Damage to a node of a cluster. Any thread; a call waits for parts of the node that exist only once it runs. */
 final class ClusterDamage extends ProcessDamage {
     private final Path driverDirectory;
+    private final LivenessConnections connections;
     private final CompletableFuture<ControlLink> control = new CompletableFuture<>();
     private final CompletableFuture<FaultyTransport> data = new CompletableFuture<>();
     private final AtomicBoolean leads = new AtomicBoolean();
 
-    ClusterDamage(Path driverDirectory) {
+    ClusterDamage(Path driverDirectory, LivenessConnections connections) {
+        this.connections = connections;
         this.driverDirectory = driverDirectory;
     }
 
@@ -44,6 +47,12 @@ final class ClusterDamage extends ProcessDamage {
     @Override
     public void cutControl(Duration length) {
         control.thenAccept(link -> link.cut(length));
+    }
+
+    @Override
+    public void cutBoth(Duration length) {
+        super.cutBoth(length);
+        connections.cut(length);
     }
 
     @Override

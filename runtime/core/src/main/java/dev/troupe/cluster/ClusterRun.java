@@ -134,7 +134,8 @@ public final class ClusterRun {
         Map<String, String> keys = CompatibilityKeys.of(run, version);
         LostNodes lost = new LostNodes();
         RunPosition position = new RunPosition();
-        ClusterDamage damage = new ClusterDamage(MachineDriver.directory(run.spec(), cluster, self.host()));
+        ClusterDamage damage = new ClusterDamage(MachineDriver.directory(run.spec(), cluster, self.host()),
+                resources.connections());
         FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
         NodeKernels kernels = new NodeKernels(run, self.ranks());
         ActorSystem<TrainingCoordinator.Command> system;

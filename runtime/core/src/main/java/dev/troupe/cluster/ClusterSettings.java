@@ -14,8 +14,11 @@ import java.util.Map;
 
 /** Pekko's settings for one node. */
 final class ClusterSettings {
-    /** A stopped or starved JVM is not dead: the pause is far longer than a long product or a collection. */
-    private static final Duration PAUSE = Duration.ofSeconds(10);
+    /**
+     * A stopped or starved JVM is not dead: the pause is far longer than a long product or a collection. A machine that does
+     * not answer is noticed by {@link DeadNodes}, and sooner.
+     */
+    private static final Duration PAUSE = Duration.ofSeconds(30);
 
     private ClusterSettings() {
     }

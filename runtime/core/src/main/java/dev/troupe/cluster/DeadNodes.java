@@ -35,6 +35,9 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     private record Ended(Peer peer, End end, String seen) implements Command {
     }
 
+    private record Silent(Peer peer, boolean isSilent) implements Command {
+    }
+
     private record Overdue(Ended ended) implements Command {
     }
 
@@ -59,7 +62,17 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
         this.position = position;
         this.cluster = Cluster.get(context.getSystem());
         connections.begin(cluster.selfMember().uniqueAddress().longUid(),
-                (peer, end, seen) -> context.getSelf().tell(new Ended(peer, end, seen)));
+                new LivenessConnections.Listener() {
+                    @Override
+                    public void onEnd(Peer peer, End end, String seen) {
+                        context.getSelf().tell(new Ended(peer, end, seen));
+                    }
+
+                    @Override
+                    public void onSilence(Peer peer, boolean isSilent) {
+                        context.getSelf().tell(new Silent(peer, isSilent));
+                    }
+                });
         cluster.subscriptions().tell(Subscribe.create(
                 context.messageAdapter(ClusterEvent.MemberEvent.class, Changed::new), ClusterEvent.MemberEvent.class));
     }
@@ -73,6 +86,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(Changed.class, this::onChanged).onMessage(Ended.class, this::onEnded)
+                .onMessage(Silent.class, this::onSilent)
                 .onMessage(Overdue.class, overdue -> onOverdue(overdue.ended())).build();
     }
 
@@ -99,6 +113,19 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
             return this;
         }
         return onOverdue(now);
+    }
+
+    /** The resolver of partitions decides, unless the machine answers again soon. */
+    private Behavior<Command> onSilent(Silent now) {
+        position.log("node " + now.peer().node() + (now.isSilent()
+                ? " is unreachable: its machine does not answer"
+                : " is reachable again"));
+        cluster.state().getMembers().forEach(member -> {
+            if (peer(member).equals(now.peer())) {
+                LivenessDetector.tellSilent(classic(), member.address(), now.isSilent());
+            }
+        });
+        return this;
     }
 
     private Behavior<Command> onOverdue(Ended now) {

@@ -10,12 +10,13 @@ import org.apache.pekko.remote.PhiAccrualFailureDetector;
 import scala.Option;
 
 /**
- * Pekko's failure detector for one member, which can also be told that the member's process has ended: a member is
- * removed from the cluster only once it is unreachable, and by silence alone that takes ten seconds or more. Pekko
- * creates it by its name in {@code troupe-cluster.conf}. Any thread.
+ * Pekko's failure detector for one member, which can also be told that the member's process has ended, or that its
+ * machine does not answer: a member is removed from the cluster only once it is unreachable, and by missing heartbeats alone
+ * that takes half a minute or more. Pekko creates it by its name in {@code troupe-cluster.conf}. Any thread.
  */
 public final class LivenessDetector extends PhiAccrualFailureDetector {
     private volatile boolean hasEnded;
+    private volatile boolean isSilent;
 
     /** The constructor that Pekko calls. */
     public LivenessDetector(Config config, EventStream events) {
@@ -24,15 +25,24 @@ public final class LivenessDetector extends PhiAccrualFailureDetector {
 
     @Override
     public boolean isAvailable() {
-        return !hasEnded && super.isAvailable();
+        return !hasEnded && !isSilent && super.isAvailable();
     }
 
     /** Tells the detector of a member that the member has ended, until {@link #forget}. */
     static void tellEnded(Cluster cluster, Address member) {
+        of(cluster, member).hasEnded = true;
+    }
+
+    /** Tells the detector of a member whether the member's machine does not answer. */
+    static void tellSilent(Cluster cluster, Address member, boolean isSilent) {
+        of(cluster, member).isSilent = isSilent;
+    }
+
+    private static LivenessDetector of(Cluster cluster, Address member) {
         if (detector(cluster, member).isEmpty()) {
             cluster.failureDetector().heartbeat(member); // makes one: the member has just joined, or others watch it
         }
-        ((LivenessDetector) detector(cluster, member).get()).hasEnded = true;
+        return (LivenessDetector) detector(cluster, member).get();
     }
 
     private static Option<FailureDetector> detector(Cluster cluster, Address member) {

@@ -246,10 +246,7 @@ public final class FaultInjector implements AutoCloseable {
             case KILL_DRIVER -> damage.killDriver();
             case CUT_CONTROL -> damage.cutControl(length);
             case CUT_DATA -> damage.cutData(length);
-            case CUT_BOTH -> {
-                damage.cutControl(length);
-                damage.cutData(length);
-            }
+            case CUT_BOTH -> damage.cutBoth(length);
             case DISK_FULL -> throw new CheckpointException(
                     "cannot write the checkpoint's part of rank " + site.rank() + ": No space left on device ("
                             + words(fault) + ")",

@@ -25,6 +25,12 @@ public interface NodeDamage {
     /** Holds the node's messages to ranks of other nodes; returns at once. */
     void cutData(Duration length);
 
+    /** Cuts the node off from the others in every way; returns at once. */
+    default void cutBoth(Duration length) {
+        cutControl(length);
+        cutData(length);
+    }
+
     /** Whether the coordinator is on the node now. */
     boolean leads();
 }

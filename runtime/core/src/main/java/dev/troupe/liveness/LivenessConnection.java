@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import jdk.net.ExtendedSocketOptions;
 
 /**
  * One connection to the process of another node, which carries two hellos and a goodbye.
@@ -15,6 +16,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class LivenessConnection {
     /** The byte that ends the connection in order. */
     static final int GOODBYE = 'b';
+    /** The time in which the kernel notices that the machine of the other side does not answer. */
+    static final Duration UNANSWERED = Duration.ofSeconds(2);
 
     private final Socket socket;
     private final Hello hello;
@@ -39,6 +42,7 @@ final class LivenessConnection {
             throws IOException {
         Socket connection = DataPort.call(address, DataPort.Use.LIVENESS, patience).socket();
         try {
+            watchOver(connection);
             connection.setSoTimeout(Math.toIntExact(patience.toMillis()));
             return greet(sockets.dialed(connection), self);
         } catch (IOException failure) {
@@ -56,6 +60,7 @@ final class LivenessConnection {
     static LivenessConnection accept(Socket connection, Hello self, Sockets sockets, Duration patience)
             throws IOException {
         try {
+            watchOver(connection);
             connection.setSoTimeout(Math.toIntExact(patience.toMillis()));
             return greet(sockets.accepted(connection), self);
         } catch (IOException failure) {
@@ -64,10 +69,22 @@ final class LivenessConnection {
         }
     }
 
+    /**
+     * Has the kernel ask the kernel of the other side every second, and break the connection where a question has no answer
+     * within another second. A kernel answers for a process that is stopped, starved or collects garbage.
+     */
+    static void watchOver(Socket connection) throws IOException {
+        connection.setKeepAlive(true);
+        if (connection.supportedOptions().contains(ExtendedSocketOptions.TCP_KEEPIDLE)) {
+            connection.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 1);
+            connection.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, 1);
+            connection.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, 1);
+        }
+    }
+
     private static LivenessConnection greet(Socket socket, Hello self) throws IOException {
         self.write(socket.getOutputStream());
         Hello hello = Hello.read(socket.getInputStream());
-        socket.setKeepAlive(true);
         socket.setSoTimeout(0); // the next byte comes when the other process ends
         return new LivenessConnection(socket, hello);
     }
@@ -96,6 +113,15 @@ final class LivenessConnection {
             socket.getOutputStream().flush();
         } catch (IOException _) {
             // The other side has ended already, or notices the end by itself.
+        }
+    }
+
+    /** As {@link #hangUp}, from another thread than the one that waits for the goodbye. */
+    void hangUpQuietly() {
+        try {
+            hangUp();
+        } catch (IOException _) {
+            // It is closed in any case.
         }
     }
 

@@ -6,6 +6,8 @@ import dev.troupe.port.DataPort;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
@@ -24,6 +26,10 @@ import org.slf4j.LoggerFactory;
  * its name, the process has ended; if the process answers, it lives, and that call is the new connection; without any
  * answer the failure detector decides.
  *
+ * <p>The kernels of the two machines question each other on every connection. Where one does not answer, and then accepts no
+ * connection either, the machine has failed or the network is cut: the node is silent. All other nodes are then looked for at
+ * the same time, so that one cut is one piece of news. A process that is stopped or starved is never silent.
+ *
  * <p>Thread rule: any thread. Each connection has a virtual thread, which waits in a read.
  */
 public final class LivenessConnections implements AutoCloseable {
@@ -37,6 +43,10 @@ public final class LivenessConnections implements AutoCloseable {
          *            the evidence, in words
          */
         void onEnd(Peer peer, End end, String seen);
+
+        /** The machine of a node does not answer, or does so again; called on any thread. */
+        default void onSilence(Peer peer, boolean isSilent) {
+        }
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(LivenessConnections.class);
@@ -48,6 +58,9 @@ public final class LivenessConnections implements AutoCloseable {
     /** A process that is ending may close its connections some milliseconds before its port. */
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(20);
     private static final Duration LOOKING = Duration.ofSeconds(1);
+    /** The patience with a kernel; two questions may be lost. */
+    private static final Duration KERNEL_ANSWER = Duration.ofMillis(250);
+    private static final int KERNEL_QUESTIONS = 2;
     /** The pause after a node could not be reached. */
     private static final Duration CALL_AGAIN = Duration.ofSeconds(2);
 
@@ -63,6 +76,8 @@ public final class LivenessConnections implements AutoCloseable {
     private final Set<Peer> called = ConcurrentHashMap.newKeySet();
     /** Processes that have ended, or are no members any more; such a process never comes back. */
     private final Set<Peer> gone = ConcurrentHashMap.newKeySet();
+    private final Set<Peer> silent = ConcurrentHashMap.newKeySet();
+    private volatile boolean isCut;
     private volatile Hello hello;
     private volatile Listener listener;
     private volatile boolean isClosed;
@@ -105,6 +120,7 @@ public final class LivenessConnections implements AutoCloseable {
     /** A process is no member of the cluster any more. */
     public void forget(Peer peer) {
         gone.add(peer);
+        silent.remove(peer);
     }
 
     /** Says goodbye to all. Callers are refused from now on, so call this when no other node waits for this one. */
@@ -115,7 +131,21 @@ public final class LivenessConnections implements AutoCloseable {
         open.forEach(LivenessConnection::sayGoodbye);
     }
 
+    /** Behaves for a time as if the network were cut: a fault on purpose. Returns at once. */
+    public void cut(Duration length) {
+        isCut = true;
+        Thread.ofVirtual().name("liveness-cut").start(() -> {
+            pause(LivenessConnection.UNANSWERED);
+            open.forEach(LivenessConnection::hangUpQuietly);
+            pause(length.minus(LivenessConnection.UNANSWERED));
+            isCut = false;
+        });
+    }
+
     private void answer(SocketChannel connection) throws IOException {
+        if (isCut) {
+            throw new IOException("the network is cut");
+        }
         LivenessConnection line = LivenessConnection.accept(connection.socket(), hello, sockets, GREETING);
         requireOther(line);
         Thread.ofVirtual().name("liveness-accepted").start(() -> {
@@ -146,11 +176,12 @@ public final class LivenessConnections implements AutoCloseable {
         boolean isToBeThere = wasThere;
         boolean isNews = true;
         while (!isOver(peer)) {
-            Optional<LivenessConnection> line = isToBeThere ? lookFor(peer) : call(peer);
+            Optional<LivenessConnection> line = isToBeThere || silent.contains(peer) ? lookFor(peer) : call(peer);
+            line.ifPresent(_ -> answered(peer));
             isToBeThere = line.isPresent() && follow(line.get());
             if (line.isPresent()) {
                 isNews = true;
-            } else if (!isOver(peer)) {
+            } else if (!isOver(peer) && !silent.contains(peer)) {
                 if (isNews) {
                     LOG.warn(
                             "node {} does not answer on {} over TCP: whether its process ends shows by its silence alone",
@@ -178,8 +209,58 @@ public final class LivenessConnections implements AutoCloseable {
         open.remove(line);
         if (saidGoodbye) {
             tell(peer, End.IN_ORDER, "it said goodbye");
+        } else if (!isOver(peer)) {
+            lookForAll(peer);
         }
         return !isOver(peer);
+    }
+
+    /** A connection broke off: where it is for silence, the other nodes are looked for at the same time. */
+    private void lookForAll(Peer first) {
+        if (!isKernelSilent(first, 1)) {
+            return;
+        }
+        open.forEach(other -> Thread.ofVirtual().name("liveness-look").start(() -> {
+            Peer peer = other.hello().peer();
+            if (isKernelSilent(peer, KERNEL_QUESTIONS)) {
+                fallSilent(peer);
+                other.hangUpQuietly(); // its thread looks for the node from now on
+            }
+        }));
+        if (isKernelSilent(first, KERNEL_QUESTIONS)) {
+            fallSilent(first);
+        }
+    }
+
+    private void fallSilent(Peer peer) {
+        if (silent.add(peer)) {
+            listener.onSilence(peer, true);
+        }
+    }
+
+    /** Whether the machine of a node does not answer as many calls; a refusal is an answer, and so is a full queue of calls. */
+    private boolean isKernelSilent(Peer peer, int questions) {
+        for (int question = 0; question < questions; question++) {
+            try (Socket call = new Socket()) {
+                if (isCut) {
+                    pause(KERNEL_ANSWER);
+                    continue;
+                }
+                call.connect(address(peer), Math.toIntExact(KERNEL_ANSWER.toMillis()));
+                return false;
+            } catch (ConnectException | UnknownHostException _) {
+                return false;
+            } catch (IOException unanswered) {
+                LOG.debug("the machine of node {} does not answer", peer.node(), unanswered);
+            }
+        }
+        return !isOver(peer);
+    }
+
+    private void answered(Peer peer) {
+        if (silent.remove(peer)) {
+            listener.onSilence(peer, false);
+        }
     }
 
     /** Makes a first call. A refusal proves nothing: a firewall may refuse, and the control plane has another port. */
@@ -218,6 +299,10 @@ public final class LivenessConnections implements AutoCloseable {
     }
 
     private LivenessConnection dial(Peer peer, Duration patience) throws IOException {
+        if (isCut) {
+            pause(patience);
+            throw new IOException("the network is cut");
+        }
         LivenessConnection line = LivenessConnection.dial(address(peer), hello, sockets, patience);
         requireOther(line);
         return line;

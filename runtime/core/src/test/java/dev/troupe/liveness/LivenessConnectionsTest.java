@@ -2,6 +2,7 @@ package dev.troupe.liveness;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
@@ -11,11 +12,13 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,6 +34,7 @@ class LivenessConnectionsTest {
     }
 
     private final BlockingQueue<Told> told = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> silences = new LinkedBlockingQueue<>();
     private final List<AutoCloseable> opened = new ArrayList<>();
     private ClusterSpec cluster;
 
@@ -51,7 +55,17 @@ class LivenessConnectionsTest {
         LivenessConnections connections = new LivenessConnections(cluster, self, Sockets.PLAIN,
                 DataPort.open(new InetSocketAddress(self.host(), self.dataPort())));
         opened.add(connections);
-        connections.begin(uid, (peer, end, _) -> told.add(new Told(peer, end)));
+        connections.begin(uid, new LivenessConnections.Listener() {
+            @Override
+            public void onEnd(Peer peer, End end, String seen) {
+                told.add(new Told(peer, end));
+            }
+
+            @Override
+            public void onSilence(Peer peer, boolean isSilent) {
+                silences.add(peer.node() + (isSilent ? " is silent" : " answers"));
+            }
+        });
         return connections;
     }
 
@@ -205,6 +219,49 @@ class LivenessConnectionsTest {
             stranger.getInputStream().readAllBytes();
         } catch (SocketException _) {
             // Reset: there was more than anybody would read.
+        }
+    }
+
+    @Test
+    void shouldHearThatAMachineDoesNotAnswerAndThenDoes() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        LivenessConnections a = start("a", UID);
+        a.reach(OTHER);
+        Socket line = b.awaitCall();
+        a.cut(Duration.ofSeconds(4));
+        assertEquals("b is silent", silences.poll(20, TimeUnit.SECONDS));
+        assertEquals("b answers", silences.poll(20, TimeUnit.SECONDS));
+        b.awaitCall();
+        assertNull(told.peek(), "the process has not ended");
+        line.close();
+    }
+
+    /** Its kernel takes calls that the process does not answer: it is stopped, or starved. */
+    @Test
+    void shouldNotTakeAStoppedProcessForASilentMachine() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        start("a", UID).reach(OTHER);
+        Socket line = b.awaitCall();
+        b.stopAnswering();
+        line.close();
+        b.awaitUnanswered(3);
+        assertNull(silences.peek());
+        assertNull(told.peek());
+    }
+
+    /** By the kernel's questions on a connection that carries nothing. */
+    @Test
+    void shouldHaveTheKernelAskEverySecond() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        start("a", UID).reach(OTHER);
+        b.awaitCall();
+        try (Socket asked = DataPort.call(new InetSocketAddress("127.0.0.1", cluster.node("b").dataPort()),
+                DataPort.Use.LIVENESS, Duration.ofSeconds(5)).socket()) {
+            LivenessConnection.watchOver(asked);
+            assertTrue(asked.getKeepAlive());
+            assertEquals(1, asked.getOption(ExtendedSocketOptions.TCP_KEEPIDLE));
+            assertEquals(1, asked.getOption(ExtendedSocketOptions.TCP_KEEPINTERVAL));
+            assertEquals(1, asked.getOption(ExtendedSocketOptions.TCP_KEEPCOUNT));
         }
     }
 }

@@ -23,6 +23,8 @@ public final class StandIn implements AutoCloseable {
     private final ServerSocket port = new ServerSocket();
     private final BlockingQueue<Socket> calls = new LinkedBlockingQueue<>();
     private final Thread answering;
+    private final BlockingQueue<Socket> unanswered = new LinkedBlockingQueue<>();
+    private volatile boolean isStopped;
     private volatile Hello hello;
 
     public StandIn(ClusterSpec cluster, NodeSpec self, long uid) throws IOException {
@@ -38,6 +40,10 @@ public final class StandIn implements AutoCloseable {
                 if (port.isClosed()) { // the thread that waits here holds it open a moment longer
                     call.close();
                     return;
+                }
+                if (isStopped) {
+                    unanswered.add(call); // it stays open, as the kernel keeps it for a process that is stopped
+                    continue;
                 }
                 hello.write(call.getOutputStream());
                 if (call.getInputStream().read() == LIVENESS) {
@@ -69,6 +75,18 @@ public final class StandIn implements AutoCloseable {
     static void greet(Socket call, Hello hello) throws IOException {
         call.getOutputStream().write(LIVENESS);
         hello.write(call.getOutputStream());
+    }
+
+    /** The process is stopped: callers reach its port and get no answer. */
+    void stopAnswering() {
+        isStopped = true;
+    }
+
+    /** Waits until so many calls had no answer. */
+    void awaitUnanswered(int count) throws InterruptedException {
+        for (int call = 0; call < count; call++) {
+            assertNotNull(unanswered.poll(PATIENCE_SECONDS, TimeUnit.SECONDS), "nobody called");
+        }
     }
 
     /** Another process, started since on the same port. */
