@@ -10,7 +10,7 @@ async function ask(path) {
   const answer = await fetch('/troupe/v1/' + path);
   const object = await answer.json();
   if (!answer.ok) {
-    throw new Error(object.problem);
+    throw Object.assign(new Error(object.problem), { isAbsent: answer.status === 404 });
   }
   return object;
 }
@@ -141,6 +141,7 @@ function drawStep() {
   if (!step) {
     return;
   }
+  document.body.dataset.traced = 'true'; // its sections are shown before they are drawn: what is hidden has no width
   const late = step.end_ns / Math.max(1, step.planned_ns + step.begin_ns) - 1;
   text($('step-text'), `step ${step.step}: measured ${Drawing.milliseconds(step.end_ns)}, planned ${Drawing.milliseconds(step.planned_ns)} (${late < 0 ? '' : '+'}${(100 * late).toFixed(1)} %)`
     + (step.tags.length ? ' · ' + step.tags.join(', ') : ''));
@@ -290,6 +291,9 @@ const TRENDS = [['loss', 'loss', step => step.loss], ['norm', 'gradient norm', s
   ['seconds', 'step time', step => step.seconds]];
 
 function drawTrend() {
+  if (page.steps.length) {
+    document.body.dataset.stepped = 'true';
+  }
   if ($('trend').children.length === 0) {
     $('trend').append(...TRENDS.map(() => make('figure', {}, make('figcaption'), make('canvas', { role: 'img' }))));
   }
@@ -401,7 +405,7 @@ async function compare() {
     canvas.style.height = '110px';
     Drawing.trend(canvas, ab.steps.map(step => ({ x: step.step, y: step.ratio })), [], NaN, value => value.toFixed(3));
   } catch (problem) {
-    text($('ab'), problem.message);
+    text($('ab'), problem.isAbsent ? '' : problem.message); // one run has nothing to be compared with
   }
 }
 
@@ -540,6 +544,7 @@ async function begin() {
 
 async function drawAll() {
   page.run = await ask('run');
+  document.body.dataset.answered = 'true';
   page.now = page.run.now;
   page.ahead = page.now.time_ms - Date.now();
   page.heard = performance.now();
