@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.LongStream;
@@ -128,16 +129,28 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
      * {@link EngineSettings#products}. No other file than its manifest is read; where none can be, the engine's own.
      */
     public static String products(Path runOrCheckpoint) {
+        return manifest(runOrCheckpoint).map(Manifest::products).orElse(EngineSettings.OWN_PRODUCTS);
+    }
+
+    /**
+     * Returns the model of a checkpoint, or of the newest of a run's directory. No other file than its manifest is read;
+     * empty where none can be.
+     */
+    public static Optional<ModelSpec> modelOf(Path runOrCheckpoint) {
+        return manifest(runOrCheckpoint).map(manifest -> manifest.model().spec());
+    }
+
+    private static Optional<Manifest> manifest(Path runOrCheckpoint) {
         Stream<Path> directories = isAt(runOrCheckpoint)
                 ? Stream.of(runOrCheckpoint)
                 : steps(runOrCheckpoint).mapToObj(steps -> after(steps, runOrCheckpoint));
         return directories.flatMap(directory -> {
             try {
-                return Stream.of(Manifest.read(directory).products());
+                return Stream.of(Manifest.read(directory));
             } catch (CheckpointException _) {
                 return Stream.empty(); // it is refused, or passed over, when the whole is opened
             }
-        }).findFirst().orElse(EngineSettings.OWN_PRODUCTS);
+        }).findFirst();
     }
 
     private static List<CheckpointFolder.Entry> newestFirst(Path runDirectory) {

@@ -94,7 +94,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
             case ModelSection.FromDirectory from -> {
                 HuggingFaceModel model = HuggingFaceModel.open(from.directory());
                 files.add(model);
-                yield new StartingPoint(model.spec(), sequenceLength(from, model.spec()), model, 0,
+                yield new StartingPoint(model.spec(), sequenceLength(from, model.spec(), Optional.empty()), model, 0,
                         LossScale.none(0), false, List.of(), model.identity(), files);
             }
         };
@@ -149,10 +149,12 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
     }
 
     private static StartingPoint resumed(RunSpec spec, ModelSection section, Path from, List<AutoCloseable> files) {
+        // Said before every byte of the weights is read for its checksum.
+        Checkpoint.modelOf(from).ifPresent(model -> sequenceLength(section, model, Optional.of(from)));
         Checkpoint checkpoint = Checkpoint.open(from);
         files.add(checkpoint);
         ModelSpec model = checkpoint.model();
-        StartingPoint point = new StartingPoint(model, sequenceLength(section, model), checkpoint,
+        StartingPoint point = new StartingPoint(model, sequenceLength(section, model, Optional.of(from)), checkpoint,
                 checkpoint.stepsDone(), checkpoint.lossScale(), true, checkpoint.passedOver(), "those of a checkpoint",
                 files);
         LoraSpec asked = spec.training().lora();
@@ -225,8 +227,9 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         }
     }
 
-    private static int sequenceLength(ModelSection asked, ModelSpec model) {
+    private static int sequenceLength(ModelSection asked, ModelSpec model, Optional<Path> resumed) {
         List<String> wrong = new ArrayList<>();
+        String holder = resumed.isPresent() ? "checkpoint" : "model";
         Map<String, Object> values = new LinkedHashMap<>(asked.values());
         int longest = model.size(Axis.POSITION);
         int sequenceLength = longest;
@@ -234,15 +237,18 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
             values.remove(SEQUENCE_LENGTH);
             sequenceLength = from.sequenceLength().orElse(Math.min(longest, USUAL_LENGTH));
         }
-        asked.familyGiven().ifPresent(family -> compare(wrong, "model", "model.family", family, model.family().name()));
+        asked.familyGiven().ifPresent(family -> compare(wrong, holder, "model.family", family, model.family().name()));
         values.forEach(
-                (key, value) -> compare(wrong, "model", "model." + key, value, model.section().values().get(key)));
+                (key, value) -> compare(wrong, holder, "model." + key, value, model.section().values().get(key)));
         if (sequenceLength > longest) {
             wrong.add("model.sequence-length = " + sequenceLength + ", but the model has positions for " + longest);
         }
         if (!wrong.isEmpty()) {
-            throw new UsageException("the model that was loaded is not the one the configuration describes: "
-                    + String.join("; ", wrong) + ". Leave those keys out to take the model's own");
+            throw new UsageException(resumed
+                    .map(from -> from + " is of another model than the configuration describes: "
+                            + String.join("; ", wrong) + ". Leave those keys as they were to go on from it")
+                    .orElseGet(() -> "the model that was loaded is not the one the configuration describes: "
+                            + String.join("; ", wrong) + ". Leave those keys out to take the model's own"));
         }
         return sequenceLength;
     }

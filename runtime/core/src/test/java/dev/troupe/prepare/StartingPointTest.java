@@ -100,8 +100,12 @@ class StartingPointTest {
 
     @Test
     void shouldRefuseACheckpointOfAnotherModel() {
-        assertEquals(WRONG + "model.layers = 5, but the model has 2" + ADVICE,
-                refusal(described("model.layers=5"), Optional.of(checkpoint(40))));
+        Path checkpoint = checkpoint(40);
+        String refusal = checkpoint + " is of another model than the configuration describes: model.layers = 5, but the"
+                + " checkpoint has 2. Leave those keys as they were to go on from it";
+        assertEquals(refusal, refusal(described("model.layers=5"), Optional.of(checkpoint)));
+        assertTrue(checkpoint.resolve("rank-000.safetensors").toFile().delete(), "the weights were not asked for");
+        assertEquals(refusal, refusal(described("model.layers=5"), Optional.of(checkpoint)));
     }
 
     @Test
