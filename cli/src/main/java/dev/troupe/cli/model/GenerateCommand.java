@@ -14,14 +14,17 @@ import picocli.CommandLine.Option;
 @Command(name = "generate", mixinStandardHelpOptions = true, description = {
         "Lets a model (model.from, or --from) continue a prompt, on one rank. The keys and values of prompt and text are kept, so a token costs a forward of one row: it is for trying a model, not for serving one."})
 public final class GenerateCommand implements Callable<Integer> {
+    private static final int USUAL_TOKENS = 100;
+
     @Mixin
     private ModelOptions model;
 
     @Option(names = "--prompt", required = true, paramLabel = "TEXT", description = "The text to continue.")
     private String prompt;
 
-    @Option(names = "--tokens", defaultValue = "100", paramLabel = "N", description = "The most tokens to add; default: 100.")
-    private int tokens;
+    @Option(names = "--tokens", paramLabel = "N", description = {
+            "The most tokens to add; default: 100, or as many as the model has positions for."})
+    private Integer tokens;
 
     @Option(names = "--temperature", defaultValue = "0.8", paramLabel = "X", description = {
             "What logits are divided by; 0 takes the most likely token. Default: 0.8."})
@@ -43,7 +46,7 @@ public final class GenerateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (tokens < 1) {
+        if (tokens != null && tokens < 1) {
             throw new UsageException("--tokens must be at least 1, but found " + tokens);
         }
         Sampling sampling;
@@ -54,7 +57,8 @@ public final class GenerateCommand implements Callable<Integer> {
         }
         try (Generation generation = new Generation(model.read(), model.checkpoint())) {
             generation.notes().forEach(note -> System.err.println("Note: " + note + "."));
-            output.println(prompt + generation.write(prompt, tokens, sampling));
+            int count = tokens == null ? Math.clamp(generation.roomAfter(prompt), 1, USUAL_TOKENS) : tokens;
+            output.println(prompt + generation.write(prompt, count, sampling));
         }
         return ExitCode.DONE;
     }

@@ -68,8 +68,7 @@ public final class Generation implements AutoCloseable {
      */
     public String write(String prompt, int count, Sampling sampling) {
         Tokenizer tokenizer = whole.tokenizer();
-        int[] tokens = IntStream.concat(IntStream.of(tokenizer.beforeText()), IntStream.of(tokenizer.encode(prompt)))
-                .toArray();
+        int[] tokens = tokens(prompt);
         int longest = require(tokens, count);
         whole.requireRoom(sizes -> {
             try (Generator generator = generator(sizes, longest)) {
@@ -85,6 +84,16 @@ public final class Generation implements AutoCloseable {
         return tokenizer.decode(IntStream.of(written).limit(written.length - (hasEnded ? 1 : 0)).toArray());
     }
 
+    /** Returns how many tokens the model has positions for after a prompt; less than 1 where the prompt is too long. */
+    public int roomAfter(String prompt) {
+        return model().size(Axis.POSITION) - tokens(prompt).length;
+    }
+
+    private int[] tokens(String prompt) {
+        Tokenizer tokenizer = whole.tokenizer();
+        return IntStream.concat(IntStream.of(tokenizer.beforeText()), IntStream.of(tokenizer.encode(prompt))).toArray();
+    }
+
     /** Returns the tokens of prompt and text. */
     private int require(int[] prompt, int count) {
         if (prompt.length == 0) {
@@ -97,10 +106,15 @@ public final class Generation implements AutoCloseable {
                             + " tokens: set data.tokenizer to the model's own");
         });
         long longest = (long) prompt.length + count;
-        if (longest > model().size(Axis.POSITION)) {
+        int positions = model().size(Axis.POSITION);
+        if (prompt.length >= positions) {
+            throw new UsageException("the prompt has " + prompt.length + " tokens, but the model has positions for "
+                    + positions + ", of which the text needs one at least: shorten the prompt");
+        }
+        if (longest > positions) {
             throw new UsageException("the prompt of " + prompt.length + " tokens and " + count + " more are " + longest
-                    + ", but the model has positions for " + model().size(Axis.POSITION)
-                    + ": shorten the prompt, or ask for fewer");
+                    + ", but the model has positions for " + positions + ": ask for " + (positions - prompt.length)
+                    + " or fewer, or shorten the prompt");
         }
         return (int) longest;
     }
