@@ -151,7 +151,7 @@ final class DoctorCommand implements Callable<Integer> {
         isHealthy &= isGood || !isNeeded;
         String mark = isGood ? terminal.green("yes") : isNeeded ? terminal.red("NO ") : "-  ";
         String words = found + (isGood || advice.isEmpty() ? "" : ": " + advice);
-        int width = terminal.columns().orElse(Integer.MAX_VALUE);
+        int width = terminal.tableColumns().orElse(Integer.MAX_VALUE);
         output.println(
                 mark + String.format(Locale.ROOT, " %-18s ", what) + Columns.wrapped(words, width - INDENT.length(), "")
                         .replace("\n", "\n" + INDENT));

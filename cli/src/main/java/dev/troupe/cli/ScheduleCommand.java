@@ -93,7 +93,7 @@ final class ScheduleCommand implements Callable<Integer> {
         Terminal terminal = out == null ? Terminal.ofOutput() : Terminal.NONE;
         switch (format) {
             case grid -> {
-                int columns = terminal.columns().orElse(FILE_COLUMNS);
+                int columns = terminal.tableColumns().orElse(FILE_COLUMNS);
                 write(TerminalDrawing.draw(timeline, CostOptions.UNITS, columns, terminal.colours()) + "\n\n"
                         + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n"
                         + (plan == inside ? "" : replayed(inside))

@@ -1,5 +1,6 @@
 package dev.troupe.cli.progress;
 
+import dev.troupe.cli.report.Terminal;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -19,7 +20,7 @@ final class ProgressLine {
     private static final long PLAIN_NANOS = 5_000_000_000L;
 
     private final PrintStream output;
-    private final boolean isTerminal;
+    private final Terminal terminal;
     private final long stepCount;
     private final LongSupplier clock;
     /** The time and the step from which the rest is estimated: the first step includes the warm-up. */
@@ -28,9 +29,9 @@ final class ProgressLine {
     private long shownNanos;
     private int shownLength;
 
-    ProgressLine(PrintStream output, boolean isTerminal, long stepCount, LongSupplier clock) {
+    ProgressLine(PrintStream output, Terminal terminal, long stepCount, LongSupplier clock) {
         this.output = output;
-        this.isTerminal = isTerminal;
+        this.terminal = terminal;
         this.stepCount = stepCount;
         this.clock = clock;
     }
@@ -53,13 +54,14 @@ final class ProgressLine {
             countedSteps = stepsDone;
         }
         boolean isLast = stepsDone == stepCount;
-        if (!isLast && now - shownNanos < (isTerminal ? TERMINAL_NANOS : PLAIN_NANOS)) {
+        if (!isLast && now - shownNanos < (terminal.isTerminal() ? TERMINAL_NANOS : PLAIN_NANOS)) {
             return;
         }
         shownNanos = now;
         String line = String.format(Locale.ROOT, "step %d/%d   loss %.4f   %,.0f tokens/s", stepsDone, stepCount, loss,
                 tokensPerSecond) + left(stepsDone, now) + more;
-        if (isTerminal) {
+        if (terminal.isTerminal()) {
+            line = line.substring(0, Math.min(line.length(), terminal.lineColumns() - 1)); // a second line would remain
             output.print('\r' + line + " ".repeat(Math.max(0, shownLength - line.length())));
             shownLength = line.length();
         } else {

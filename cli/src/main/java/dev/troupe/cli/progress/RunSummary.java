@@ -155,7 +155,7 @@ public final class RunSummary {
      * that draws it.
      */
     private static String drawing(RunSpec spec, Plan plan, Terminal terminal) {
-        int columns = terminal.columns().orElse(FILE_COLUMNS);
+        int columns = terminal.tableColumns().orElse(FILE_COLUMNS);
         if ((long) plan.stageCount() * plan.microbatchCount() <= columns) { // a larger plan cannot fit
             Timeline timeline = Simulator.run(plan, Costs.units(plan.stageCount())).timeline(plan.name());
             if (TerminalDrawing.fits(timeline, columns)) {

@@ -1,5 +1,6 @@
 package dev.troupe.cli.progress;
 
+import dev.troupe.cli.report.Terminal;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.batch.Batches;
@@ -47,10 +48,11 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
         this.showsEpochs = run.spec().data().order() == DataSpec.Order.EPOCHS;
         this.name = run.spec().name();
         this.wasDone = RunSummary.isDone(run);
-        this.progress = new ProgressLine(output, isTerminal(), run.spec().training().steps(), System::nanoTime);
+        Terminal terminal = Terminal.ofOutput();
+        this.progress = new ProgressLine(output, terminal, run.spec().training().steps(), System::nanoTime);
         this.errors = System.err;
         this.journal = journal.apply(this::say);
-        if (isTerminal() && isErrorShownThere()) {
+        if (terminal.isTerminal() && isErrorShownThere()) {
             System.setErr(progress.beside(errors));
         }
     }
@@ -87,10 +89,6 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
         } catch (IOException _) {
             return true; // no Linux: a line too many is better than two in one
         }
-    }
-
-    private static boolean isTerminal() {
-        return System.console() != null && System.console().isTerminal();
     }
 
     @Override

@@ -31,7 +31,7 @@ public final class ComparisonTable {
      * measured are parted by an arrow.
      */
     public static String of(List<Outcome> outcomes, Terminal terminal) {
-        return Columns.fitted(HEADINGS, rows(outcomes), terminal.columns())
+        return Columns.fitted(HEADINGS, rows(outcomes), terminal.tableColumns())
                 + "\n\n" + Columns.wrapped(LEGEND, terminal.lineColumns(), "");
     }
 

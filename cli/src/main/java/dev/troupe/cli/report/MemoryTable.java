@@ -41,7 +41,7 @@ public final class MemoryTable {
                         rank.snapshots(), rank.copies(), rank.total()).mapToObj(MemoryPlan::text))
                 .toList()).toList();
         return Columns.wrapped(sum + ":", terminal.lineColumns(), "") + "\n"
-                + Columns.fitted(HEADINGS, rows, terminal.columns()) + "\n"
+                + Columns.fitted(HEADINGS, rows, terminal.tableColumns()) + "\n"
                 + Columns.wrapped(LEGEND, terminal.lineColumns(), "");
     }
 }

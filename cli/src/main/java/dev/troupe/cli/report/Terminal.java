@@ -49,9 +49,14 @@ public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours)
         return columns.orElse(Integer.MAX_VALUE);
     }
 
+    /** Returns the width for a table, folded into no less than can be read; empty where it may be as wide as it is. */
+    public OptionalInt tableColumns() {
+        return columns.isPresent() ? OptionalInt.of(Math.max(LEAST_COLUMNS, columns.getAsInt())) : columns;
+    }
+
     /** Returns the width to fill with text for a person. */
     public int textColumns() {
-        return columns.orElse(USUAL_COLUMNS);
+        return tableColumns().orElse(USUAL_COLUMNS);
     }
 
     public String bold(String text) {
@@ -86,7 +91,7 @@ public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours)
 
     private static OptionalInt number(String text) {
         return text.matches("[1-9][0-9]{0,3}")
-                ? OptionalInt.of(Math.max(LEAST_COLUMNS, Integer.parseInt(text)))
+                ? OptionalInt.of(Integer.parseInt(text))
                 : OptionalInt.empty();
     }
 }

@@ -2,12 +2,16 @@ package dev.troupe.cli.progress;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.cli.report.Terminal;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("plan")
 final class ProgressLineTest {
@@ -15,7 +19,7 @@ final class ProgressLineTest {
     void shouldNotTakeTheFirstStepForTheRest() {
         ByteArrayOutputStream said = new ByteArrayOutputStream();
         AtomicLong seconds = new AtomicLong();
-        ProgressLine line = new ProgressLine(new PrintStream(said, true, StandardCharsets.UTF_8), false, 101,
+        ProgressLine line = new ProgressLine(new PrintStream(said, true, StandardCharsets.UTF_8), Terminal.NONE, 101,
                 () -> seconds.get() * 1_000_000_000L);
         line.start();
         seconds.set(60); // what the first step takes to warm up
@@ -28,11 +32,27 @@ final class ProgressLineTest {
                 """, said.toString(StandardCharsets.UTF_8));
     }
 
+    /** A line that wraps is not overwritten, so each step would leave one. */
+    @ParameterizedTest
+    @ValueSource(ints = {20, 40, 60})
+    void shouldNotBeWiderThanTheTerminal(int columns) {
+        ByteArrayOutputStream terminal = new ByteArrayOutputStream();
+        ProgressLine line = new ProgressLine(new PrintStream(terminal, true, StandardCharsets.UTF_8),
+                new Terminal(true, OptionalInt.of(columns), false), 100, System::nanoTime);
+        line.start();
+        line.show(50, 2.5, 1_234_567, "   validation 2.4000 at step 40");
+        line.show(100, 2.25, 1_234_567, "   validation 2.3000 at step 80");
+        String[] lines = terminal.toString(StandardCharsets.UTF_8).split("\r");
+        assertEquals(3, lines.length);
+        assertEquals("step 50/100   loss 2.5000   1,234,567 tokens/s   validation".substring(0, columns - 1), lines[1]);
+        assertEquals(columns - 1, lines[2].length());
+    }
+
     @Test
     void shouldBeginWhatOthersWriteOnALineOfItsOwn() {
         ByteArrayOutputStream terminal = new ByteArrayOutputStream();
         PrintStream output = new PrintStream(terminal, true, StandardCharsets.UTF_8);
-        ProgressLine line = new ProgressLine(output, true, 10, () -> 0);
+        ProgressLine line = new ProgressLine(output, new Terminal(true, OptionalInt.of(80), false), 10, () -> 0);
         PrintStream log = line.beside(output);
         log.println("before");
         line.start();

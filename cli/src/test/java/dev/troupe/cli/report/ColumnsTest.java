@@ -50,6 +50,9 @@ final class ColumnsTest {
         assertTrue(Terminal.of(true, Map.of("TERM", "xterm", "COLUMNS", "90")).colours());
         assertFalse(Terminal.of(true, Map.of("TERM", "xterm", "COLUMNS", "90", "NO_COLOR", "1")).colours());
         assertFalse(Terminal.of(true, Map.of("TERM", "dumb", "COLUMNS", "90")).colours());
-        assertTrue(Terminal.of(true, Map.of()).columns().orElseThrow() >= 40);
+        assertTrue(Terminal.of(true, Map.of()).tableColumns().orElseThrow() >= 40);
+        Terminal narrow = Terminal.of(true, Map.of("COLUMNS", "25"));
+        assertEquals(25, narrow.lineColumns());
+        assertEquals(OptionalInt.of(40), narrow.tableColumns(), "a table of less is harder to read than a wide one");
     }
 }
