@@ -12,23 +12,34 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.RunDirectory;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** {@code troupe status}: the reports of the nodes of a running cluster, or the run in a directory on the screen. */
 @Command(name = "status", mixinStandardHelpOptions = true, description = {
         "Asks the nodes of a cluster file for their ranks and epoch, and the run for its step, loss and speed.",
-        "Where CONFIG is the directory of a run: its state, its last step by rank and cause, and its newest events."})
+        "Of the directory of a run: its state, its last step by rank and cause, and its newest events."})
 final class StatusCommand implements Callable<Integer> {
-    @Mixin
-    private ClusterFile file;
+    @Parameters(index = "0", paramLabel = "CONFIG|RUN", description = {
+            "A HOCON file with cluster.nodes, or the directory of a run."})
+    private Path asked;
+
+    @Option(names = "-s", paramLabel = "key=value", description = {
+            "Sets one key of CONFIG, without troupe, as the nodes were started with. May be repeated."})
+    private List<String> settings = List.of();
+
+    @Option(names = "--out", paramLabel = "DIR", description = {
+            "The directory of the run of CONFIG that --watch shows. Default: runs/NAME."})
+    private Path out;
 
     @Option(names = "--watch", description = {
             "Shows the run of the directory, or that of the cluster file, again every second until it has ended."})
@@ -36,19 +47,19 @@ final class StatusCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        boolean isRun = Files.isDirectory(file.config());
+        boolean isRun = Files.isDirectory(asked);
         if (isRun || watches) {
-            RunWatch watch = new RunWatch(isRun ? file.config() : file.options().commonDirectory(file.read()),
+            RunWatch watch = new RunWatch(isRun ? asked : directory(),
                     System.out,
                     Terminal.ofOutput());
             return watches ? watch.untilTheEnd() : watch.once();
         }
-        RunSpec spec = file.read();
+        RunSpec spec = ClusterFile.read(asked, settings);
         ClusterSpec cluster = spec.cluster().orElseThrow();
         List<NodeSpec> nodes = cluster.nodes();
         if (nodes.stream().allMatch(node -> node.managementPort() == 0)) {
             throw new UsageException(
-                    "no node of " + file.config() + " has a management-port to ask: give the nodes one each");
+                    "no node of " + asked + " has a management-port to ask: give the nodes one each");
         }
         System.out.printf(Locale.ROOT, "%-12s %-28s %-10s %5s  %s%n", "node", "host", "state", "epoch", "ranks");
         List<NodeStatus> answers = new ArrayList<>();
@@ -80,6 +91,11 @@ final class StatusCommand implements Callable<Integer> {
         answers.stream().flatMap(answer -> answer.progress().stream()).flatMap(now -> now.notices().stream())
                 .forEach(System.out::println);
         return ExitCode.DONE;
+    }
+
+    private Path directory() {
+        RunSpec spec = ClusterFile.read(asked, settings);
+        return out == null ? RunDirectory.usual(spec) : out;
     }
 
     /** Returns, for a run without a step, which nodes are missing as far as the answering nodes know. */

@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 
 /** {@code troupe eval}: the loss and the perplexity of a model on data. */
 @Command(name = "eval", mixinStandardHelpOptions = true, description = {
-        "Measures the loss and the perplexity of a model (model.from, or --from) on data.path, on one rank."})
+        "Measures the loss and the perplexity of a model (model.from, or --from) on the data of data.path, on one rank."})
 public final class EvalCommand implements Callable<Integer> {
     @Mixin
     private ModelOptions model;

@@ -6,6 +6,7 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.prepare.NodeRequests;
 import dev.troupe.prepare.RunRequest;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -28,7 +29,12 @@ public final class ClusterFile {
 
     /** Reads the file, and refuses one without nodes. */
     public RunSpec read() {
-        RunSpec spec = RunSpecReader.read(Optional.of(config), options.settings());
+        return read(config, options.settings());
+    }
+
+    /** Reads a file with keys that win over it, and refuses one without nodes. */
+    public static RunSpec read(Path config, List<String> settings) {
+        RunSpec spec = RunSpecReader.read(Optional.of(config), settings);
         NodeRequests.requireNodes(spec, config);
         return spec;
     }

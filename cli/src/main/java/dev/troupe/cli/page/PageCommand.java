@@ -19,8 +19,8 @@ import picocli.CommandLine.Parameters;
 
 /** {@code troupe page}: serves the page of a run from its directory. */
 @Command(name = "page", mixinStandardHelpOptions = true, description = {
-        "Serves the page of a run, which may have ended or be in progress in another process, on the loopback until Ctrl-C;",
-        "of two runs, also their comparison."})
+        "Serves the page of a run that has ended or is running in another process, on the loopback until Ctrl-C.",
+        "Of two runs, also their comparison."})
 public final class PageCommand implements Callable<Integer> {
     private static final int MOST_PORT = 65535;
 
