@@ -110,7 +110,9 @@ class TidyTest {
      * has Arabic digits, in file names and JSON too, and under tr_TR the lower case of I has no dot.
      */
     private static final Map<Pattern, String> OF_A_LOCALE = Map.of(
-            Pattern.compile("\\.formatted\\(|\\w+::formatted\\b"), "String.format(Locale.ROOT, ...)",
+            // of a text, and not of a class of ours such as PercentFormat
+            Pattern.compile("(?<!\\b[A-Z]\\w{0,60}[a-z]\\w{0,60})\\.formatted\\(|\\w+::formatted\\b"),
+            "String.format(Locale.ROOT, ...)",
             Pattern.compile("\\bString(?:\\.format\\((?!\\s*Locale\\.)|::format\\b)"),
             "String.format(Locale.ROOT, ...)",
             Pattern.compile("\\.printf\\((?!\\s*Locale\\.)|::printf\\b"), "printf(Locale.ROOT, ...)",

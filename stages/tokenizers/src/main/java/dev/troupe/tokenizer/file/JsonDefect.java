@@ -2,6 +2,7 @@ package dev.troupe.tokenizer.file;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /** The words for a user on text that is no JSON: Jackson's own, without its advice to the programmer who calls it. */
@@ -26,7 +27,8 @@ public final class JsonDefect {
         String words = wordsOf(malformed);
         return place == null
                 ? words
-                : "line %d, column %d: %s".formatted(Math.max(1, place.getLineNr()), Math.max(1, place.getColumnNr()),
+                : String.format(Locale.ROOT, "line %d, column %d: %s", Math.max(1, place.getLineNr()),
+                        Math.max(1, place.getColumnNr()),
                         words);
     }
 
