@@ -68,7 +68,7 @@ public final class CpuEngineProvider implements EngineProvider {
             return Optional.of("the cpu engine needs the Vector API; start the JVM with --add-modules="
                     + VECTOR_MODULE);
         }
-        return libraryObstacle().or(CpuEngineProvider::limitObstacle);
+        return Library.OBSTACLE.or(CpuEngineProvider::limitObstacle);
     }
 
     @Override
@@ -99,14 +99,19 @@ public final class CpuEngineProvider implements EngineProvider {
         return Limits.here();
     }
 
-    private static Optional<String> libraryObstacle() {
-        try {
-            OneDnn.version();
-            return Optional.empty();
-        } catch (LinkageError | RuntimeException failure) {
-            Throwable reason = failure.getCause() == null ? failure : failure.getCause();
-            return Optional.of("the cpu engine could not load oneDNN (" + reason.getMessage()
-                    + "); take the engine nd4j or reference");
+    /** The first attempt to load oneDNN, which alone meets the reason of a failure. */
+    private static final class Library {
+        static final Optional<String> OBSTACLE = obstacle();
+
+        private static Optional<String> obstacle() {
+            try {
+                OneDnn.version();
+                return Optional.empty();
+            } catch (LinkageError | RuntimeException failure) {
+                Throwable reason = failure.getCause() == null ? failure : failure.getCause();
+                return Optional.of("the cpu engine could not load oneDNN (" + reason.getMessage()
+                        + "); without it take the engine nd4j or reference, which are slower");
+            }
         }
     }
 

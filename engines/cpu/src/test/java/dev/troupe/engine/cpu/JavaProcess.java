@@ -17,12 +17,19 @@ public final class JavaProcess {
 
     /** Returns what a main class prints, with its exit code in front where that is not 0. */
     public static String output(Class<?> main, String... arguments) throws IOException, InterruptedException {
+        return output(System.getProperty("java.class.path"), List.of(), main, arguments);
+    }
+
+    /** As {@link #output(Class, String...)}, with another class path and more flags. */
+    static String output(String classPath, List<String> flags, Class<?> main, String... arguments)
+            throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> flag.startsWith("-X") || flag.startsWith("--"))
                 .forEach(command::add);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(flags);
+        command.addAll(List.of("-cp", classPath, main.getName()));
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try {

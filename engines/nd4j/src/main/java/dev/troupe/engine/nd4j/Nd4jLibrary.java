@@ -45,8 +45,9 @@ final class Nd4jLibrary {
                 return Optional.empty();
             }
         }
-        return Optional.of("this build has no ND4J library for " + platform
-                + "; build it on such a machine, or take another engine");
+        return Optional.of("the class path has no ND4J library for " + platform + ": add org.nd4j:nd4j-native,"
+                + " org.bytedeco:openblas and org.bytedeco:javacpp with the classifier " + platform
+                + " in the versions of troupe-engine-nd4j, or take another engine");
     }
 
     /**

@@ -5,15 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.io.File;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.net.URL;
 import java.util.Locale;
 import org.bytedeco.javacpp.Loader;
 
@@ -130,25 +127,9 @@ public final class OneDnn {
     @SuppressWarnings("restricted")
     private static SymbolLookup load() {
         String folder = FOLDER + Loader.Detector.getPlatform() + "/";
-        try {
-            // oneDNN looks for OpenMP's library in its own folder.
-            unpacked(folder + "libgomp.so.1");
-            return SymbolLookup.libraryLookup(unpacked(folder + "libdnnl.so.3").toPath(), Arena.global());
-        } catch (IOException failure) {
-            throw new IllegalStateException("oneDNN could not be unpacked: " + failure.getMessage(), failure);
-        }
-    }
-
-    private static File unpacked(String resource) throws IOException {
-        URL url = OneDnn.class.getResource(resource);
-        if (url == null) {
-            throw new IllegalStateException("this build has no oneDNN for " + Loader.Detector.getPlatform());
-        }
-        File file = Loader.cacheResource(url);
-        if (file == null) {
-            throw new IOException("no folder to unpack " + resource + " into");
-        }
-        return file;
+        // oneDNN looks for OpenMP's library in its own folder.
+        Unpacked.file("oneDNN", folder + "libgomp.so.1");
+        return SymbolLookup.libraryLookup(Unpacked.file("oneDNN", folder + "libdnnl.so.3").toPath(), Arena.global());
     }
 
     @SuppressWarnings("restricted")

@@ -1,6 +1,5 @@
 package dev.troupe.engine.cpu.library;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
@@ -49,7 +48,7 @@ public final class OpenBlas {
             }
             Path there = unpacked(folder + FORTRAN);
             SymbolLookup.libraryLookup(there, Arena.global());
-            return Cblas.at(copy(resource(folder + LIBRARY), there.resolveSibling(OWN_LIBRARY)));
+            return Cblas.at(copy(Unpacked.url("OpenBLAS", folder + LIBRARY), there.resolveSibling(OWN_LIBRARY)));
         } catch (IOException | IllegalArgumentException failure) { // the latter is the system's, which loads no such library
             throw new IllegalStateException("OpenBLAS could not be unpacked and loaded: " + failure.getMessage(),
                     failure);
@@ -81,20 +80,8 @@ public final class OpenBlas {
         }
     }
 
-    private static URL resource(String name) {
-        URL url = OpenBlas.class.getResource(name);
-        if (url == null) {
-            throw new IllegalStateException("this build has no OpenBLAS for " + Loader.Detector.getPlatform());
-        }
-        return url;
-    }
-
-    private static Path unpacked(String name) throws IOException {
-        File file = Loader.cacheResource(resource(name));
-        if (file == null) {
-            throw new IOException("no folder to unpack " + name + " into");
-        }
-        return file.toPath();
+    private static Path unpacked(String name) {
+        return Unpacked.file("OpenBLAS", name).toPath();
     }
 
     /** Writes another file and renames it: a process that starts at the same time sees a whole library or none. */
