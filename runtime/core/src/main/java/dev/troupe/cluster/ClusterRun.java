@@ -29,6 +29,7 @@ import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.rank.CopyRoutes;
+import dev.troupe.run.ActorSystems;
 import dev.troupe.run.LateListener;
 import dev.troupe.run.RunActors;
 import dev.troupe.run.TrainingRun;
@@ -152,7 +153,7 @@ public final class ClusterRun {
                         leader.loseDevice(why);
                         outcome.complete(new RunOutcome(run.stepsDone(), Optional.of(why)));
                     }));
-            system = ActorSystem.create(
+            system = ActorSystems.create(
                     guardian(node, lost, resources.connections(), position,
                             coordinator(run, cluster, keys, leader, outcome, faults, damage)),
                     ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self,

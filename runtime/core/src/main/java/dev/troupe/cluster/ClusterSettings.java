@@ -7,6 +7,7 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.config.fault.FaultKind;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.run.ActorSystems;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -58,7 +59,7 @@ final class ClusterSettings {
             settings.put("pekko.management.http.hostname", self.host());
             settings.put("pekko.management.http.port", self.managementPort());
         }
-        return ConfigFactory.parseMap(settings).withFallback(ConfigFactory.load("troupe-cluster"));
+        return ConfigFactory.parseMap(settings).withFallback(ActorSystems.ofNode());
     }
 
     /** Sixteen JVMs that start on two cores at once get processor time late, and are not dead. */

@@ -8,17 +8,16 @@ import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.DevicePick;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.InstalledEngines;
 import dev.troupe.engine.provider.ProductLibraries;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.plan.UsageException;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -38,8 +37,9 @@ import java.util.stream.Collectors;
 public record EngineChoice(EngineProvider provider, EngineSettings settings, List<Integer> ranksOfMachine,
         Optional<String> passedOver) {
     private static final Set<String> GPU_WORDS = Set.of("cuda", "gpu", "nvidia", "nd4j-cuda");
-    private static final String GPU_ADVICE = "; an NVIDIA GPU is computed on by cuda from compute capability 8.0 on, and below"
-            + " by nd4j, built with TROUPE_MAVEN_FLAGS=-Pnd4j-cuda (README, \"On an NVIDIA GPU\")";
+    private static final String GPU_ADVICE = "; an NVIDIA GPU is computed on by cuda from compute capability 8.0 on, which a"
+            + " program gets by the dependency dev.troupe:troupe-engine-cuda, and below by nd4j, built with the Maven profile"
+            + " nd4j-cuda (README, \"On an NVIDIA GPU\")";
 
     public EngineChoice {
         ranksOfMachine = List.copyOf(ranksOfMachine);
@@ -47,8 +47,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
 
     /** The engines on the class path, the preferred one first. */
     public static List<EngineProvider> installed() {
-        return ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
-                .sorted(Comparator.comparingInt(EngineProvider::preference).reversed()).toList();
+        return InstalledEngines.find();
     }
 
     /**

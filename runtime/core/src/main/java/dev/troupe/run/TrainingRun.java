@@ -1,7 +1,5 @@
 package dev.troupe.run;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
 import dev.troupe.actor.CoordinatorSetup;
 import dev.troupe.rank.CopyRoutes;
 import dev.troupe.actor.Neighbours;
@@ -72,9 +70,6 @@ public final class TrainingRun {
     /** The term of the coordinator of a run in one process, which never has a successor. */
     private static final int ONLY_TERM = 1;
 
-    /** Pekko's configuration of thousands of lines is read once, for JVMs with many runs. */
-    private static final Config ACTORS = ConfigFactory.load("troupe-actors");
-
     private final CompletableFuture<RunOutcome> outcome;
     private final RunActors actors;
     private final RunPosition position;
@@ -107,11 +102,12 @@ public final class TrainingRun {
      * this before the run's directory is made.
      *
      * @throws UsageException
-     *             where this machine cannot run a kernel
+     *             where this machine cannot run a kernel, or the class path lacks a part of what the actors need
      * @throws InterruptedException
      *             where this thread was interrupted
      */
     public static WarmUpReport warmUp(PreparedRun run) throws InterruptedException {
+        ActorSystems.ofOneProcess();
         WarmUpReport report = NodeWarmUp.start(run, IntStream.range(0, run.plan().rankCount()).boxed().toList())
                 .await();
         if (report.refusal().isPresent()) {
@@ -171,8 +167,10 @@ public final class TrainingRun {
                 run.checkpointInterval(), faults.clock(System::nanoTime), run.expectation(), lengths(run), listener,
                 outcome);
         try {
-            RunActors actors = host.<RunActors>map(system -> GuestActors.start(system, ACTORS, setup, node))
-                    .orElseGet(() -> RunActors.own(ActorSystem.create(guardian(setup, node), "troupe", ACTORS)));
+            RunActors actors = host
+                    .<RunActors>map(system -> GuestActors.start(system, ActorSystems.ofOneProcess(), setup, node))
+                    .orElseGet(() -> RunActors.own(ActorSystems.create(guardian(setup, node), "troupe",
+                            ActorSystems.ofOneProcess())));
             return new TrainingRun(actors, outcome, position, run.stepsDone(),
                     () -> "the actors ended before the run did; the log says why");
         } catch (Exception | Error failure) { // Scala throws checked exceptions past the compiler
@@ -287,7 +285,7 @@ public final class TrainingRun {
      */
     public RunOutcome await() throws InterruptedException {
         try {
-            RunOutcome ended = outcome.get();
+            RunOutcome ended = withCause(outcome.get());
             actors.end();
             CompletableFuture<Done> terminated = actors.whenEnded();
             terminated.get(SHUTDOWN.toSeconds(), TimeUnit.SECONDS);
@@ -300,7 +298,13 @@ public final class TrainingRun {
         } catch (TimeoutException late) {
             LOG.warn("the actors did not end within {} s after the run did: a stage still computes",
                     SHUTDOWN.toSeconds());
-            return outcome.join();
+            return withCause(outcome.join());
         }
+    }
+
+    private RunOutcome withCause(RunOutcome ended) {
+        return ended.failure().filter(_ -> ended.cause().isEmpty()).flatMap(
+                reason -> position.causeOf(reason).map(cause -> RunOutcome.failed(ended.stepsDone(), reason, cause)))
+                .orElse(ended);
     }
 }

@@ -1,7 +1,7 @@
 /**
  * A prepared run from its start to its end: the warm-up of its kernels, its transport, and its actor system.
  *
- * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.checkpoint}, {@code dev.troupe.config.spec},
+ * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.checkpoint}, {@code dev.troupe.config.spec}, {@code dev.troupe.engine.provider},
  * {@code dev.troupe.fault}, {@code dev.troupe.group}, {@code dev.troupe.observe}, {@code dev.troupe.plan},
  * {@code dev.troupe.prepare}, {@code dev.troupe.protocol}, {@code dev.troupe.protocol.membership},
  * {@code dev.troupe.protocol.node}, {@code dev.troupe.protocol.replica}, {@code dev.troupe.rank},
