@@ -108,7 +108,7 @@ final class HostedRun implements NodeRun {
             Incarnation incarnation = new Incarnation(rank, group.epoch(), group.term());
             try {
                 members.add(HostedRank.open(incarnation, stepsDone, node));
-            } catch (RuntimeException | LinkageError failure) { // an engine may lack its native library
+            } catch (Throwable failure) { // an engine may lack its native library
                 RunEvent.RankFailed failed = failure(incarnation, failure);
                 if (LostDeviceException.isBehind(failure)) {
                     tell(new NodeEvent.DeviceLost(failed.reason()));
@@ -122,13 +122,14 @@ final class HostedRun implements NodeRun {
             return;
         }
         ActorRef<TensorParallelGroup.Command> actor = context.spawn(
-                TensorParallelGroup.create(members, link.coordinator(), context.getSelf()),
+                TensorParallelGroup.create(members, link.coordinator(), context.getSelf(), link.position()),
                 "tensor-group-" + group.firstRank() + "-of-epoch-" + group.epoch());
         context.watch(actor);
         groups.put(group, new Group(actor, members));
     }
 
-    private static RunEvent.RankFailed failure(Incarnation rank, Throwable failure) {
+    private RunEvent.RankFailed failure(Incarnation rank, Throwable failure) {
+        link.position().met(failure);
         return new RunEvent.RankFailed(rank, "rank " + rank.rank() + ": " + Reason.of(failure),
                 Reason.strike("as it was started", failure));
     }

@@ -4,6 +4,7 @@ import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.node.NodeCommand;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.node.NodeMachine;
+import dev.troupe.supervision.FatalErrors;
 import java.nio.file.Path;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -57,8 +58,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
      * the actor system ends, whichever is first.
      */
     public static Behavior<Command> create(NodeSetup setup, ActorRef<TrainingCoordinator.Command> coordinator) {
-        return Behaviors.setup(context -> Behaviors
-                .withTimers(timers -> new NodeActor(context, timers, setup, coordinator)));
+        return FatalErrors.contained(Command.class, Behaviors.setup(context -> Behaviors
+                .withTimers(timers -> new NodeActor(context, timers, setup, coordinator))));
     }
 
     @Override
@@ -98,7 +99,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             HostedRun opened = new HostedRun(getContext(), setup, link, setup.context().apply(Path.of(directory)));
             run = opened;
             return opened.opened();
-        } catch (RuntimeException failure) { // the run's directory, or what it reads from there
+        } catch (Throwable failure) { // the run's directory, or what it reads from there
+            setup.position().met(failure);
             return new NodeEvent.CannotOpen(Reason.of(failure));
         }
     }

@@ -1,6 +1,8 @@
 package dev.troupe.actor;
 
 import dev.troupe.observe.EventLog;
+import dev.troupe.prepare.Reason;
+import java.util.Optional;
 
 /**
  * The progress of a run as far as a node knows, for the lines that the node writes. Each run of a JVM has its own. Any
@@ -10,6 +12,7 @@ public final class RunPosition {
     private volatile int epoch;
     private volatile long stepsDone;
     private volatile boolean isOpen;
+    private volatile Throwable met;
 
     /** The steps that were committed, as far as the node knows. */
     public long stepsDone() {
@@ -24,6 +27,18 @@ public final class RunPosition {
     /** Something happened to the node. */
     public void log(String event) {
         EventLog.ofRun(epoch, stepsDone, event);
+    }
+
+    /** Something was thrown by a part of the run in this process; null where nothing was. */
+    void met(Throwable failure) {
+        if (failure != null) {
+            met = failure;
+        }
+    }
+
+    /** Returns the error that this process met last, if it is the one that a reason speaks of. */
+    public Optional<Throwable> causeOf(String reason) {
+        return Optional.ofNullable(met).map(Reason::met).filter(failure -> reason.contains(Reason.of(failure)));
     }
 
     void reach(int newEpoch, long steps) {

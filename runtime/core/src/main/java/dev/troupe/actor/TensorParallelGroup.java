@@ -6,6 +6,7 @@ import dev.troupe.engine.provider.LostDeviceException;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Strike;
 import dev.troupe.prepare.Reason;
+import dev.troupe.supervision.FatalErrors;
 import java.util.List;
 import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -30,12 +31,17 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
         static Command failure(int rank, String reason, Optional<Strike> strike, Throwable cause) {
             return LostDeviceException.isBehind(cause)
                     ? new DeviceLost(rank, reason)
-                    : new MemberFailed(rank, reason, strike);
+                    : new MemberFailed(rank, reason, strike, cause);
         }
     }
 
-    /** A rank has failed, for the reason in this sentence, and by this error if it is one that may strike again. */
-    record MemberFailed(int rank, String reason, Optional<Strike> strike) implements Command {
+    /**
+     * A rank has failed, for the reason in this sentence, and by this error if it is one that may strike again.
+     *
+     * @param cause
+     *            what threw; null where nothing did
+     */
+    record MemberFailed(int rank, String reason, Optional<Strike> strike, Throwable cause) implements Command {
     }
 
     /** The device of a rank is lost to the process, for the reason in this sentence. */
@@ -47,16 +53,20 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     private final List<HostedRank> members;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final ActorRef<NodeActor.Command> node;
+    private final RunPosition position;
     private boolean hasFailed;
 
     private TensorParallelGroup(ActorContext<Command> context, List<HostedRank> members,
-            ActorRef<TrainingCoordinator.Command> coordinator, ActorRef<NodeActor.Command> node) {
+            ActorRef<TrainingCoordinator.Command> coordinator, ActorRef<NodeActor.Command> node,
+            RunPosition position) {
         super(context);
         this.members = members;
         this.coordinator = coordinator;
         this.node = node;
+        this.position = position;
         for (HostedRank member : members) {
-            context.watch(context.spawn(ScheduleActor.create(member, coordinator, context.getSelf()),
+            context.watch(context.spawn(FatalErrors.contained(ScheduleActor.Command.class,
+                    ScheduleActor.create(member, coordinator, context.getSelf())),
                     "rank-" + member.rank(), RANKS));
         }
     }
@@ -68,10 +78,13 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
      *            the tensor-parallel ranks of one place, in their order; one alone is a group too
      * @param node
      *            the node of the group
+     * @param position
+     *            keeps what its ranks throw
      */
     static Behavior<Command> create(List<HostedRank> members, ActorRef<TrainingCoordinator.Command> coordinator,
-            ActorRef<NodeActor.Command> node) {
-        return Behaviors.setup(context -> new TensorParallelGroup(context, List.copyOf(members), coordinator, node));
+            ActorRef<NodeActor.Command> node, RunPosition position) {
+        return FatalErrors.contained(Command.class, Behaviors.setup(
+                context -> new TensorParallelGroup(context, List.copyOf(members), coordinator, node, position)));
     }
 
     @Override
@@ -83,7 +96,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     }
 
     private Behavior<Command> onMemberFailed(MemberFailed failed) {
-        return fail(failed.rank(), failed.reason(), failed.strike());
+        return fail(failed.rank(), failed.reason(), failed.strike(), failed.cause());
     }
 
     /** The coordinator hears of the node, and not of the rank, which cannot start again here. */
@@ -94,11 +107,11 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     }
 
     private Behavior<Command> onChildFailed(ChildFailed failed) {
-        return fail(rankOf(failed), Reason.of(failed.getCause()), Optional.empty());
+        return fail(rankOf(failed), Reason.of(failed.getCause()), Optional.empty(), failed.getCause());
     }
 
     private Behavior<Command> onTerminated(Terminated ended) {
-        return fail(rankOf(ended), "its schedule actor ended", Optional.empty());
+        return fail(rankOf(ended), "its schedule actor ended", Optional.empty(), null);
     }
 
     private static int rankOf(Terminated ended) {
@@ -106,9 +119,10 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     }
 
     /** Only the first failure counts: the others follow from it. */
-    private Behavior<Command> fail(int rank, String reason, Optional<Strike> strike) {
+    private Behavior<Command> fail(int rank, String reason, Optional<Strike> strike, Throwable cause) {
         if (!hasFailed) {
             hasFailed = true;
+            position.met(cause);
             Incarnation from = members.stream().map(HostedRank::incarnation).filter(member -> member.rank() == rank)
                     .findFirst().orElseThrow();
             coordinator.tell(new TrainingCoordinator.Happened(

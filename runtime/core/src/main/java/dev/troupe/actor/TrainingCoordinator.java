@@ -19,6 +19,7 @@ import dev.troupe.protocol.run.RunMachine;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.schedule.idle.RankTimes;
+import dev.troupe.supervision.FatalErrors;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -138,8 +139,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     /** Waits for the nodes, has each host its ranks, and leads them to the end of the run. */
     public static Behavior<Command> create(CoordinatorSetup setup) {
-        return Behaviors.setup(
-                context -> Behaviors.withTimers(timers -> new TrainingCoordinator(context, timers, setup)));
+        return FatalErrors.contained(Command.class, Behaviors.setup(
+                context -> Behaviors.withTimers(timers -> new TrainingCoordinator(context, timers, setup))));
     }
 
     @Override
@@ -169,9 +170,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private Behavior<Command> after(Runnable work) {
         try {
             work.run();
-        } catch (RuntimeException failure) { // of the listener, a full disk above all
+        } catch (Throwable failure) { // of the listener: a full disk, an error or a failed assertion of a program
             getContext().getLog().debug("the coordinator cannot go on", failure);
-            end(Optional.of(Reason.of(failure)));
+            String reason = Reason.of(failure);
+            end(Optional.of(reason), RunOutcome.failed(run.stepsDone(), reason, failure));
         }
         return isOver ? Behaviors.stopped() : this;
     }
@@ -255,14 +257,26 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     void end(Optional<String> failure) {
-        reports.ended(run.stepsDone(), "the run ends" + failure.map(why -> ": " + why).orElse(""));
-        end(new NodeEvent.Ordered(setup.term(), new NodeEvent.RunEnded(run.stepsDone(), failure)),
-                new RunOutcome(run.stepsDone(), failure));
+        end(failure, new RunOutcome(run.stepsDone(), failure));
+    }
+
+    private void end(Optional<String> failure, RunOutcome outcome) {
+        try {
+            reports.ended(run.stepsDone(), "the run ends" + failure.map(why -> ": " + why).orElse(""));
+        } catch (Throwable again) { // a listener that has failed may fail once more
+            if (failure.isEmpty()) {
+                throw again;
+            }
+        }
+        end(new NodeEvent.Ordered(setup.term(), new NodeEvent.RunEnded(run.stepsDone(), failure)), outcome);
     }
 
     private void end(NodeEvent last, RunOutcome outcome) {
         isOver = true;
-        membership.nodes().values().forEach(node -> node.tell(new NodeActor.Told(last)));
+        // The outcome ends the actors of this process, so the others hear first; this one would end it without its cause.
+        List<ActorRef<NodeActor.Command>> nodes = List.copyOf(membership.nodes().values());
+        nodes.stream().filter(node -> !isLocal(node)).forEach(node -> node.tell(new NodeActor.Told(last)));
         setup.outcome().complete(outcome);
+        nodes.stream().filter(TrainingCoordinator::isLocal).forEach(node -> node.tell(new NodeActor.Told(last)));
     }
 }

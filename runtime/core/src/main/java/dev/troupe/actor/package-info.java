@@ -9,7 +9,7 @@
  * {@code dev.troupe.protocol.membership}, {@code dev.troupe.protocol.node}, {@code dev.troupe.protocol.rank},
  * {@code dev.troupe.protocol.replica}, {@code dev.troupe.protocol.run}, {@code dev.troupe.protocol.watch},
  * {@code dev.troupe.rank}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.idle}, {@code dev.troupe.snapshot},
- * {@code dev.troupe.trace}, {@code dev.troupe.transport}, {@code dev.troupe.weights}, {@code com.typesafe.config},
+ * {@code dev.troupe.supervision}, {@code dev.troupe.trace}, {@code dev.troupe.transport}, {@code dev.troupe.weights}, {@code com.typesafe.config},
  * {@code org.apache.pekko}, {@code org.slf4j} and {@code scala}.
  */
 package dev.troupe.actor;

@@ -28,7 +28,7 @@ public final class Observations implements Observation {
         for (RunObserver observer : observers) {
             try {
                 observations.add(observer.observe(run));
-            } catch (RuntimeException refused) {
+            } catch (Throwable refused) { // errors too: no observer ends a run
                 tell(refused);
             }
         }
@@ -38,14 +38,14 @@ public final class Observations implements Observation {
         for (Observation observation : observations) {
             try {
                 call.accept(observation);
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
                 observations.remove(observation);
                 tell(failure);
             }
         }
     }
 
-    private void tell(RuntimeException failure) {
+    private void tell(Throwable failure) {
         trouble.accept("an observer of the run has failed, and the run continues without it: " + failure);
     }
 

@@ -9,17 +9,25 @@ import java.util.Optional;
  *            optimizer steps done
  * @param failure
  *            the reason of its failure, in one sentence; empty if it reached its end or was told to stop
+ * @param cause
+ *            the exception or error by which it failed, if one was thrown in this process
  * @param wasRefused
  *            whether nothing had started, since the request does not fit the existing run
  */
-public record RunOutcome(long stepsDone, Optional<String> failure, boolean wasRefused) {
+public record RunOutcome(long stepsDone, Optional<String> failure, Optional<Throwable> cause,
+        boolean wasRefused) {
     /** Creates the end of a run that had started. */
     public RunOutcome(long stepsDone, Optional<String> failure) {
-        this(stepsDone, failure, false);
+        this(stepsDone, failure, Optional.empty(), false);
+    }
+
+    /** Returns the end of a run that failed by what was thrown. */
+    public static RunOutcome failed(long stepsDone, String reason, Throwable cause) {
+        return new RunOutcome(stepsDone, Optional.of(reason), Optional.of(cause), false);
     }
 
     /** Returns the end of a run that refused this node. */
     public static RunOutcome refused(String why) {
-        return new RunOutcome(0, Optional.of(why), true);
+        return new RunOutcome(0, Optional.of(why), Optional.empty(), true);
     }
 }

@@ -260,6 +260,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
         observations.onStarted();
         status.accept(before -> before.awaiting(List.of()));
         events.write("started", run.stepsDone(), "the first step begins");
+        run.engine().passedOver().ifPresent(why -> events.write("engine-passed-over", run.stepsDone(), why));
     }
 
     @Override

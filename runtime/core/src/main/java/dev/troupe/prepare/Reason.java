@@ -3,6 +3,7 @@ package dev.troupe.prepare;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.protocol.Strike;
+import dev.troupe.supervision.ActorError;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -28,8 +29,21 @@ public final class Reason {
                 : Optional.of(new Strike(where, words(root)));
     }
 
+    /** Returns the error that code of ours or of a program threw: an actor's failure by an error is that error. */
+    public static Throwable met(Throwable failure) {
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (each instanceof ActorError contained) {
+                return contained.getCause();
+            }
+        }
+        return failure;
+    }
+
     /** Returns a sentence that was written for the user unchanged, and any other error with its kind and its cause. */
     public static String of(Throwable failure) {
+        if (met(failure) != failure) {
+            return of(met(failure));
+        }
         if (failure instanceof RuntimeException refused && UserErrors.sentenceOf(refused).isPresent()) {
             return UserErrors.sentenceOf(refused).get();
         }

@@ -12,8 +12,9 @@
  * {@code dev.troupe.partition}, {@code dev.troupe.plan}, {@code dev.troupe.protocol},
  * {@code dev.troupe.protocol.replica}, {@code dev.troupe.protocol.watch}, {@code dev.troupe.publish},
  * {@code dev.troupe.rows}, {@code dev.troupe.schedule}, {@code dev.troupe.snapshot}, {@code dev.troupe.stage},
- * {@code dev.troupe.tokenizer}, {@code dev.troupe.tokenizer.file}, {@code dev.troupe.trace},
- * {@code dev.troupe.transport}, {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface},
+ * {@code dev.troupe.supervision}, {@code dev.troupe.tokenizer}, {@code dev.troupe.tokenizer.file},
+ * {@code dev.troupe.trace}, {@code dev.troupe.transport}, {@code dev.troupe.weights},
+ * {@code dev.troupe.weights.huggingface},
  * {@code dev.troupe.weights.peft}, {@code com.typesafe.config} and {@code org.slf4j}.
  */
 package dev.troupe.prepare;

@@ -1,6 +1,7 @@
 package dev.troupe.trace;
 
 import dev.troupe.schedule.idle.RankTimes.Pause;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -21,19 +22,19 @@ public final class Pauses implements AutoCloseable {
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** A look that is as late as this is a pause that is not over, or not known yet: no thread waits so long for a core. */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final Duration END = Duration.ofSeconds(5);
     private static final int MOST_KEPT = 1_000;
 
     private final Deque<Pause> newest = new ArrayDeque<>();
-    private boolean isWatched;
+    private Thread watcher;
     private volatile long dueNanos;
     private volatile boolean isClosed;
 
     /** Begins to watch, unless it does; before that there are no pauses, whatever happens. */
     public synchronized Pauses watched() {
-        if (!isWatched) {
-            isWatched = true;
+        if (watcher == null) {
             dueNanos = System.nanoTime() + SLEEP_NANOS;
-            Thread.ofPlatform().name("pauses").daemon().start(this::watch);
+            watcher = Thread.ofPlatform().name("pauses").daemon().start(this::watch);
         }
         return this;
     }
@@ -91,7 +92,7 @@ public final class Pauses implements AutoCloseable {
      */
     synchronized List<Pause> since(long nanos) {
         long now = System.nanoTime();
-        if (isWatched && now - dueNanos >= LATE_NANOS) {
+        if (watcher != null && now - dueNanos >= LATE_NANOS) {
             add(new Pause(dueNanos, now));
         }
         return newest.isEmpty() || newest.getLast().toNanos() <= nanos
@@ -99,9 +100,22 @@ public final class Pauses implements AutoCloseable {
                 : newest.stream().filter(pause -> pause.toNanos() > nanos).toList();
     }
 
-    /** Ends the thread, at its next look. */
+    /** Ends the thread, and waits for that as long as a machine in need may take. */
     @Override
     public void close() {
         isClosed = true;
+        Thread ending;
+        synchronized (this) {
+            ending = watcher;
+        }
+        if (ending == null) {
+            return;
+        }
+        LockSupport.unpark(ending);
+        try {
+            ending.join(END);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
