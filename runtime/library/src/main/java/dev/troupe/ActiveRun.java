@@ -44,6 +44,14 @@ final class ActiveRun {
         return run.request().output();
     }
 
+    String engine() {
+        return run.engine().provider().kind();
+    }
+
+    long steps() {
+        return run.spec().training().steps();
+    }
+
     long stepsDone() {
         return training.stepsDone();
     }
@@ -84,10 +92,10 @@ final class ActiveRun {
     private TrainingResult lead(RunOutcome outcome, RunJournal journal) {
         return switch (journal.end(outcome, isAtOnce)) {
             case RunEnd.Failed(String reason) ->
-                throw new RunFailedException(reason, directory(), journal.lastCheckpoint());
+                throw new RunFailedException(reason, outcome.cause(), directory(), journal.lastCheckpoint());
             case RunEnd.ModelUnwritten(String reason) ->
                 throw new RunFailedException("the run is done, but its model could not be written: " + reason,
-                        directory(), journal.lastCheckpoint());
+                        outcome.cause(), directory(), journal.lastCheckpoint());
             case RunEnd.WithoutWeights() -> result(outcome, Optional.empty());
             case RunEnd.CutShort() -> result(outcome, Optional.empty());
             case RunEnd.Written(Path model, _) -> result(outcome, Optional.of(model));
@@ -97,7 +105,7 @@ final class ActiveRun {
     /** The end on a node that is not the coordinator's. */
     private TrainingResult follow(RunOutcome outcome) {
         if (outcome.failure().isPresent()) {
-            throw new RunFailedException(outcome.failure().get(), directory(), newest());
+            throw new RunFailedException(outcome.failure().get(), outcome.cause(), directory(), newest());
         }
         return result(outcome, Optional.empty());
     }
@@ -113,7 +121,7 @@ final class ActiveRun {
 
     private TrainingResult result(RunOutcome outcome, Optional<Path> model) {
         double validation = lead.journal().map(RunJournal::validationLoss).orElse(Double.NaN);
-        return new TrainingResult(directory(), model, checkpoints(), outcome.stepsDone(), lead.losses(),
+        return new TrainingResult(directory(), engine(), model, checkpoints(), outcome.stepsDone(), lead.losses(),
                 Double.isNaN(validation) ? OptionalDouble.empty() : OptionalDouble.of(validation),
                 outcome.stepsDone() < run.spec().training().steps());
     }

@@ -1,5 +1,7 @@
 package dev.troupe;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.troupe.engine.Shape;
 import dev.troupe.model.spec.ParameterSpec;
 import java.lang.foreign.Arena;
@@ -36,6 +38,7 @@ public final class Checkpoint implements AutoCloseable {
      *             where there is none, or it is damaged
      */
     public static Checkpoint open(Path runOrCheckpoint) {
+        requireNonNull(runOrCheckpoint, "runOrCheckpoint");
         return new Checkpoint(Refusals.translate(() -> dev.troupe.checkpoint.Checkpoint.open(runOrCheckpoint)));
     }
 

@@ -9,6 +9,8 @@ final class JvmFlags {
     private static final String INTERNALS = "jdk.internal.misc";
     private static final String VECTORS = "jdk.incubator.vector";
     private static final String UNSAFE = "--sun-misc-unsafe-memory-access=allow";
+    /** Works too, and has the JVM warn. */
+    private static final String UNSAFE_WITH_WARNING = "--sun-misc-unsafe-memory-access=warn";
 
     private JvmFlags() {
     }
@@ -38,7 +40,8 @@ final class JvmFlags {
             missing.add("--enable-native-access=ALL-UNNAMED");
         }
         // No interface of the JDK tells how the JVM answers sun.misc.Unsafe.
-        if (!ManagementFactory.getRuntimeMXBean().getInputArguments().contains(UNSAFE)) {
+        List<String> given = ManagementFactory.getRuntimeMXBean().getInputArguments();
+        if (!given.contains(UNSAFE) && !given.contains(UNSAFE_WITH_WARNING)) {
             missing.add(UNSAFE);
         }
         if (ModuleLayer.boot().findModule(VECTORS).isEmpty()) {

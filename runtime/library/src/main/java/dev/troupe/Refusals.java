@@ -1,9 +1,15 @@
 package dev.troupe;
 
 import dev.troupe.prepare.UserErrors;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Turns the exceptions for wrong requests into the one that the library throws. */
 final class Refusals {
+    /** An option, with the path after it if one is given. */
+    private static final Pattern OPTION = Pattern.compile("--(out|resume)(?: (/[^\\s,;:]*[^\\s,;:.]))?");
+
     private Refusals() {
     }
 
@@ -23,8 +29,15 @@ final class Refusals {
         try {
             return request.answer();
         } catch (RuntimeException failure) {
-            throw UserErrors.sentenceOf(failure).<RuntimeException>map(said -> new RequestException(said, failure))
-                    .orElse(failure);
+            throw UserErrors.sentenceOf(failure)
+                    .<RuntimeException>map(said -> new RequestException(ofLibrary(said), failure)).orElse(failure);
         }
+    }
+
+    /** Returns a sentence with the words of a program for options of the command. */
+    static String ofLibrary(String sentence) {
+        Matcher found = OPTION.matcher(sentence);
+        return found.replaceAll(option -> Matcher.quoteReplacement((option.group(1).equals("out") ? "output" : "resume")
+                + "(" + Optional.ofNullable(option.group(2)).orElse("directory") + ")"));
     }
 }

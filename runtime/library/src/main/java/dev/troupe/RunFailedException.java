@@ -3,15 +3,18 @@ package dev.troupe;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** A run that had started has failed. The message is one sentence with the reason. */
+/**
+ * A run that had started has failed. The message is one sentence with the reason; the cause is the exception or error that was
+ * thrown in this process, by a listener for example, if there was one.
+ */
 public final class RunFailedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     private final transient Path directory;
     private final transient Optional<Path> lastCheckpoint;
 
-    RunFailedException(String reason, Path directory, Optional<Path> lastCheckpoint) {
-        super(reason);
+    RunFailedException(String reason, Optional<Throwable> cause, Path directory, Optional<Path> lastCheckpoint) {
+        super(reason, cause.orElse(null));
         this.directory = directory;
         this.lastCheckpoint = lastCheckpoint;
     }

@@ -8,6 +8,7 @@ import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -20,10 +21,17 @@ final class RunLead implements ClusterRun.Leader, AutoCloseable {
     private final PreparedRun run;
     private final TrainingListener listener;
     private final List<RunObserver> observers;
+    private final CompletableFuture<TrainingHandle> handle;
     private RunJournal journal;
     private Recorder recorder;
 
-    RunLead(PreparedRun run, TrainingListener listener, List<RunObserver> observers) {
+    /**
+     * @param handle
+     *            completed as soon as the call that starts the run returns, or fails
+     */
+    RunLead(PreparedRun run, TrainingListener listener, List<RunObserver> observers,
+            CompletableFuture<TrainingHandle> handle) {
+        this.handle = handle;
         this.run = run;
         this.observers = observers;
         this.listener = listener;
@@ -46,7 +54,7 @@ final class RunLead implements ClusterRun.Leader, AutoCloseable {
 
     private RunListener begin(RunJournal opened) {
         journal = opened;
-        recorder = new Recorder(opened, listener);
+        recorder = new Recorder(opened, listener, run, handle);
         return recorder;
     }
 

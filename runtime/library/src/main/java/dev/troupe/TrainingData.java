@@ -1,10 +1,11 @@
 package dev.troupe;
 
+import static java.util.Objects.requireNonNull;
+
 import com.typesafe.config.ConfigRenderOptions;
 import com.typesafe.config.ConfigValueFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -34,12 +35,15 @@ public final class TrainingData {
 
     /** Returns a text, which the run also writes into its directory. */
     public static TrainingData ofText(String text) {
-        return new TrainingData(Optional.of(text.getBytes(StandardCharsets.UTF_8)), List.of());
+        return new TrainingData(Optional.of(requireNonNull(text, "text").getBytes(StandardCharsets.UTF_8)), List.of());
     }
 
     /** Returns files, folders or globs, in any form that {@code data.path} accepts. */
     public static TrainingData ofFiles(Path... files) {
-        return new TrainingData(Optional.empty(), List.copyOf(Arrays.asList(files)));
+        for (Path file : requireNonNull(files, "files")) {
+            requireNonNull(file, "files");
+        }
+        return new TrainingData(Optional.empty(), List.of(files));
     }
 
     Optional<byte[]> text() {

@@ -1,15 +1,22 @@
 package dev.troupe;
 
+import static java.util.Objects.requireNonNull;
+
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
- * A run that has started, or this process's node of one. It continues whether or not a thread waits for it.
+ * A run that has started, or this process's node of one. It continues whether or not a thread waits for it. In a
+ * {@code try} with resources the run ends with the block.
  *
  * <p>Thread rule: any thread.
  */
-public final class TrainingHandle {
+public final class TrainingHandle implements AutoCloseable {
     private final ActiveRun run;
     private final CompletableFuture<TrainingResult> result;
 
@@ -21,6 +28,19 @@ public final class TrainingHandle {
     /** Returns the directory of the run. */
     public Path directory() {
         return run.directory();
+    }
+
+    /**
+     * Returns the kind of the engine that computes in this process, as {@code engine.kind} names it: where that is
+     * {@code auto}, the one that was taken.
+     */
+    public String engine() {
+        return run.engine();
+    }
+
+    /** Returns the steps of the whole run. */
+    public long steps() {
+        return run.steps();
     }
 
     /** Returns the steps that are committed, as far as this process knows. */
@@ -60,6 +80,37 @@ public final class TrainingHandle {
                 case RunFailedException failed -> failed;
                 case Throwable defect -> new IllegalStateException("the end of a run failed", defect);
             };
+        }
+    }
+
+    /**
+     * As {@link #await()}, for a limited time.
+     *
+     * @return the result; empty where the run continues
+     */
+    public Optional<TrainingResult> await(Duration limit) throws InterruptedException {
+        requireNonNull(limit, "limit");
+        try {
+            result.handle((_, _) -> Optional.empty()).get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException _) {
+            return Optional.empty();
+        } catch (ExecutionException impossible) {
+            throw new IllegalStateException("an end that is handled is no failure", impossible);
+        }
+        return Optional.of(await());
+    }
+
+    /** Whether the run is over, and all that it held is released. */
+    public boolean isDone() {
+        return result.isDone();
+    }
+
+    /** Ends the run at once, without a checkpoint, if it is not over, and waits until all that it held is released. */
+    @Override
+    public void close() {
+        if (!isDone()) {
+            run.stopNow();
+            result.handle((_, _) -> Optional.empty()).join();
         }
     }
 

@@ -1,14 +1,22 @@
 package dev.troupe;
 
 /**
- * The listener of a run. A run calls it from one thread at a time, and waits for it: a method returns quickly. An exception
- * ends the run, with its message as the reason.
+ * The listener of a run. A run calls it from one thread at a time, and waits for it: a method returns quickly, and never waits for
+ * the run. An exception or an error, a failed assertion for example, ends the run: it is the cause of the
+ * {@link RunFailedException}.
  */
 @FunctionalInterface
 public interface TrainingListener {
     /** A listener that does nothing. */
     TrainingListener NONE = _ -> {
     };
+
+    /**
+     * The run begins, before its first step; called where this process leads the run, and so at a later step where it leads from
+     * then on. The handle can stop the run from any method of this listener.
+     */
+    default void onStart(TrainingHandle handle) {
+    }
 
     /** A step is committed. */
     void onStep(TrainingStep step);

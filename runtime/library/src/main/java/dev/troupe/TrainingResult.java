@@ -10,6 +10,9 @@ import java.util.OptionalDouble;
  *
  * @param directory
  *            directory of the run, with {@code config.conf}, {@code metrics.jsonl}, {@code events.jsonl}
+ * @param engine
+ *            the kind of the engine that computed in this process, as {@code engine.kind} names it; where that is {@code auto},
+ *            the one that was taken
  * @param model
  *            the trained model in Hugging Face layout; empty for an engine that computes nothing, for a run that was stopped
  *            before a checkpoint of its last step, and on a node that is not the coordinator's
@@ -24,7 +27,8 @@ import java.util.OptionalDouble;
  * @param wasStopped
  *            whether the run ended before its last step, since it was told to
  */
-public record TrainingResult(Path directory, Optional<Path> model, List<Path> checkpoints, long stepsDone,
+public record TrainingResult(Path directory, String engine, Optional<Path> model, List<Path> checkpoints,
+        long stepsDone,
         List<Double> losses, OptionalDouble validationLoss, boolean wasStopped) {
     /** Makes the lists unmodifiable. */
     public TrainingResult {

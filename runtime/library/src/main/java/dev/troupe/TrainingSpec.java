@@ -1,12 +1,12 @@
 package dev.troupe;
 
-import com.typesafe.config.ConfigRenderOptions;
-import com.typesafe.config.ConfigUtil;
-import com.typesafe.config.ConfigValueFactory;
+import static java.util.Objects.requireNonNull;
+
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.observe.RunObserver;
 import dev.troupe.prepare.RunDirectory;
+import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +33,8 @@ public final class TrainingSpec {
         this.resume = builder.resume;
         this.observers = List.copyOf(builder.observers);
         this.checked = read(List.of());
+        String schedule = checked.parallel().schedule();
+        Refusals.translate(() -> Schedules.overlapsSteps(schedule) || Schedules.named(schedule) != null);
     }
 
     /** Returns the configuration of a HOCON file with everything under {@code troupe}, as the command takes it. */
@@ -117,7 +119,7 @@ public final class TrainingSpec {
 
         /** Takes a HOCON file, over which settings win. */
         public Builder file(Path config) {
-            file = Optional.of(config);
+            file = Optional.of(requireNonNull(config, "file"));
             return this;
         }
 
@@ -127,33 +129,29 @@ public final class TrainingSpec {
          * @param key
          *            as the command's {@code -s} takes it, without {@code troupe.}: {@code training.steps}
          * @param value
-         *            a number, a boolean, text as in {@code -s}, a path, or a list of texts and paths
+         *            a number, a boolean, text as in {@code -s}, a path, a duration, or a list, set or array of such
          * @throws RequestException
-         *             where the value is null
+         *             where the value is null or of another kind
          */
         public Builder set(String key, Object value) {
+            requireNonNull(key, "key");
             if (value == null) {
                 throw new RequestException(
                         key + " must have a value, but is set to null: leave the call out, and the key"
                                 + " has the value of the file or its default");
             }
-            settings.add(key + "=" + switch (value) {
-                case Path path -> ConfigUtil.quoteString(path.toString());
-                case List<?> list -> ConfigValueFactory.fromIterable(list.stream().map(Object::toString).toList())
-                        .render(ConfigRenderOptions.concise());
-                default -> value.toString();
-            });
+            settings.add(key + "=" + SettingText.of(key, value));
             return this;
         }
 
         /** Sets the name of the run: {@code name}. */
         public Builder name(String name) {
-            return set("name", name);
+            return set("name", requireNonNull(name, "name"));
         }
 
         /** Starts from a model in Hugging Face layout: {@code model.from}. */
         public Builder model(Path directory) {
-            return set("model.from", directory);
+            return set("model.from", requireNonNull(directory, "directory"));
         }
 
         /** Sets {@code training.steps}. */
@@ -178,17 +176,17 @@ public final class TrainingSpec {
 
         /** Sets {@code parallel.schedule}. */
         public Builder schedule(String name) {
-            return set("parallel.schedule", name);
+            return set("parallel.schedule", requireNonNull(name, "name"));
         }
 
         /** Sets {@code engine.kind}. */
         public Builder engine(String kind) {
-            return set("engine.kind", kind);
+            return set("engine.kind", requireNonNull(kind, "kind"));
         }
 
         /** Sets the directory of the run, which is empty or does not exist; the command's {@code --out}. */
         public Builder output(Path directory) {
-            output = Optional.of(directory);
+            output = Optional.of(requireNonNull(directory, "directory"));
             return this;
         }
 
@@ -197,7 +195,7 @@ public final class TrainingSpec {
          * configuration unless a file is given; the command's {@code --resume}.
          */
         public Builder resume(Path runOrCheckpoint) {
-            resume = Optional.of(runOrCheckpoint);
+            resume = Optional.of(requireNonNull(runOrCheckpoint, "runOrCheckpoint"));
             return this;
         }
 
@@ -206,12 +204,13 @@ public final class TrainingSpec {
          * of the configuration, and is called in the process that leads the run.
          */
         public Builder observer(RunObserver observer) {
-            observers.add(observer);
+            observers.add(requireNonNull(observer, "observer"));
             return this;
         }
 
         /**
-         * Checks every value.
+         * Checks every value, and the name of the schedule. What depends on the machine or on the data, such as the engine, is
+         * checked where a run starts.
          *
          * @throws RequestException
          *             with a sentence for each that is wrong

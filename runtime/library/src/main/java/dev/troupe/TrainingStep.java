@@ -5,6 +5,8 @@ package dev.troupe;
  *
  * @param step
  *            the step, from 0
+ * @param steps
+ *            steps of the whole run
  * @param loss
  *            mean over the counted tokens of the global batch, with the weights before the update
  * @param gradientNorm
@@ -18,6 +20,6 @@ package dev.troupe;
  * @param skipped
  *            whether the gradients overflowed, so that the weights remain as they were
  */
-public record TrainingStep(long step, double loss, double gradientNorm, double learningRate, double seconds,
+public record TrainingStep(long step, long steps, double loss, double gradientNorm, double learningRate, double seconds,
         double tokensPerSecond, boolean skipped) {
 }

@@ -1,10 +1,13 @@
 package dev.troupe;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.HostNames;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.engine.provider.InstalledEngines;
 import dev.troupe.observe.RunListener;
 import dev.troupe.page.PageServer;
 import dev.troupe.prepare.BuiltInCorpus;
@@ -22,6 +25,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.slf4j.Logger;
@@ -81,17 +85,22 @@ public final class Troupe {
 
     /**
      * As {@link #start(TrainingSpec, TrainingData, TrainingListener)}, with the actors of the run in an actor system of the
-     * program, which lives on after the run.
+     * program, which lives on after the run. Where the system ends before the run does, it stops the run, with a checkpoint and a
+     * model, and waits for that as long as its phases {@code before-service-unbind} and {@code service-requests-done} allow.
      */
     public static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener,
             ActorSystem<?> system) throws InterruptedException {
-        return start(spec, data, listener, Optional.of(system));
+        return start(spec, data, listener, Optional.of(requireNonNull(system, "system")));
     }
 
     private static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener,
             Optional<ActorSystem<?>> host) throws InterruptedException {
+        requireNonNull(spec, "spec");
+        requireNonNull(data, "data");
+        requireNonNull(listener, "listener");
         JvmFlags.require();
-        return started(() -> {
+        return started(handle -> {
+            host.ifPresent(HostShutdown::requireAlive);
             Path directory = spec.directory();
             RunSpec checked = spec.read(data.setting(directory).stream().toList());
             RunRequest request = new RunRequest(checked, BuiltInCorpus.utf8(), directory, spec.resume(),
@@ -103,12 +112,15 @@ public final class Troupe {
                         .ifPresent(page -> LOG.info("the page of the run: {}", held.add(page).address()));
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 Transport transport = held.add(TransportOf.run(run));
-                RunLead lead = held.add(new RunLead(run, listener, spec.observers()));
+                RunLead lead = held.add(new RunLead(run, listener, spec.observers(), handle));
                 RunListener recorder = lead.lead(_ -> {
                 });
                 TrainingRun training = TrainingRun.start(run, lead.journal().orElseThrow().directory(), transport,
                         warmUp, recorder, host);
-                return new TrainingHandle(new ActiveRun(run, training, Optional.empty(), lead, held.handOver()));
+                TrainingHandle started = new TrainingHandle(
+                        new ActiveRun(run, training, Optional.empty(), lead, held.handOver()));
+                host.ifPresent(system -> HostShutdown.stopFirst(system, started));
+                return started;
             }
         });
     }
@@ -129,14 +141,17 @@ public final class Troupe {
      */
     public static TrainingHandle join(Path clusterFile, String node, TrainingListener listener)
             throws InterruptedException {
-        return join(TrainingSpec.fromFile(clusterFile), node, listener);
+        return join(TrainingSpec.fromFile(requireNonNull(clusterFile, "clusterFile")), node, listener);
     }
 
     /** As {@link #join(Path, String, TrainingListener)}, with settings over the file, the same on all nodes. */
     public static TrainingHandle join(TrainingSpec spec, String node, TrainingListener listener)
             throws InterruptedException {
+        requireNonNull(spec, "spec");
+        requireNonNull(node, "node");
+        requireNonNull(listener, "listener");
         JvmFlags.require();
-        return started(() -> {
+        return started(handle -> {
             NodeRequests.requireNodes(spec.checked(), spec.file().orElse(Path.of("this configuration")));
             ClusterSpec cluster = spec.checked().cluster().orElseThrow();
             NodeSpec self = cluster.node(node);
@@ -145,18 +160,31 @@ public final class Troupe {
                 PreparedRun run = held.add(new PreparedRun(
                         NodeRequests.of(spec.checked(), self, spec.commonDirectory(), spec.resume())));
                 note(run);
-                RunLead lead = held.add(new RunLead(run, listener, spec.observers()));
+                RunLead lead = held.add(new RunLead(run, listener, spec.observers(), handle));
                 TrainingRun training = ClusterRun.join(run, self, Version.text(), lead);
                 return new TrainingHandle(new ActiveRun(run, training, Optional.of(node), lead, held.handOver()));
             }
         });
     }
 
-    /** A start that is interrupted ends in exceptions of many kinds, each of which says less than the interrupt. */
-    private static TrainingHandle started(Refusals.Request<TrainingHandle, InterruptedException> request)
-            throws InterruptedException {
+    /** Starts a run; the listener's first call waits for the handle. */
+    @FunctionalInterface
+    private interface Start {
+        TrainingHandle with(CompletableFuture<TrainingHandle> handle) throws InterruptedException;
+    }
+
+    /**
+     * A start that is interrupted ends in exceptions of many kinds, each of which says less than the interrupt. Libraries look for
+     * their services by the class loader of the thread, which the threads of the run inherit: in a fat jar a thread of the common
+     * pool has one that sees none.
+     */
+    private static TrainingHandle started(Start start) throws InterruptedException {
+        CompletableFuture<TrainingHandle> handle = new CompletableFuture<>();
+        ClassLoader before = Thread.currentThread().getContextClassLoader();
+        Thread.currentThread().setContextClassLoader(InstalledEngines.loader());
         try {
-            return Refusals.translate(request);
+            handle.complete(Refusals.translate(() -> start.with(handle)));
+            return handle.join();
         } catch (RuntimeException | InterruptedException failure) {
             if (failure instanceof RuntimeException other && !Thread.currentThread().isInterrupted()) {
                 throw other;
@@ -166,6 +194,9 @@ public final class Troupe {
                     "the run has not started: the thread that was starting it was interrupted");
             interrupted.initCause(failure);
             throw interrupted;
+        } finally {
+            handle.completeExceptionally(new IllegalStateException("the run has not started"));
+            Thread.currentThread().setContextClassLoader(before);
         }
     }
 
@@ -173,7 +204,7 @@ public final class Troupe {
         LOG.info("{}: {}, {} parameters, in {}", run.spec().name(), run.model().summary(),
                 run.model().parameterCount(), run.request().output());
         List.of(run.engine().passedOver(), run.engine().provider().caution(run.engine().settings()))
-                .forEach(note -> note.ifPresent(LOG::info));
+                .forEach(note -> note.ifPresent(LOG::warn));
         run.data().notes().forEach(LOG::info);
         run.passedOver().forEach(what -> LOG.warn("passed over a checkpoint: {}", what));
     }

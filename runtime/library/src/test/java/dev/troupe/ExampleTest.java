@@ -34,18 +34,26 @@ class ExampleTest {
     }
 
     @Test
-    void shouldBeFiveProjectsOfOneFileThatDependOnTheLibraryAlone() throws IOException {
+    void shouldBeFiveProjectsOfOneFileThatDependOnTheLibraryAloneAndAnApplication() throws IOException {
         List<Path> projects;
         try (Stream<Path> folders = Files.list(EXAMPLES)) {
-            projects = folders.filter(folder -> Files.exists(folder.resolve("pom.xml"))).toList();
+            projects = folders.filter(folder -> Files.exists(folder.resolve("pom.xml"))).sorted().toList();
         }
-        assertEquals(5, projects.size());
+        assertEquals(6, projects.size());
         for (Path project : projects) {
-            try (Stream<Path> files = Files.list(project)) {
-                assertEquals(1, files.filter(file -> file.toString().endsWith(".java")).count(), project.toString());
+            boolean isApplication = project.endsWith("spring-boot");
+            try (Stream<Path> files = Files.walk(project)) {
+                assertEquals(isApplication ? 2 : 1, files.filter(file -> file.toString().endsWith(".java")).count(),
+                        project.toString());
             }
             assertEquals(List.of("troupe"), DEPENDENCY.matcher(Files.readString(project.resolve("pom.xml"))).results()
                     .map((MatchResult found) -> found.group(1)).toList(), project.toString());
         }
+    }
+
+    /** The build resolves the class path of the application as on a machine of another kind. */
+    @Test
+    void shouldResolveTheApplicationAsOnAMac() throws IOException {
+        assertTrue(Files.readString(EXAMPLES.resolve("spring-boot/invoker.properties")).contains("-Dos.name=Mac"));
     }
 }

@@ -11,9 +11,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -92,6 +96,59 @@ class RequestTest {
         assertTrue(hocon.contains("[a] \\\"b\\\".txt"), hocon);
         assertEquals(TrainingSpec.builder().set("training.steps", "7").build().toHocon(),
                 TrainingSpec.builder().steps(9).build().toBuilder().steps(7).build().toHocon());
+    }
+
+    @Test
+    void shouldTakeWhatAProgramHasAtHand() {
+        String listed = TrainingSpec.builder().set("training.lora.rank", 2)
+                .set("training.lora.targets", List.of("q_proj", "v_proj")).build().toHocon();
+        for (Object given : List.of(new String[]{"q_proj", "v_proj"},
+                new LinkedHashSet<>(List.of("q_proj", "v_proj")), new ArrayDeque<>(List.of("q_proj", "v_proj")))) {
+            assertEquals(listed, TrainingSpec.builder().set("training.lora.rank", 2)
+                    .set("training.lora.targets", given).build().toHocon());
+        }
+        assertEquals(TrainingSpec.builder().set("recovery.hang-timeout", "90 s").build().toHocon(),
+                TrainingSpec.builder().set("recovery.hang-timeout", Duration.ofSeconds(90)).build().toHocon());
+        assertEquals(
+                "training.steps is set to a java.util.concurrent.atomic.AtomicReference, which is no kind of value: give"
+                        + " a number, a boolean, text, a Path, a Duration, or a list, set or array of such",
+                assertThrows(RequestException.class,
+                        () -> TrainingSpec.builder().set("training.steps", new AtomicReference<>(3))).getMessage());
+        assertEquals("data.path has an element that is null: leave it out",
+                assertThrows(RequestException.class,
+                        () -> TrainingSpec.builder().set("data.path", new String[]{null})).getMessage());
+    }
+
+    @Test
+    void shouldCheckTheScheduleAsItIsBuilt() {
+        assertTrue(assertThrows(RequestException.class, () -> TrainingSpec.builder().schedule("1f1").build())
+                .getMessage().contains("did you mean \"1f1b\"?"));
+        assertEquals("run", TrainingSpec.builder().name("run").schedule("pipedream-2bw").build().name());
+    }
+
+    /** A Java program has no command line. */
+    @Test
+    void shouldSpeakOfMethodsAndNotOfOptions() throws IOException {
+        Path used = Files.createDirectory(home.resolve("used"));
+        Files.createFile(used.resolve("notes.txt"));
+        String said = assertThrows(RequestException.class, () -> Troupe.train(SmallRun.spec(used).build(),
+                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE)).getMessage();
+        assertTrue(said.endsWith("choose another with output(directory)"), said);
+        assertEquals("go on with it with resume(/runs/a), or choose another with output(directory)",
+                Refusals.ofLibrary("go on with it with --resume /runs/a, or choose another with --out"));
+        assertEquals("begin it again with output(/runs/a.b).",
+                Refusals.ofLibrary("begin it again with --out /runs/a.b."));
+        said = assertThrows(RequestException.class, () -> Troupe.train(SmallRun.spec(home.resolve("run")).engine("gpu")
+                .build(), TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE)).getMessage();
+        assertTrue(said.contains("the dependency dev.troupe:troupe-engine-cuda") && !said.contains("TROUPE_"), said);
+    }
+
+    @Test
+    void shouldAcceptTheFlagWithWhichTheJvmWarns() throws IOException, InterruptedException {
+        List<String> warned = new ArrayList<>(FLAGS);
+        String missing = warned.removeFirst();
+        warned.replaceAll(flag -> flag.replace("=allow", "=warn"));
+        assertTrue(said(warned).startsWith("this JVM was started without " + missing + ", "));
     }
 
     /** Each flag is missed by itself, and a JVM with none of them hears of all. */

@@ -27,7 +27,7 @@ final class SmallRun {
     static void requireNothingLeft() throws InterruptedException, IOException {
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
             if (thread.getName().startsWith("rank-") || thread.getName().startsWith("troupe-")
-                    || thread.getName().contains("aeron")) {
+                    || thread.getName().contains("aeron") || thread.getName().equals("pauses")) {
                 assertTrue(thread.join(PATIENCE), thread + " outlives its run");
             }
         }

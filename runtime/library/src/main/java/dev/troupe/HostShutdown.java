@@ -1,0 +1,45 @@
+package dev.troupe;
+
+import dev.troupe.plan.UsageException;
+import java.util.List;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.Cancellable;
+import org.apache.pekko.actor.CoordinatedShutdown;
+import org.apache.pekko.actor.typed.ActorSystem;
+
+/**
+ * The part of a run in the end of a program's actor system, by a signal or by {@code terminate}: the run stops after its step,
+ * with a checkpoint and a model, and the system waits for it as long as two of its phases allow.
+ */
+final class HostShutdown {
+    private HostShutdown() {
+    }
+
+    /**
+     * Refuses a system that ends or has ended.
+     *
+     * @throws UsageException
+     *             where no run can begin in it
+     */
+    static void requireAlive(ActorSystem<?> system) {
+        if (CoordinatedShutdown.get(system).getShutdownReason().isPresent()
+                || system.getWhenTerminated().toCompletableFuture().isDone()) {
+            throw new UsageException("the actor system \"" + system.name()
+                    + "\" has been terminated, so no run can start in it: start the run in another system, or without one");
+        }
+    }
+
+    /** Has the end of the system wait for a run, until the run is over. */
+    static void stopFirst(ActorSystem<?> system, TrainingHandle handle) {
+        List<Cancellable> tasks = List.of(task(system, CoordinatedShutdown.PhaseBeforeServiceUnbind(), handle),
+                task(system, CoordinatedShutdown.PhaseServiceRequestsDone(), handle));
+        handle.result().whenComplete((_, _) -> tasks.forEach(Cancellable::cancel));
+    }
+
+    private static Cancellable task(ActorSystem<?> system, String phase, TrainingHandle handle) {
+        return CoordinatedShutdown.get(system).addCancellableTask(phase, "troupe-stops-" + handle.directory(), () -> {
+            handle.stop();
+            return handle.result().handle((_, _) -> Done.getInstance());
+        });
+    }
+}
