@@ -22,7 +22,7 @@ class Check {
                 System.out.println(line);
                 usesCpu |= line.equals("Training on cpu");
                 if (line.startsWith("step 2:")) {
-                    application.destroy(); // SIGTERM
+                    application.toHandle().destroy(); // SIGTERM; Process.destroy would close its output too
                 }
             }
         } finally {
