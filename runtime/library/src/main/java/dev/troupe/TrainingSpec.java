@@ -76,9 +76,9 @@ public final class TrainingSpec {
         return resume;
     }
 
-    /** Returns the directory of a run in this process alone, by the rules of the command. */
-    Path directory() {
-        return named().orElseGet(() -> RunDirectory.firstFree(RunDirectory.usual(checked))).toAbsolutePath();
+    /** Returns the directory that the program names for its run, or resumes; empty where it names none. */
+    Optional<Path> directory() {
+        return named().map(Path::toAbsolutePath);
     }
 
     /** Returns the directory of a run of several processes, the same for each of them. */

@@ -13,6 +13,7 @@ import dev.troupe.page.PageServer;
 import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.prepare.NodeRequests;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.RunRequest;
 import dev.troupe.prepare.Version;
 import dev.troupe.protocol.WarmUpReport;
@@ -101,11 +102,12 @@ public final class Troupe {
         JvmFlags.require();
         return started(handle -> {
             host.ifPresent(HostShutdown::requireAlive);
-            Path directory = spec.directory();
-            RunSpec checked = spec.read(data.setting(directory).stream().toList());
-            RunRequest request = new RunRequest(checked, BuiltInCorpus.utf8(), directory, spec.resume(),
-                    OptionalLong.empty(), false, Optional.empty(), data.text());
             try (Held held = new Held()) {
+                Path directory = spec.directory().orElseGet(
+                        () -> held.add(ClaimedDirectory.firstFree(RunDirectory.usual(spec.checked()))).path());
+                RunSpec checked = spec.read(data.setting(directory).stream().toList());
+                RunRequest request = new RunRequest(checked, BuiltInCorpus.utf8(), directory, spec.resume(),
+                        OptionalLong.empty(), false, Optional.empty(), data.text());
                 PreparedRun run = held.add(new PreparedRun(request));
                 note(run);
                 PageServer.of(run, UnaryOperator.identity())

@@ -116,6 +116,20 @@ class ApplicationTest {
                         .getMessage());
     }
 
+    /** The first has written nothing yet when the second looks for a free directory. */
+    @Test
+    void shouldTakeADirectoryEachWhereTheProgramNamesNone() {
+        Path usual = home.resolve("runs/same");
+        try (ClaimedDirectory first = ClaimedDirectory.firstFree(usual);
+                ClaimedDirectory second = ClaimedDirectory.firstFree(usual)) {
+            assertEquals(usual, first.path());
+            assertEquals(home.resolve("runs/same-2"), second.path());
+        }
+        try (ClaimedDirectory again = ClaimedDirectory.firstFree(usual)) {
+            assertEquals(usual, again.path());
+        }
+    }
+
     /** Early stopping, with the progress that a bar shows. */
     @Test
     void shouldHandTheHandleToTheListenerBeforeTheFirstStep() throws InterruptedException {

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -157,8 +158,13 @@ public final class RunDirectory implements AutoCloseable {
 
     /** Returns the directory, or the first of DIR-2, DIR-3 and so on, that is empty or does not exist yet. */
     public static Path firstFree(Path wanted) {
+        return firstFree(wanted, _ -> false);
+    }
+
+    /** As {@link #firstFree(Path)}, without those that are taken although nothing has been written there. */
+    public static Path firstFree(Path wanted, Predicate<Path> isTaken) {
         Path candidate = wanted;
-        for (int number = 2; !isFree(candidate); number++) {
+        for (int number = 2; isTaken.test(candidate) || !isFree(candidate); number++) {
             candidate = wanted.resolveSibling(wanted.getFileName() + "-" + number);
         }
         return candidate;

@@ -1,0 +1,32 @@
+package dev.troupe;
+
+import dev.troupe.prepare.RunDirectory;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * The directory of a run for which the program names none, from the choice until the end of the run: a run that starts
+ * meanwhile takes the next one, although the first has written nothing yet.
+ *
+ * <p>Thread rule: any thread.
+ */
+record ClaimedDirectory(Path path) implements AutoCloseable {
+    private static final Set<Path> CLAIMED = new HashSet<>();
+
+    /** Claims the directory, or the first after it that is free. */
+    static ClaimedDirectory firstFree(Path usual) {
+        synchronized (CLAIMED) {
+            Path free = RunDirectory.firstFree(usual.toAbsolutePath(), CLAIMED::contains);
+            CLAIMED.add(free);
+            return new ClaimedDirectory(free);
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (CLAIMED) {
+            CLAIMED.remove(path);
+        }
+    }
+}
