@@ -36,7 +36,7 @@ final class Refusals {
 
     /** Returns a sentence with the words of a program for options of the command. */
     static String ofLibrary(String sentence) {
-        Matcher found = OPTION.matcher(sentence);
+        Matcher found = OPTION.matcher(sentence.replace(" to resume from: name", ": name"));
         return found.replaceAll(option -> Matcher.quoteReplacement((option.group(1).equals("out") ? "output" : "resume")
                 + "(" + Optional.ofNullable(option.group(2)).orElse("directory") + ")"));
     }

@@ -1,6 +1,8 @@
 package dev.troupe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -25,15 +27,7 @@ class JoinTest {
     @Test
     void shouldTrainOnTwoNodesToTheSameLossesAsOne() throws IOException, InterruptedException {
         List<Integer> ports = freePorts();
-        Path file = Files.writeString(home.resolve("cluster.conf"), """
-                troupe.cluster {
-                  name = library-%1$d
-                  nodes = [
-                    { name = a, host = 127.0.0.1, control-port = %1$d, data-port = %2$d }
-                    { name = b, host = 127.0.0.1, control-port = %3$d, data-port = %4$d }
-                  ]
-                }
-                """.formatted(ports.toArray()));
+        Path file = cluster(ports);
         Path text = Files.writeString(home.resolve("text.txt"), SmallRun.TEXT);
         TrainingSpec spec = SmallRun.spec(home.resolve("run")).file(file).set("data.path", text).build();
         List<Double> heard = new ArrayList<>();
@@ -54,6 +48,35 @@ class JoinTest {
                 assertTrue(port > 0);
             }
         }
+    }
+
+    /** The error itself is known where it was thrown; the other nodes hear of it in a sentence. */
+    @Test
+    void shouldFailOnAllNodesWhereTheListenerOfTheLeaderThrowsAnError() throws IOException, InterruptedException {
+        Path text = Files.writeString(home.resolve("text.txt"), SmallRun.TEXT);
+        TrainingSpec spec = SmallRun.spec(home.resolve("run")).file(cluster(freePorts())).set("data.path", text)
+                .build();
+        Error thrown = new NoClassDefFoundError("com/example/Tickets");
+        TrainingHandle a = Troupe.join(spec, "a", _ -> {
+            throw thrown;
+        });
+        TrainingHandle b = Troupe.join(spec, "b", TrainingListener.NONE);
+        assertSame(thrown, assertThrows(RunFailedException.class, a::await).getCause());
+        RunFailedException followed = assertThrows(RunFailedException.class, b::await);
+        assertTrue(followed.getMessage().contains("NoClassDefFoundError: com/example/Tickets"), followed.getMessage());
+        SmallRun.requireNothingLeft();
+    }
+
+    private Path cluster(List<Integer> ports) throws IOException {
+        return Files.writeString(home.resolve("cluster.conf"), """
+                troupe.cluster {
+                  name = library-%1$d
+                  nodes = [
+                    { name = a, host = 127.0.0.1, control-port = %1$d, data-port = %2$d }
+                    { name = b, host = 127.0.0.1, control-port = %3$d, data-port = %4$d }
+                  ]
+                }
+                """.formatted(ports.toArray()));
     }
 
     /** Below the ports that systems hand out, so that no outgoing connection takes one before its node does. */

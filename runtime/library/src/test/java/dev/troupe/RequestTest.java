@@ -136,6 +136,8 @@ class RequestTest {
         assertTrue(said.endsWith("choose another with output(directory)"), said);
         assertEquals("go on with it with resume(/runs/a), or choose another with output(directory)",
                 Refusals.ofLibrary("go on with it with --resume /runs/a, or choose another with --out"));
+        assertEquals("there is no directory nothing: name the directory of a run, or one of its checkpoints",
+                assertThrows(RequestException.class, () -> Checkpoint.open(Path.of("nothing"))).getMessage());
         assertEquals("begin it again with output(/runs/a.b).",
                 Refusals.ofLibrary("begin it again with --out /runs/a.b."));
         said = assertThrows(RequestException.class, () -> Troupe.train(SmallRun.spec(home.resolve("run")).engine("gpu")

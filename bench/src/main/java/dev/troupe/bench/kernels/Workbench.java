@@ -4,11 +4,11 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.InstalledEngines;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
-import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Level;
@@ -52,7 +52,7 @@ public abstract class Workbench {
     /** Opens the engine and lets the family allocate its tensors. */
     @Setup(Level.Trial)
     public final void open() {
-        EngineProvider provider = ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
+        EngineProvider provider = InstalledEngines.find().stream()
                 .filter(candidate -> candidate.kind().equals(engineKind)).findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("there is no engine " + engineKind));
         engine = provider.open(new EngineSettings(DataType.FLOAT32, computeType(), 1));

@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.InstalledEngines;
 import dev.troupe.engine.provider.Need;
 import dev.troupe.engine.provider.ProductLibraries;
 import java.util.Optional;
@@ -72,7 +73,7 @@ public final class ProfilingEngineProvider implements EngineProvider {
 
     private static Optional<EngineProvider> inner() {
         String wanted = System.getProperty(INNER);
-        return ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
+        return InstalledEngines.find().stream()
                 .filter(provider -> !provider.kind().equals(KIND) && provider.kind().equals(wanted)).findFirst();
     }
 }

@@ -30,7 +30,7 @@ public final class RunPosition {
     }
 
     /** Something was thrown by a part of the run in this process; null where nothing was. */
-    void met(Throwable failure) {
+    public void met(Throwable failure) {
         if (failure != null) {
             met = failure;
         }
@@ -39,6 +39,12 @@ public final class RunPosition {
     /** Returns the error that this process met last, if it is the one that a reason speaks of. */
     public Optional<Throwable> causeOf(String reason) {
         return Optional.ofNullable(met).map(Reason::met).filter(failure -> reason.contains(Reason.of(failure)));
+    }
+
+    /** Returns why the actors of a process ended before their run. */
+    public String whyEnded() {
+        return "the actors ended before the run did" + Optional.ofNullable(met)
+                .map(failure -> ": " + Reason.of(failure)).orElse("; the log says why");
     }
 
     void reach(int newEpoch, long steps) {

@@ -14,6 +14,7 @@ import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.PostStop;
 import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.Terminated;
@@ -78,6 +79,7 @@ final class GuestActors implements RunActors {
                 node.tell(halt);
                 return Behaviors.same();
             }).onSignal(Terminated.class, terminated -> {
+                hosting.position().met(terminated instanceof ChildFailed failed ? failed.getCause() : null);
                 if (terminated.getRef().equals(node)) {
                     return Behaviors.stopped();
                 }

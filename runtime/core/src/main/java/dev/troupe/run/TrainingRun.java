@@ -43,6 +43,7 @@ import java.util.stream.IntStream;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.slf4j.Logger;
@@ -171,8 +172,7 @@ public final class TrainingRun {
                     .<RunActors>map(system -> GuestActors.start(system, ActorSystems.ofOneProcess(), setup, node))
                     .orElseGet(() -> RunActors.own(ActorSystems.create(guardian(setup, node), "troupe",
                             ActorSystems.ofOneProcess())));
-            return new TrainingRun(actors, outcome, position, run.stepsDone(),
-                    () -> "the actors ended before the run did; the log says why");
+            return new TrainingRun(actors, outcome, position, run.stepsDone(), position::whyEnded);
         } catch (Exception | Error failure) { // Scala throws checked exceptions past the compiler
             groups.close();
             snapshots.ifPresent(Snapshots::close);
@@ -240,7 +240,8 @@ public final class TrainingRun {
             return Behaviors.receive(TrainingCoordinator.Command.class).onAnyMessage(command -> {
                 coordinator.tell(command);
                 return Behaviors.same();
-            }).onSignal(Terminated.class, _ -> {
+            }).onSignal(Terminated.class, ended -> {
+                node.position().met(ended instanceof ChildFailed failed ? failed.getCause() : null);
                 context.getSystem().terminate(); // the node has its ranks end first
                 return Behaviors.same();
             }).build();
