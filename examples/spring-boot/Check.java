@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Starts the application's jar, waits for three steps, sends SIGTERM, and looks for what a stopped run leaves. The class path of
- * the jar was resolved as on another kind of machine (invoker.properties), so the engine must have come from the jar itself.
+ * Starts the application's jar, waits for three steps, sends SIGTERM, and looks for what a stopped run leaves. The
+ * class path of the jar was resolved as on another kind of machine (invoker.properties), so the engine must have come
+ * from the jar itself.
  */
 class Check {
     public static void main(String[] arguments) throws Exception {

@@ -4,8 +4,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A run that had started has failed. The message is one sentence with the reason; the cause is the exception or error that was
- * thrown in this process, by a listener for example, if there was one.
+ * A run that had started has failed. The message is one sentence with the reason; the cause is the exception or error
+ * that was thrown in this process, by a listener for example, if there was one.
  */
 public final class RunFailedException extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -24,7 +24,9 @@ public final class RunFailedException extends RuntimeException {
         return directory;
     }
 
-    /** Returns the checkpoint from which {@link TrainingSpec.Builder#resume} can continue; empty where there is none. */
+    /**
+     * Returns the checkpoint from which {@link TrainingSpec.Builder#resume} can continue; empty where there is none.
+     */
     public Optional<Path> lastCheckpoint() {
         return lastCheckpoint;
     }

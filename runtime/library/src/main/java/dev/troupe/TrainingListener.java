@@ -1,9 +1,9 @@
 package dev.troupe;
 
 /**
- * The listener of a run. A run calls it from one thread at a time, and waits for it: a method returns quickly, and never waits for
- * the run. An exception or an error, a failed assertion for example, ends the run: it is the cause of the
- * {@link RunFailedException}.
+ * The listener of a run. A run calls it from one thread at a time, and waits for it: a method returns quickly, and
+ * never waits for the run. An exception or an error, a failed assertion for example, ends the run: it is the cause of
+ * the {@link RunFailedException}.
  */
 @FunctionalInterface
 public interface TrainingListener {
@@ -12,8 +12,8 @@ public interface TrainingListener {
     };
 
     /**
-     * The run begins, before its first step; called where this process leads the run, and so at a later step where it leads from
-     * then on. The handle can stop the run from any method of this listener.
+     * The run begins, before its first step; called where this process leads the run, and so at a later step where it
+     * leads from then on. The handle can stop the run from any method of this listener.
      */
     default void onStart(TrainingHandle handle) {
     }

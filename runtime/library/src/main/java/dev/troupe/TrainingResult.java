@@ -11,11 +11,11 @@ import java.util.OptionalDouble;
  * @param directory
  *            directory of the run, with {@code config.conf}, {@code metrics.jsonl}, {@code events.jsonl}
  * @param engine
- *            the kind of the engine that computed in this process, as {@code engine.kind} names it; where that is {@code auto},
- *            the one that was taken
+ *            the kind of the engine that computed in this process, as {@code engine.kind} names it; where that is
+ *            {@code auto}, the one that was taken
  * @param model
- *            the trained model in Hugging Face layout; empty for an engine that computes nothing, for a run that was stopped
- *            before a checkpoint of its last step, and on a node that is not the coordinator's
+ *            the trained model in Hugging Face layout; empty for an engine that computes nothing, for a run that was
+ *            stopped before a checkpoint of its last step, and on a node that is not the coordinator's
  * @param checkpoints
  *            the checkpoints in the directory, the newest first
  * @param stepsDone

@@ -15,8 +15,8 @@ import java.util.Optional;
 /**
  * The configuration of a run, checked by the reader of configuration files. Immutable.
  *
- * <p>Every key of {@code ./troupe keys} can be {@link Builder#set set}; methods of the builder with a name of their own are
- * short for a key.
+ * <p>Every key of {@code ./troupe keys} can be {@link Builder#set set}; methods of the builder with a name of their
+ * own are short for a key.
  */
 public final class TrainingSpec {
     private final Optional<Path> file;
@@ -200,8 +200,8 @@ public final class TrainingSpec {
         }
 
         /**
-         * Adds an observer of the run, such as {@code TrainingMeters.to(registry)} of {@code troupe-metrics}. It is no key
-         * of the configuration, and is called in the process that leads the run.
+         * Adds an observer of the run, such as {@code TrainingMeters.to(registry)} of {@code troupe-metrics}. It is
+         * no key of the configuration, and is called in the process that leads the run.
          */
         public Builder observer(RunObserver observer) {
             observers.add(requireNonNull(observer, "observer"));
@@ -209,8 +209,8 @@ public final class TrainingSpec {
         }
 
         /**
-         * Checks every value, and the name of the schedule. What depends on the machine or on the data, such as the engine, is
-         * checked where a run starts.
+         * Checks every value, and the name of the schedule. What depends on the machine or on the data, such as the
+         * engine, is checked where a run starts.
          *
          * @throws RequestException
          *             with a sentence for each that is wrong

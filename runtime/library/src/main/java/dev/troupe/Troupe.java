@@ -33,10 +33,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Trains from a program what {@code ./troupe train} trains, with the same checks, the same sentences and the same files.
+ * Trains from a program what {@code ./troupe train} trains, with the same checks, the same sentences and the same
+ * files.
  *
- * <p>A run logs through SLF4J, prints nothing, handles no signal and ends no process. Any number of runs may be under way in
- * a JVM, one after the other or beside each other, each in a directory of its own. Thread rule: any thread.
+ * <p>A run logs through SLF4J, prints nothing, handles no signal and ends no process. Any number of runs may be under
+ * way in a JVM, one after the other or beside each other, each in a directory of its own. Thread rule: any thread.
  */
 public final class Troupe {
     private static final Logger LOG = LoggerFactory.getLogger(Troupe.class);
@@ -85,9 +86,10 @@ public final class Troupe {
     }
 
     /**
-     * As {@link #start(TrainingSpec, TrainingData, TrainingListener)}, with the actors of the run in an actor system of the
-     * program, which lives on after the run. Where the system ends before the run does, it stops the run, with a checkpoint and a
-     * model, and waits for that as long as its phases {@code before-service-unbind} and {@code service-requests-done} allow.
+     * As {@link #start(TrainingSpec, TrainingData, TrainingListener)}, with the actors of the run in an actor system
+     * of the program, which lives on after the run. Where the system ends before the run does, it stops the run, with
+     * a checkpoint and a model, and waits for that as long as its phases {@code before-service-unbind} and
+     * {@code service-requests-done} allow.
      */
     public static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener,
             ActorSystem<?> system) throws InterruptedException {
@@ -176,9 +178,9 @@ public final class Troupe {
     }
 
     /**
-     * A start that is interrupted ends in exceptions of many kinds, each of which says less than the interrupt. Libraries look for
-     * their services by the class loader of the thread, which the threads of the run inherit: in a fat jar a thread of the common
-     * pool has one that sees none.
+     * A start that is interrupted ends in exceptions of many kinds, each of which says less than the interrupt.
+     * Libraries look for their services by the class loader of the thread, which the threads of the run inherit: in a
+     * fat jar a thread of the common pool has one that sees none.
      */
     private static TrainingHandle started(Start start) throws InterruptedException {
         CompletableFuture<TrainingHandle> handle = new CompletableFuture<>();

@@ -1,10 +1,10 @@
 package dev.troupe.actor;
 
+import dev.troupe.actor.supervision.FatalErrors;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.node.NodeCommand;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.node.NodeMachine;
-import dev.troupe.supervision.FatalErrors;
 import java.nio.file.Path;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;

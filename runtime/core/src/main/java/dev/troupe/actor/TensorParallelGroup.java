@@ -1,12 +1,12 @@
 package dev.troupe.actor;
 
+import dev.troupe.actor.supervision.FatalErrors;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.engine.provider.LostDeviceException;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Strike;
 import dev.troupe.prepare.Reason;
-import dev.troupe.supervision.FatalErrors;
 import java.util.List;
 import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;

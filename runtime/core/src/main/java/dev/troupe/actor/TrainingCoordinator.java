@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.actor.supervision.FatalErrors;
 import dev.troupe.bits.RankBits;
 import dev.troupe.observe.EventLog;
 import dev.troupe.observe.RunOutcome;
@@ -19,7 +20,6 @@ import dev.troupe.protocol.run.RunMachine;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.schedule.idle.RankTimes;
-import dev.troupe.supervision.FatalErrors;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package dev.troupe.prepare;
 
+import dev.troupe.actor.supervision.ActorError;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.protocol.Strike;
-import dev.troupe.supervision.ActorError;
 import java.util.Objects;
 import java.util.Optional;
 

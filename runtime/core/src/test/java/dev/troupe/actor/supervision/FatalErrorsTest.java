@@ -1,4 +1,4 @@
-package dev.troupe.supervision;
+package dev.troupe.actor.supervision;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -1,4 +1,4 @@
-package dev.troupe.supervision;
+package dev.troupe.actor.supervision;
 
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.BehaviorInterceptor;
@@ -7,8 +7,9 @@ import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Turns the errors that Pekko takes for fatal, such as a missing class, into a failure of the one actor that met them. An actor
- * that throws one of them never ends, its system neither, and in a system of a program Pekko ends the whole process.
+ * Turns the errors that Pekko takes for fatal, such as a missing class, into a failure of the one actor that met
+ * them. An actor that throws one of them never ends, its system neither, and in a system of a program Pekko ends the
+ * whole process.
  *
  * <p>Thread rule: as of the actor.
  */

@@ -3,4 +3,4 @@
  *
  * <p>Imports the JDK and {@code org.apache.pekko}.
  */
-package dev.troupe.supervision;
+package dev.troupe.actor.supervision;

@@ -1,4 +1,4 @@
-package dev.troupe.supervision;
+package dev.troupe.actor.supervision;
 
 /** The failure of an actor by an error, which is its cause. */
 public final class ActorError extends RuntimeException {
