@@ -4,6 +4,7 @@ import dev.troupe.bits.StepsOfBits;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.observe.LossSpikes;
+import dev.troupe.observe.MachineLoads;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.observe.RunReports;
@@ -105,7 +106,7 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
 
     /** Returns the reports of the run to its listener. */
     RunReports reports() {
-        return new RunReports(listener, clock, new StragglerWatch(expectation), roster.hosts(),
+        return new RunReports(listener, clock, new StragglerWatch(expectation, MachineLoads::now), roster.hosts(),
                 new StepTraces(StepTimes.Rows.of(plan.training().plan(), plan.ranks().data(), plan.ranks().tensor()),
                         lengths),
                 new StepsOfBits(plan), new LossSpikes(plan));

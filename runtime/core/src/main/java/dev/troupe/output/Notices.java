@@ -15,6 +15,7 @@ final class Notices {
             case ALL_SLOWER, ALL_SLOWER_ENDED -> "all";
             case PACE, PACE_ENDED -> "pace";
             case STANDBY_LOST, STANDBY_BACK -> "standby";
+            case OVERLOADED -> "load";
             case LOSS_SPIKE -> "loss";
         };
         if (notice.kind().isLasting()) {

@@ -36,6 +36,8 @@ public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Int
         ALL_SLOWER,
         /** Most stages compute again about as fast as at their best. */
         ALL_SLOWER_ENDED,
+        /** The machine has more work than the run's, by far: a straggler that is named next may be slow by chance. */
+        OVERLOADED,
         /** A node is lost that held no ranks. */
         STANDBY_LOST,
         /** A node has come back after one was lost. */
@@ -51,7 +53,9 @@ public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Int
         public boolean isLasting() {
             return switch (this) {
                 case STRAGGLER, STRAGGLER_CHANGED, ALL_SLOWER, PACE -> true;
-                case STRAGGLER_ENDED, ALL_SLOWER_ENDED, STANDBY_LOST, STANDBY_BACK, PACE_ENDED, LOSS_SPIKE -> false;
+                case STRAGGLER_ENDED, ALL_SLOWER_ENDED, OVERLOADED, STANDBY_LOST, STANDBY_BACK, PACE_ENDED,
+                        LOSS_SPIKE ->
+                    false;
             };
         }
     }

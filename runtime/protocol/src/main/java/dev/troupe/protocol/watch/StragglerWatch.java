@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -102,6 +103,7 @@ public final class StragglerWatch {
     }
 
     private final Expectation expectation;
+    private final Supplier<Optional<MachineLoad>> load;
     private final Map<Key, Unit> units = new TreeMap<>(Comparator.comparingInt(Key::rank).thenComparingInt(Key::stage));
     private List<String> hosts = List.of();
     private int steps;
@@ -109,9 +111,15 @@ public final class StragglerWatch {
     private boolean saidWide;
     private List<Notice> news = new ArrayList<>();
 
-    /** Begins with the first step of a run, or of a coordinator that takes over. */
-    public StragglerWatch(Expectation expectation) {
+    /**
+     * Begins with the first step of a run, or of a coordinator that takes over.
+     *
+     * @param load
+     *            of the coordinator's machine now; empty where nobody can say
+     */
+    public StragglerWatch(Expectation expectation, Supplier<Optional<MachineLoad>> load) {
         this.expectation = expectation;
+        this.load = load;
     }
 
     /**
@@ -193,12 +201,21 @@ public final class StragglerWatch {
         }
         unit.looks = 0;
         if (slow.isPresent()) {
+            tellOfLoad(stepsDone, epoch);
             tell(unit.said.isEmpty() ? Notice.Kind.STRAGGLER : Notice.Kind.STRAGGLER_CHANGED, unit, slow.get().times(),
                     stepsDone, epoch, describe(slow.get()));
         } else {
             tell(Notice.Kind.STRAGGLER_ENDED, unit, 1, stepsDone, epoch, " is no straggler any more");
         }
         unit.said = slow;
+    }
+
+    /** A stage that is slow on a machine that has no time for it may be slow by chance, so that is said first. */
+    private void tellOfLoad(long stepsDone, int epoch) {
+        load.get().filter(now -> now.isOverloaded(hosts.size()))
+                .ifPresent(now -> news.add(new Notice(Notice.Kind.OVERLOADED, stepsDone, epoch, "", List.of(),
+                        List.of(), (double) now.runnable() / now.cores(), now.inWords()
+                                + ", so the stage that is named next may be slow by chance")));
     }
 
     /** By its own best where it has become slow, else beside the others. */

@@ -7,6 +7,7 @@ import dev.troupe.schedule.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.IntToDoubleFunction;
@@ -25,9 +26,10 @@ class StragglerWatchTest {
 
     private final StragglerWatch watch = new StragglerWatch((stage, kind) -> SIZES[stage] * (kind == Kind.FORWARD
             ? 1
-            : kind == Kind.FULL_BACKWARD ? 2 : 0));
+            : kind == Kind.FULL_BACKWARD ? 2 : 0), () -> this.load);
     private final List<Notice> said = new ArrayList<>();
     private List<String> hosts = HOSTS;
+    private Optional<MachineLoad> load = Optional.of(new MachineLoad(12, 2));
     private int step;
 
     /** A number of steps in which each stage takes its usual time, times its factor. */
@@ -82,7 +84,7 @@ class StragglerWatchTest {
     @Test
     void shouldNameOneOfTwoRanksWhicheverItIs() {
         for (int slow : new int[]{0, 1}) {
-            StragglerWatch two = new StragglerWatch((_, _) -> 1);
+            StragglerWatch two = new StragglerWatch((_, _) -> 1, Optional::empty);
             List<Notice> notices = new ArrayList<>();
             for (int done = 1; done <= 10; done++) {
                 notices.addAll(two.onStep(done, 0, List.of("a", "b"), Map.of(0,
@@ -114,7 +116,7 @@ class StragglerWatchTest {
 
     @Test
     void shouldTakeUnequalStagesForNoStragglers() {
-        StragglerWatch unequal = new StragglerWatch((stage, _) -> SIZES[stage]);
+        StragglerWatch unequal = new StragglerWatch((stage, _) -> SIZES[stage], Optional::empty);
         for (int done = 1; done <= 50; done++) {
             Map<Integer, List<StageTime>> times = new TreeMap<>();
             IntStream.range(0, 4).forEach(stage -> times.put(stage,
@@ -183,10 +185,23 @@ class StragglerWatchTest {
 
     @Test
     void shouldLookAtNoRankAlone() {
-        StragglerWatch alone = new StragglerWatch((_, _) -> 1);
+        StragglerWatch alone = new StragglerWatch((_, _) -> 1, Optional::empty);
         for (int done = 1; done <= 40; done++) {
             assertEquals(List.of(), alone.onStep(done, 0, List.of("a"),
                     Map.of(0, List.of(new StageTime(0, done > 20 ? 90 : 10, 0, 0, 0)))));
         }
+    }
+
+    /** Twelve runnable threads are those of four ranks, and twice the cores. */
+    @Test
+    void shouldNameALoadedMachineBeforeAStraggler() {
+        load = Optional.of(new MachineLoad(13, 2));
+        steps(20, EVEN);
+        assertEquals(List.of(), said, "nothing is slow");
+        steps(10, slow(1, 3));
+        assertEquals(List.of(Notice.Kind.OVERLOADED, Notice.Kind.STRAGGLER), said.stream().map(Notice::kind).toList());
+        assertEquals("the machine itself is overloaded: 13 runnable threads for 2 cores, so the stage that is named"
+                + " next may be slow by chance", said.getFirst().sentence());
+        assertEquals(6.5, said.getFirst().times());
     }
 }

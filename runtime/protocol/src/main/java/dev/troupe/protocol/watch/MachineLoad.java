@@ -1,0 +1,25 @@
+package dev.troupe.protocol.watch;
+
+/**
+ * The threads of a machine that run or wait for a core, at one moment.
+ *
+ * @param runnable
+ *            their number, those of the run too
+ * @param cores
+ *            the cores of the machine
+ */
+public record MachineLoad(int runnable, int cores) {
+    /** Threads of a rank that may be runnable at once: its own, and those that carry its messages. */
+    private static final int THREADS_OF_A_RANK = 2;
+    private static final int OVERLOADED = 2;
+
+    /** Whether others than these ranks want more than twice the cores. */
+    boolean isOverloaded(int ranks) {
+        return runnable - THREADS_OF_A_RANK * ranks > OVERLOADED * cores;
+    }
+
+    String inWords() {
+        return "the machine itself is overloaded: " + runnable + " runnable threads for " + cores
+                + (cores == 1 ? " core" : " cores");
+    }
+}
