@@ -111,7 +111,7 @@ class TidyTest {
      */
     private static final Map<Pattern, String> OF_A_LOCALE = Map.of(
             // of a text, and not of a class of ours such as PercentFormat
-            Pattern.compile("(?<!\\b[A-Z]\\w{0,60}[a-z]\\w{0,60})\\.formatted\\(|\\w+::formatted\\b"),
+            Pattern.compile("\\.formatted\\((?<!\\b[A-Z]\\w{0,60}[a-z]\\w{0,60}\\.formatted\\()|::formatted\\b"),
             "String.format(Locale.ROOT, ...)",
             Pattern.compile("\\bString(?:\\.format\\((?!\\s*Locale\\.)|::format\\b)"),
             "String.format(Locale.ROOT, ...)",
