@@ -3,6 +3,7 @@
 
 usage: python generate-features.py > features.json     with jinja2 3.1 and Python 3.11, set up as transformers 5.18 does
 """
+import copy
 import json
 import sys
 from contextlib import suppress
@@ -453,6 +454,17 @@ none < 1
 '%c%c' % (65, 'b')
 'İ'.lower()|length
 'ΑΣ'.lower()
+'1Σ ΑΣ Α.Σ ΣΑ'.lower()
+'1Σ ΑΣ'.title() ~ '1Σ ΑΣ'.capitalize() ~ 'ας Σ'.swapcase()
+'ᾈ'.title()
+'a b  '.split(none, 1)
+'  a b'.rsplit(none, 1)
+'\u001c1'|int ~ '\u00a01'|int ~ '\u0663'|float
+'%#g %#.0g' % (255.0, 1)
+[] is filter
+(7.25 ** 11) is number
+'{:,} {:_} {:9,}'.format(1234567, 1234567.5, 1234)
+'{:.3} {:#x} {:^9.1%}'.format(3.14159, 255, 0.256)
 'ﬁ'.upper()
 'ǆ'.title()
 'a' if 'a' is defined and 'b' == 'b' else 'c'
@@ -601,6 +613,7 @@ STATEMENTS = [
     "{% set d = dict(nested, z=1) %}{{ d.z }}{{ nested.z is defined }}",
     "{% for g in rows|groupby('k') %}{{ g.grouper }}{{ g.list|length }}{% for r in g[1] %}{{ r.v }}{% endfor %} {% endfor %}",
     "{%- for m in messages -%}\n  {%- if m.role == 'user' -%}\n  U\n  {%- else -%}\n  O\n  {%- endif -%}\n{%- endfor -%}\n",
+    "{% for k, v in rows if k %}{{ loop.previtem }}{% endfor %}",
     "{% autoescape false %}{{ '<' }}{% endautoescape %}",
     "{% block a %}x{% endblock %}",
     "{% do 1 %}",
@@ -611,7 +624,7 @@ STATEMENTS = [
 def main():
     cases = [{"template": "{{ " + e + " }}"} for e in EXPRESSIONS] + [{"template": s} for s in STATEMENTS]
     for case in cases:
-        text = rendered(case["template"], CHAT)
+        text = rendered(case["template"], copy.deepcopy(CHAT))
         case.update({"refused": True} if text is None else {"text": text})
     print("[")
     print(json.dumps({"chat": CHAT}), end="")

@@ -51,8 +51,8 @@ public final class Tests {
         tests.put("upper", value -> Letters.isUpper(Printing.printed(value)));
         tests.put("odd", value -> Comparison.isEqual(Arithmetic.of("%", value, BigInteger.TWO), BigInteger.ONE));
         tests.put("even", value -> Comparison.isEqual(Arithmetic.of("%", value, BigInteger.TWO), BigInteger.ZERO));
-        tests.put("filter", value -> value instanceof String name && Filters.isOfJinja(name));
-        tests.put("test", value -> value instanceof String name && isKnown(name));
+        tests.put("filter", value -> Filters.isOfJinja(name(value)));
+        tests.put("test", value -> isKnown(name(value)));
         return tests;
     }
 
@@ -92,6 +92,12 @@ public final class Tests {
                     "sameas compares objects, and whether equal texts or numbers are one is chance; use ==");
         }
         return value == other || value instanceof Boolean && value.equals(other);
+    }
+
+    /** A value as a name; what cannot be a key is refused, since Python looks names up in a dict. */
+    private static String name(Object value) {
+        Dict.hashed(value);
+        return Types.isText(value) ? Printing.printed(value) : "";
     }
 
     /** Whether there is a test of a name. */

@@ -224,7 +224,13 @@ public final class Arithmetic {
             return base == 1 ? 1 : Math.abs(base) == 1 && Double.isInfinite(exponent) ? 1 : Math.pow(base, exponent);
         }
         BigDecimal power = new BigDecimal(base).pow((int) Math.abs(exponent), EXACTLY);
-        return exponent < 0 ? BigDecimal.ONE.divide(power, EXACTLY).doubleValue() : power.doubleValue();
+        BigDecimal exact = exponent < 0 ? BigDecimal.ONE.divide(power, EXACTLY) : power;
+        double nearest = exact.doubleValue();
+        boolean isNormal = !Double.isInfinite(nearest) && Math.abs(nearest) >= Double.MIN_NORMAL;
+        if (isNormal && exact.subtract(new BigDecimal(nearest)).abs().doubleValue() > 0.48 * Math.ulp(nearest)) {
+            throw new TemplateException("a power is between two floats, and which one is nearer is not certain");
+        }
+        return nearest;
     }
 
     /** {@code -value} or {@code +value}. */

@@ -52,7 +52,7 @@ record FloatFormat(char type, int precision, boolean isAlternate, boolean hasFra
             return (isAlternate ? text.substring(0, end) : withoutZeros(text.substring(0, end))) + text.substring(end);
         }
         String text = rounded.setScale(Math.max(0, digits - 1 - exponent), RoundingMode.HALF_EVEN).toPlainString();
-        String shorter = isAlternate ? text : withoutZeros(text);
+        String shorter = !isAlternate ? withoutZeros(text) : text.indexOf('.') < 0 ? text + "." : text;
         return hasFraction && shorter.indexOf('.') < 0 ? shorter + ".0" : shorter;
     }
 

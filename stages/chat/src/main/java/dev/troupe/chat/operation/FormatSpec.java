@@ -103,15 +103,15 @@ final class FormatSpec {
     }
 
     private String floating(double number) {
-        if (type != 0 && "eEfFgG%".indexOf(type) < 0) {
+        if (type == 0 ? isAlternate : "eEfFgG%".indexOf(type) < 0) {
             throw wrong("a float");
         }
         boolean isNegative = number < 0 || number == 0 && 1 / number < 0;
         double absolute = Math.abs(number);
         String digits = switch (type) {
-            case 0 -> precision < 0 && !isAlternate
+            case 0 -> precision < 0
                     ? Numbers.printed(absolute)
-                    : new FloatFormat('g', precision < 0 ? 17 : precision, isAlternate, true).text(absolute);
+                    : new FloatFormat('g', precision, false, true).text(absolute);
             case '%' ->
                 new FloatFormat('f', precision < 0 ? 6 : precision, isAlternate, false).text(absolute * 100) + "%";
             default -> new FloatFormat(type, precision < 0 ? 6 : precision, isAlternate, false).text(absolute);
@@ -131,7 +131,10 @@ final class FormatSpec {
         if (group.isEmpty()) {
             return digits;
         }
-        if (hasZero || "0".equals(fill)) {
+        boolean fillsZeros = align == null
+                ? hasZero
+                : align.equals("=") && (hasZero && fill == null || "0".equals(fill));
+        if (fillsZeros && width > digits.length()) {
             throw new TemplateException("a format with groups of digits and zeros before them is not supported here");
         }
         StringBuilder grouped = new StringBuilder(digits);

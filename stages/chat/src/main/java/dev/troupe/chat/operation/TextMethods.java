@@ -80,10 +80,7 @@ public final class TextMethods {
             case "isspace" -> all -> Letters.areAll(all, Letters::isSpace);
             case "isprintable" -> all -> all.codePoints().allMatch(Letters::isPrintable);
             case "isascii" -> all -> all.chars().allMatch(letter -> letter < 0x80);
-            case "isidentifier" -> all -> !all.isEmpty()
-                    && (all.codePointAt(0) == '_' || Character.isUnicodeIdentifierStart(all.codePointAt(0)))
-                    && all.codePoints().allMatch(code -> Character.isUnicodeIdentifierPart(code)
-                            && !Character.isIdentifierIgnorable(code));
+            case "isidentifier" -> TextMethods::isIdentifier;
             case "istitle" -> Letters::isTitle;
             case "islower" -> Letters::isLower;
             case "isupper" -> Letters::isUpper;
@@ -108,6 +105,14 @@ public final class TextMethods {
             });
             default -> null;
         };
+    }
+
+    private static boolean isIdentifier(String text) {
+        if (!text.chars().allMatch(letter -> letter < 0x80)) {
+            throw new TemplateException("isidentifier of a text that is not ASCII is not supported here");
+        }
+        return !text.isEmpty() && !Character.isDigit(text.charAt(0))
+                && text.chars().allMatch(letter -> letter == '_' || Character.isLetterOrDigit(letter));
     }
 
     private static boolean begins(String text, Arguments.Bound bound, boolean atStart) {

@@ -56,7 +56,7 @@ public final class TextParts {
                 return words;
             }
             if (words.size() >= most) {
-                add(words, Letters.stripped(text.substring(at), null, false, true));
+                add(words, text.substring(at));
                 return words;
             }
             int begin = at;
@@ -78,7 +78,7 @@ public final class TextParts {
                 return new ArrayList<>(words.reversed());
             }
             if (words.size() >= most) {
-                add(words, Letters.stripped(text.substring(0, at), null, true, false));
+                add(words, text.substring(0, at));
                 return new ArrayList<>(words.reversed());
             }
             int end = at;

@@ -9,7 +9,9 @@ import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.Bounds;
 import dev.troupe.chat.value.Namespace;
 import dev.troupe.chat.value.TemplateException;
+import dev.troupe.chat.value.Tuple;
 import dev.troupe.chat.value.Types;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -212,10 +214,24 @@ final class Renderer {
         }
         Iterator<Object> all = Iteration.of(values);
         Scope test = scope.inside(analysis.test(loop));
-        return Iteration.filtered(all, value -> {
+        Iterator<Object> chosen = Iteration.filtered(all, value -> {
             assign(loop.target(), value, test);
             return Types.isTrue(Evaluator.value(loop.test(), test));
-        });
+        }).elements();
+        // As in Jinja, the element of a loop with several variables is the tuple of them.
+        return Iteration.mapped(chosen, value -> unpacked(loop.target(), value));
+    }
+
+    private static Object unpacked(Target target, Object value) {
+        if (!(target instanceof Statement.Several several)) {
+            return value;
+        }
+        List<Object> values = Iteration.list(value);
+        List<Object> unpacked = new ArrayList<>();
+        for (int i = 0; i < values.size(); i++) {
+            unpacked.add(unpacked(several.targets().get(i), values.get(i)));
+        }
+        return Tuple.of(unpacked);
     }
 
     private End loop(Statement.For loop, Scope scope, LoopState state, StringBuilder output) {

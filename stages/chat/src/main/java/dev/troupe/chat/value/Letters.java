@@ -6,6 +6,9 @@ import java.util.function.IntPredicate;
 
 /** Characters as Python sorts them: white space, digits, letters of each case. */
 public final class Letters {
+    private static final char SIGMA = '\u03a3';
+    /** Signs that may be within a word, such as an apostrophe. */
+    private static final String WITHIN_WORDS = "'.:\u00b7\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52\ufe55\uff07\uff0e\uff1a";
     /** Digits that are no decimal ones, such as superscripts and circled digits. */
     private static final BitSet DIGITS = set(
             "b2-b3 b9 1369-1371 19da 2070 2074-2079 2080-2089 2460-2468 2474-247c 2488-2490 24ea "
@@ -91,7 +94,41 @@ public final class Letters {
 
     /** Small letters. */
     public static String lower(String text) {
-        return text.toLowerCase(Locale.ROOT);
+        if (text.indexOf(SIGMA) < 0) {
+            return text.toLowerCase(Locale.ROOT);
+        }
+        int[] codes = text.codePoints().toArray();
+        StringBuilder lower = new StringBuilder();
+        for (int i = 0; i < codes.length; i++) {
+            lower.append(lower(codes, i));
+        }
+        return lower.toString();
+    }
+
+    /** The small letter of a character; a sigma at the end of a word has a form of its own. */
+    private static String lower(int[] codes, int index) {
+        if (codes[index] != SIGMA) {
+            return Character.toString(codes[index]).toLowerCase(Locale.ROOT);
+        }
+        return isCasedNear(codes, index, -1) && !isCasedNear(codes, index, 1) ? "\u03c2" : "\u03c3";
+    }
+
+    /** Whether the next character in a direction that case does not pass over is a letter with case. */
+    private static boolean isCasedNear(int[] codes, int index, int direction) {
+        int at = index + direction;
+        while (at >= 0 && at < codes.length && isCaseIgnorable(codes[at])) {
+            at += direction;
+        }
+        return at >= 0 && at < codes.length && isCased(codes[at]);
+    }
+
+    private static boolean isCaseIgnorable(int code) {
+        return WITHIN_WORDS.indexOf(code) >= 0 || switch (Character.getType(code)) {
+            case Character.NON_SPACING_MARK, Character.ENCLOSING_MARK, Character.FORMAT, Character.MODIFIER_LETTER,
+                    Character.MODIFIER_SYMBOL ->
+                true;
+            default -> false;
+        };
     }
 
     /** Capital letters. */
@@ -102,6 +139,9 @@ public final class Letters {
 
     /** A character as it begins a word. */
     private static String titled(int code) {
+        if (Character.isTitleCase(code)) {
+            return Character.toString(code);
+        }
         int titled = Character.toTitleCase(code);
         String upper = Character.toString(code).toUpperCase(Locale.ROOT);
         if (titled != code || upper.codePointCount(0, upper.length()) == 1) {
@@ -119,29 +159,19 @@ public final class Letters {
 
     /** A capital letter first, and small ones. */
     public static String capitalized(String text) {
-        if (text.isEmpty()) {
-            return text;
+        int[] codes = text.codePoints().toArray();
+        StringBuilder capitalized = new StringBuilder();
+        for (int i = 0; i < codes.length; i++) {
+            capitalized.append(i == 0 ? titled(codes[i]) : lower(codes, i));
         }
-        int first = text.codePointAt(0);
-        // The whole text is made lower, since the form of a final sigma depends on what is before it.
-        return titled(first) + lower(text).substring(lower(Character.toString(first)).length());
+        return capitalized.toString();
     }
 
     public static String title(String text) {
+        int[] codes = text.codePoints().toArray();
         StringBuilder title = new StringBuilder();
-        boolean isInside = false;
-        for (int i = 0; i < text.length();) {
-            int code = text.codePointAt(i);
-            int end = i + Character.charCount(code);
-            if (!isInside) {
-                title.append(titled(code));
-            } else if (code == 0x3a3) {
-                title.append(end < text.length() && isCased(text.codePointAt(end)) ? '\u03c3' : '\u03c2');
-            } else {
-                title.append(lower(Character.toString(code)));
-            }
-            isInside = isCased(code);
-            i = end;
+        for (int i = 0; i < codes.length; i++) {
+            title.append(i > 0 && isCased(codes[i - 1]) ? lower(codes, i) : titled(codes[i]));
         }
         return title.toString();
     }
@@ -172,12 +202,14 @@ public final class Letters {
     }
 
     public static String swapped(String text) {
+        int[] codes = text.codePoints().toArray();
         StringBuilder swapped = new StringBuilder();
-        text.codePoints().forEach(code -> {
-            String letter = Character.toString(code);
-            swapped.append(
-                    Character.isUpperCase(code) ? lower(letter) : Character.isLowerCase(code) ? upper(letter) : letter);
-        });
+        for (int i = 0; i < codes.length; i++) {
+            String letter = Character.toString(codes[i]);
+            swapped.append(Character.isUpperCase(codes[i])
+                    ? lower(codes, i)
+                    : Character.isLowerCase(codes[i]) ? upper(letter) : letter);
+        }
         return swapped.toString();
     }
 

@@ -105,7 +105,7 @@ public final class Numbers {
      *            2 to 36, or 0: the prefix of the text says it
      */
     public static BigInteger parsedInteger(String text, int base) {
-        String trimmed = Letters.stripped(text, null, true, true);
+        String trimmed = trimmed(text);
         boolean isNegative = trimmed.startsWith("-");
         String digits = isNegative || trimmed.startsWith("+") ? trimmed.substring(1) : trimmed;
         int prefixed = digits.length() > 1 && digits.charAt(0) == '0' ? switch (digits.charAt(1)) {
@@ -132,9 +132,33 @@ public final class Numbers {
         return isNegative ? number.negate() : number;
     }
 
+    /** Separators of ASCII are white space for {@code strip}, but not around numbers. */
+    private static String trimmed(String text) {
+        int begin = 0;
+        int end = text.length();
+        while (begin < end && isSpace(text.charAt(begin))) {
+            begin++;
+        }
+        while (end > begin && isSpace(text.charAt(end - 1))) {
+            end--;
+        }
+        return text.substring(begin, end);
+    }
+
+    private static boolean isSpace(char letter) {
+        return Letters.isSpace(letter) && (letter < 0x1c || letter > 0x1f);
+    }
+
+    private static String withAsciiDigits(String text) {
+        StringBuilder digits = new StringBuilder();
+        text.codePoints().forEach(code -> digits
+                .appendCodePoint(Letters.isDecimal(code) ? '0' + Character.digit(code, 10) : code));
+        return digits.toString();
+    }
+
     /** A text as Python's {@code float} reads it; {@code null} if it is no number. */
     public static Double parsedFloat(String text) {
-        String trimmed = Letters.stripped(text, null, true, true);
+        String trimmed = withAsciiDigits(trimmed(text));
         if (trimmed.length() > Bounds.MOST_DIGITS) {
             throw new TemplateException("a number has more than " + Bounds.MOST_DIGITS + " digits");
         }
