@@ -7,6 +7,7 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.schedule.family.PipeDream2Bw;
@@ -28,12 +29,14 @@ final class VerifyCommand implements Callable<Integer> {
     private static final String STOPPED = "Stopped: nothing is compared.";
     /** Its backwards, and so its sums, are in descending order. */
     private static final String DESCENDING = "looped-bfs";
+    /** For activations, or gradients between ranks, of 8 bits. */
+    private static final double OF_BFLOAT16 = 2e-2;
 
     @Mixin
     private ConfigOptions options;
 
     @Option(names = "--tolerance", paramLabel = "X", description = {
-            "The most relative difference of a loss, and of all weights by norm, if bits may differ; default: 1e-9 in float64, 1e-4 in float32, 2e-2 in bfloat16."})
+            "The most relative difference of a loss, and of all weights by norm, if bits may differ; default: 1e-9 in float64, 1e-4 in float32, 2e-2 in bfloat16 and with training.gradient-exchange = bfloat16."})
     private Double tolerance;
 
     @Option(names = "--out", paramLabel = "DIR", description = {
@@ -56,14 +59,16 @@ final class VerifyCommand implements Callable<Integer> {
         Path directory = out == null ? RunDirectory.firstFree(Path.of("runs", "verify-" + spec.name())) : out;
         RunDirectory.requireFree(directory);
         ChaosRun verified = new ChaosRun(spec, directory);
+        ChaosRun alone = new ChaosRun(one, directory);
         verified.prepare(List.of()).close();
+        alone.prepare(List.of()).close(); // what is refused there costs no training
         say("The run of the configuration:");
         ChaosRun.Ended asked = verified.train("run", List.of());
         if (asked.failure().isPresent()) {
             return asked.exitCode();
         }
         say("The same on one rank:");
-        ChaosRun.Ended reference = new ChaosRun(one, directory).train("one-rank", List.of());
+        ChaosRun.Ended reference = alone.train("one-rank", List.of());
         if (reference.failure().isPresent()) {
             return reference.exitCode();
         }
@@ -118,10 +123,13 @@ final class VerifyCommand implements Callable<Integer> {
     }
 
     private static double usual(RunSpec spec) {
+        if (spec.training().gradientExchange() == TrainingSpec.GradientExchange.BFLOAT16) {
+            return OF_BFLOAT16;
+        }
         return switch (spec.training().precision()) {
             case FLOAT64 -> 1e-9;
             case FLOAT32 -> 1e-4;
-            case BFLOAT16 -> 2e-2;
+            case BFLOAT16 -> OF_BFLOAT16;
         };
     }
 

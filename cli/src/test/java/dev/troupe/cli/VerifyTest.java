@@ -48,6 +48,13 @@ class VerifyTest {
         verify("refused", settings, "--tolerance", "-1").requireRefused("--tolerance", "at least 0");
     }
 
+    @Test
+    void shouldHoldRoundedGradientsToATolerance() {
+        Execution verified = verify("rounded", settings("parallel.data=2", "training.gradient-exchange=bfloat16",
+                "training.microbatch-size=1", "engine.kind=reference"));
+        assertTrue(verified.requireDone().output().contains("within 0.0200"), verified.output());
+    }
+
     /** The reference has the same delay of one step. */
     @Test
     void shouldFindTheBitsOfOneRankUnderPipeDream2Bw() {

@@ -96,7 +96,7 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
     public RunSpec onOneRank(int cores, String schedule) {
         ParallelSpec one = new ParallelSpec(1, 1, 1, false, 1, schedule, "uniform", false, parallel.overlap());
         int threads = engine.threads() > 0 ? engine.threads() : Math.max(1, cores / parallel.worldSize());
-        return new RunSpec(name, model, data, training, one,
+        return new RunSpec(name, model, data, training.withoutExchange(), one,
                 new EngineSpec(engine.kind(), threads, engine.device(), engine.products(), engine.emulated()),
                 transport, recovery,
                 ObserveSpec.NONE,

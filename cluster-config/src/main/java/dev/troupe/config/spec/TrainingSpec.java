@@ -69,6 +69,13 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         Objects.requireNonNull(learningRate, "learningRate");
     }
 
+    /** Returns the same with gradients that do not travel, and so are not rounded on their way. */
+    public TrainingSpec withoutExchange() {
+        return new TrainingSpec(steps, globalBatchSize, microbatchSize, seed, precision, lossScale, gradientClip,
+                checkpointEvery, checkpointInterval, keepCheckpoints, validateEvery, validationMicrobatches, zero,
+                GradientExchange.FLOAT32, recompute, replay, dropout, lora, optimizer, learningRate);
+    }
+
     /** Types of weights and activations. */
     public enum Precision implements Word {
         /** IEEE 754 binary32. */
