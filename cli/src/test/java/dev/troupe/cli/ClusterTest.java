@@ -45,7 +45,7 @@ class ClusterTest {
     @BeforeEach
     void findPorts() {
         config = directory.resolve("cluster.conf");
-        ports = FreePorts.find(4);
+        ports = FreePorts.find(6);
     }
 
     @AfterEach
@@ -239,10 +239,17 @@ class ClusterTest {
 
     @Test
     @Tag("long")
-    void shouldRefuseASecondClusterAndStopTheFirstWithACheckpoint() throws IOException, InterruptedException {
-        write(HERE);
+    void shouldTellItsStatusRefuseASecondClusterAndStopWithACheckpoint() throws IOException, InterruptedException {
+        writeWith(HERE, ", management-port = " + ports.get(4), ", management-port = " + ports.get(5));
+        assertEquals(ExitCode.RUN_FAILED, Execution.of(List.of("status", config.toString())).exitCode());
         List<String> errors = start("launch", List.of("launch", config.toString()), ENDLESS);
         awaitAStep(errors);
+        Execution status = Execution.of(List.of("status", config.toString())).requireDone();
+        List<String> told = status.output().lines().map(line -> line.replaceAll(" +", " ")).toList();
+        assertEquals(
+                List.of("a " + HERE + ":" + ports.get(0) + " up 0 [0]", "b " + HERE + ":" + ports.get(2) + " up 0 [1]"),
+                told.subList(1, 3), status.output());
+        assertTrue(told.get(3).matches("step \\d+, loss \\d\\.\\d{4}, [\\d,]+ tokens/s"), status.output());
         Execution.of(arguments(List.of("launch", config.toString()), "second", TWO_RANKS))
                 .requireRefused("cluster " + name() + " runs on " + HERE + " already");
         children.getFirst().terminate();

@@ -2,6 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.cli.page.PageCommandTest;
@@ -19,6 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +63,14 @@ class ReadmeTest {
                 .filter(command -> !command.contains("COMMAND") && !NAMES.contains(command)).toList();
         assertFalse(commands.isEmpty());
         return commands.stream();
+    }
+
+    @Test
+    void shouldLeaveOutWhatAnotherTestRuns() {
+        ELSEWHERE.forEach((verb, test) -> assertTrue(SourceTree
+                .read(Path.of("src/test/java", test.getName().replace('.', '/') + ".java"))
+                .contains("\"" + verb + "\", "),
+                () -> test + " runs no " + verb));
     }
 
     private static boolean isLong(String command) {
