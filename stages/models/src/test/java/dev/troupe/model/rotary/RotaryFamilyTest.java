@@ -190,7 +190,7 @@ class RotaryFamilyTest {
         assertTrue(other.parameters().containsKey("model.layers.1.self_attn.k_norm.weight"));
 
         values.put("dropouts", 3);
-        assertEquals("model.dropouts says nothing of a Qwen3 model: leave it out, or choose another model.family",
+        assertEquals("model.dropouts does not apply to a Qwen3 model: leave it out, or choose another model.family",
                 assertThrows(IllegalArgumentException.class,
                         () -> ModelFamilies.named("qwen3").read(new Section(values))).getMessage());
     }

@@ -93,8 +93,8 @@ class GgufRefusalTest {
             gpt2   | "add_prefix_space": false | "add_prefix_space": true | pre_tokenizer is not of a form that
             qwen   | (?!\\\\S)                 | (?!\\\\s)                | pre_tokenizer is not of a form that
             smollm | "individual_digits": true | "individual_digits": false | pre_tokenizer is not of a form that
-            llama3 | "ignore_merges": true     | "ignore_merges": false   | model.ignore_merges must be true where
-            qwen   | "ignore_merges": false    | "ignore_merges": true    | model.ignore_merges must be false where
+            llama3 | "ignore_merges": true     | "ignore_merges": false   | model.ignore_merges must be true since
+            qwen   | "ignore_merges": false    | "ignore_merges": true    | model.ignore_merges must be false since
             qwen   | "NFC"                     | "NFKC"                   | normalizer is NFKC, which llama.cpp does
             """)
     void shouldNameThePartOfATokenizer(String form, String sound, String changed, String sentence)
