@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("plan")
 @Timeout(60)
@@ -71,6 +72,29 @@ class ChatsTest {
         Document document = documents(sparing).ofChat(ORIGIN, chat(TWO_TURNS));
         assertEquals("HelloSee you", text(sparing, document));
         assertArrayEquals(documents(Folder.tokenizer("qwen")).ofChat(ORIGIN, chat(TWO_TURNS)).ids(), document.ids());
+    }
+
+    /** Published templates set a default for the generation prompt where it is missing; the header is no answer. */
+    @Test
+    void shouldCountNoHeaderWhereATemplateHasADefaultForThePrompt() {
+        Tokenizer chatml = new Folder(folder).tokenizerWith("{% if not add_generation_prompt is defined %}"
+                + "{% set add_generation_prompt = false %}{% endif %}{% for m in messages %}<|im_start|>{{ m.role }}\n"
+                + "{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");
+        assertEquals("Hello<|im_end|>See you<|im_end|>",
+                text(chatml, documents(chatml).ofChat(ORIGIN, chat(TWO_TURNS))));
+    }
+
+    /** transformers refuses to add these to a text; they are never trained as the word null, or as Java's list. */
+    @ParameterizedTest
+    @ValueSource(strings = {"null", "[{\"type\": \"text\", \"text\": \"Hi\"}]"})
+    void shouldRefuseAnAnswerThatIsNoText(String content) {
+        Tokenizer chatml = new Folder(folder).tokenizerWith(
+                "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}");
+        ObjectNode chat = chat("[{\"role\": \"user\", \"content\": \"Hi\"}, {\"role\": \"assistant\", \"content\": "
+                + content + "}]");
+        String refusal = assertThrows(RuntimeException.class, () -> documents(chatml).ofChat(ORIGIN, chat))
+                .getMessage();
+        assertTrue(refusal.contains("cannot compute a value of type str + "), refusal);
     }
 
     /** A template whose turns end with a line feed alone: that is the token that ends them. */
