@@ -61,7 +61,7 @@ class ReadmeFactsTest {
     static Stream<Path> pages() throws IOException {
         try (Stream<Path> docs = Files.list(ROOT.resolve("docs"));
                 Stream<Path> all = Files.walk(ROOT.resolve("bench"))) {
-            return Stream.of(Stream.of(ROOT.resolve("README.md")), docs, all)
+            return Stream.of(Stream.of("README.md", "CONTRIBUTING.md").map(ROOT::resolve), docs, all)
                     .flatMap(some -> some)
                     .filter(file -> file.toString().endsWith(".md") && !file.endsWith("LOG.md")).sorted().toList()
                     .stream();
