@@ -35,6 +35,8 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     static final String CONFIG = "config.json";
     static final String WEIGHTS = "model.safetensors";
     private static final String TIES = "tie_word_embeddings";
+    /** The head of every family, where it is not tied. */
+    private static final String HEAD = "lm_head.weight";
     private static final int SHOWN_DEFECTS = 5;
 
     private final Path directory;
@@ -88,20 +90,18 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
 
     /** The same, or with a head of its own where the files have one of other values than the table that it is tied to. */
     private HuggingFaceModel untied(ModelFamily family, PublishedConfig config) {
-        if (spec.shared().isEmpty()) {
+        String head = storedName(HEAD);
+        if (head == null || spec.shared().isEmpty()) { // in this order: it lists the layers of a model of any size
             return this;
         }
-        ModelSpec whole = family.readPublished(config.with(TIES, false));
-        String head = whole.parameters().keySet().stream().filter(name -> !spec.parameters().containsKey(name))
-                .findFirst().map(this::storedName).orElse(null);
         String table = storedName(spec.shared().getFirst().parameter().name());
-        if (head == null || table == null
-                || fileOfTensor.get(head).hasSameValues(head, fileOfTensor.get(table), table)) {
+        if (table == null || fileOfTensor.get(head).hasSameValues(head, fileOfTensor.get(table), table)) {
             return this;
         }
         List<String> all = new ArrayList<>(notes);
         all.add(CONFIG + " of " + directory + " has " + TIES + " = true, but " + head + " is not " + table
                 + ": the model has a head of its own then, as in transformers 5");
+        ModelSpec whole = family.readPublished(config.with(TIES, false));
         return new HuggingFaceModel(directory, whole, files, List.copyOf(all));
     }
 
