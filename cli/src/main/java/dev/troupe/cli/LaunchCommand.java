@@ -127,6 +127,7 @@ final class LaunchCommand implements Callable<Integer> {
 
     private static Path makeLogs(Path directory) {
         try {
+            RunDirectory.make(directory);
             return Files.createDirectories(directory.resolve(RunDirectory.LOGS));
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);

@@ -95,7 +95,7 @@ class ClusterTest {
         requireTheBitsOfOneProcess(pipeline, tensor, data, hostOfB);
     }
 
-    /** Every node ends with the sentence of the node that cannot run a kernel, and leaves only logs. */
+    /** Every node ends with the sentence of the node that cannot run a kernel, and leaves only logs and the key. */
     @Tag("long")
     @Test
     void shouldRefuseOnAllNodesWhatOneCannotRun() throws IOException {
@@ -107,7 +107,7 @@ class ClusterTest {
                 + " no unit for it, in 1UPDATE, with engine.kind = refusing";
         assertTrue(refused.errors().contains(sentence), refused.errors());
         assertEquals(1, refused.errors().lines().count(), refused.errors());
-        assertEquals(List.of("logs"), RunFiles.names(run));
+        assertEquals(List.of("logs", "run.key"), RunFiles.names(run));
         for (String node : List.of("a", "b")) {
             assertTrue(Files.readString(run.resolve("logs").resolve(node + ".log")).contains(sentence), node);
         }
@@ -175,9 +175,8 @@ class ClusterTest {
         start("a", List.of("node", config.toString(), "a"), TWO_RANKS);
         Execution execution = Execution.of(arguments(List.of("node", config.toString(), "b"), "elsewhere", TWO_RANKS));
         assertEquals(ExitCode.WRONG_REQUEST, execution.exitCode(), execution.errors());
-        assertTrue(execution.errors().contains("node b was refused: it has the run's directory = "
-                + config.resolveSibling("elsewhere") + ", but the cluster has " + config.resolveSibling("out")),
-                execution.errors());
+        assertTrue(execution.errors().contains("node b was refused: its directory " + config.resolveSibling("elsewhere")
+                + " is not the run's, since its run.key is not that of node a"), execution.errors());
     }
 
     @Test

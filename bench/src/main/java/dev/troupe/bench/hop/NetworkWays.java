@@ -7,6 +7,7 @@ import dev.troupe.collective.aeron.AeronCollectives;
 import dev.troupe.collective.aeron.PairChannels;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.Network;
@@ -121,7 +122,8 @@ record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Pa
         Endpoint own = nodes.endpoints().get(self);
         try {
             return Optional
-                    .of(new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port())),
+                    .of(new Connections(nodes,
+                            DataPort.open(new InetSocketAddress(own.host(), own.port()), RunKey.open()),
                             way == Way.TLS ? Optional.of(tls()) : Optional.empty()));
         } catch (IOException refused) {
             throw new UncheckedIOException(refused);

@@ -65,6 +65,8 @@ public final class RunSummary {
         run.engine().otherProducts().ifPresent(products -> output.println("Matrix products by " + products));
         spec.cluster().filter(_ -> run.request().share().isPresent())
                 .ifPresent(cluster -> output.println(wire(run, cluster)));
+        spec.cluster().filter(_ -> run.request().share().isPresent()).flatMap(ClusterSpec::exposure)
+                .ifPresent(sentence -> output.println("Note: " + sentence + "."));
         run.engine().passedOver().ifPresent(sentence -> output.println("Note: " + sentence + "."));
         run.engine().provider().caution(run.engine().settings())
                 .ifPresent(sentence -> output.println("Note: " + sentence + "."));

@@ -108,6 +108,28 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
         return sentences;
     }
 
+    /**
+     * Returns what others can do to a run whose nodes talk in the clear over a network, and what to do about it, in a sentence;
+     * empty where the run has certificates, or stays within the machine. Waits for the name service.
+     */
+    public Optional<String> exposure() {
+        List<String> outside = nodes.stream().map(NodeSpec::host).distinct().filter(host -> !isLoopback(host)).toList();
+        return tls.isPresent() || outside.isEmpty()
+                ? Optional.empty()
+                : Optional.of("cluster.tls is not set, and the nodes talk over a network (" + String.join(", ", outside)
+                        + "): whoever can read that network reads weights, activations and gradients, and can change or"
+                        + " repeat what the nodes send; set cluster.tls, or keep the network to yourself"
+                        + " (docs/cluster.md, \"Security\")");
+    }
+
+    private static boolean isLoopback(String host) {
+        try {
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException unknown) {
+            return false;
+        }
+    }
+
     private static boolean isKnown(String host) {
         try {
             InetAddress.getByName(host);

@@ -5,6 +5,8 @@ import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeSetup;
 import dev.troupe.actor.RunPosition;
 import dev.troupe.actor.TrainingCoordinator;
+import dev.troupe.cluster.guard.KeyFile;
+import dev.troupe.cluster.guard.SealedSerializer;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.cluster.status.StatusBoard;
 import dev.troupe.cluster.tls.Certificates;
@@ -23,6 +25,7 @@ import dev.troupe.page.Routes;
 import dev.troupe.page.RunPage;
 import dev.troupe.plan.UsageException;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.UserErrors;
 import dev.troupe.protocol.membership.Roster;
@@ -44,7 +47,6 @@ import dev.troupe.transport.driver.SharedDriver;
 import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -130,7 +132,11 @@ public final class ClusterRun {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
         cluster.tls().ifPresent(Certificates::requireSound);
         Ports.requireFree(cluster, self);
-        Resources resources = Resources.open(run, self);
+        cluster.exposure().ifPresent(LOG::warn);
+        boolean mayForm = run.request().share().orElseThrow().leads();
+        Path directory = run.request().output().toAbsolutePath().normalize();
+        RunKey key = KeyFile.of(directory);
+        Resources resources = Resources.open(run, self, key);
         CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
         Map<String, String> keys = CompatibilityKeys.of(run, version);
         LostNodes lost = new LostNodes();
@@ -144,7 +150,7 @@ public final class ClusterRun {
             NodeSetup node = new NodeSetup(self.name(), keys, cluster.joinTimeout().plus(GRACE),
                     run.plan().stepsPerPass(),
                     new ClusterNeighbours(cluster, run.plan(), self, resources.door()), kernels,
-                    directory -> TrainingRun.context(run, requireVisible(directory),
+                    named -> TrainingRun.context(run, KeyFile.requireOwn(directory, named),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
                             resources.snapshots(), resources.routes(), Optional.empty(), faults),
                     resources.transport(), resources::release, position, outcome::complete,
@@ -154,10 +160,11 @@ public final class ClusterRun {
                         outcome.complete(new RunOutcome(run.stepsDone(), Optional.of(why)));
                     }));
             system = ActorSystems.create(
-                    guardian(node, lost, resources.connections(), position,
+                    guardian(node, cluster, lost, resources.connections(), position,
                             coordinator(run, cluster, keys, leader, outcome, faults, damage)),
-                    ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self,
-                            run.request().share().orElseThrow().leads(), run.spec().faults()));
+                    ClusterSettings.systemName(cluster), SealedSerializer.sealed(
+                            ClusterSettings.of(cluster, self, mayForm, run.spec().faults())),
+                    SealedSerializer.key(key));
         } catch (Exception | Error failure) { // Scala throws checked exceptions past the compiler
             resources.close();
             throw failure instanceof RemoteTransportException
@@ -166,6 +173,10 @@ public final class ClusterRun {
         }
         try {
             damage.has(new ControlLink(system));
+            if (!mayForm) {
+                KeyFile.check(resources.port(), directory, cluster, self,
+                        why -> outcome.complete(RunOutcome.refused(why)));
+            }
             serve(run, cluster, self, system, leader, outcome);
         } catch (Exception | Error failure) {
             system.terminate(); // which releases the resources
@@ -184,7 +195,7 @@ public final class ClusterRun {
         }
         RunPage page = new RunPage(run.request().output());
         PageRoutes.serve(system.classicSystem(), cluster, self, page, leader.beside(page.routes()));
-        ManagementPort.open(system.classicSystem(), cluster).whenComplete((_, failure) -> {
+        ManagementPort.open(system.classicSystem(), cluster, self).whenComplete((_, failure) -> {
             if (failure != null) {
                 outcome.complete(RunOutcome.refused(
                         Ports.refused(self, "management-port", self.managementPort(), failure).getMessage()));
@@ -201,14 +212,6 @@ public final class ClusterRun {
                 run.plan().training().plan().microbatchesPerStep(), self.ranks()::contains);
         damage.has(faulty);
         return faulty;
-    }
-
-    private static Path requireVisible(Path directory) {
-        if (!Files.isDirectory(directory)) {
-            throw new UsageException("the run's directory " + directory + " is not there: put it on storage that all"
-                    + " machines mount in the same place, and name it with --out");
-        }
-        return directory;
     }
 
     private static Behavior<TrainingCoordinator.Command> coordinator(PreparedRun run, ClusterSpec cluster,
@@ -255,13 +258,14 @@ public final class ClusterRun {
     }
 
     /** The coordinator is on the oldest node; requests to this node are sent there. The guardian ends with the node. */
-    private static Behavior<TrainingCoordinator.Command> guardian(NodeSetup node, LostNodes lost,
+    private static Behavior<TrainingCoordinator.Command> guardian(NodeSetup node, ClusterSpec cluster,
+            LostNodes lost,
             LivenessConnections connections, RunPosition position, Behavior<TrainingCoordinator.Command> singleton) {
         return Behaviors.setup(context -> {
             var coordinator = ClusterSingleton.get(context.getSystem())
                     .init(SingletonActor.of(singleton, "coordinator"));
             context.spawn(lost.follow(), "lost-nodes");
-            context.spawn(DeadNodes.follow(connections, position), "dead-nodes");
+            context.spawn(DeadNodes.follow(cluster, connections, position), "dead-nodes");
             var replicas = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
             context.watch(replicas);
             AtomicReference<TrainingCoordinator.Stop> repeated = new AtomicReference<>();
@@ -285,17 +289,18 @@ public final class ClusterRun {
     }
 
     /** The transport of a node's tensors, and the connections by which the others notice its end. */
-    private record Resources(LivenessConnections connections, Optional<SharedDriver> driver, Transport transport,
+    private record Resources(DataPort port, LivenessConnections connections, Optional<SharedDriver> driver,
+            Transport transport,
             NodeGroups groups,
             Optional<Snapshots> snapshots, CopyRoutes routes, Optional<SnapshotCopies> copies) {
-        static Resources open(PreparedRun run, NodeSpec self) {
+        static Resources open(PreparedRun run, NodeSpec self, RunKey key) {
             ClusterSpec cluster = run.spec().cluster().orElseThrow();
-            DataPort port = listen(self);
+            DataPort port = listen(self, key);
             Optional<MutualTls> tls = cluster.tls().map(MutualTls::new);
             LivenessConnections connections = new LivenessConnections(cluster, self,
                     tls.<Sockets>map(each -> each).orElse(Sockets.PLAIN), port);
             try {
-                return open(run, self, connections, nodes -> new Connections(nodes, port, tls.map(each -> each)));
+                return open(run, self, port, connections, nodes -> new Connections(nodes, port, tls.map(each -> each)));
             } catch (RuntimeException failure) {
                 connections.close();
                 throw failure;
@@ -303,15 +308,16 @@ public final class ClusterRun {
         }
 
         /** Listens before the node joins, since nodes that find it in the cluster call it. */
-        private static DataPort listen(NodeSpec self) {
+        private static DataPort listen(NodeSpec self, RunKey key) {
             try {
-                return DataPort.open(new InetSocketAddress(self.host(), self.dataPort()));
+                return DataPort.open(new InetSocketAddress(self.host(), self.dataPort()), key);
             } catch (IOException taken) {
                 throw Ports.refused(self, "data-port", self.dataPort(), taken);
             }
         }
 
-        private static Resources open(PreparedRun run, NodeSpec self, LivenessConnections connections,
+        private static Resources open(PreparedRun run, NodeSpec self, DataPort port,
+                LivenessConnections connections,
                 Function<NodeMap, Connections> tensors) {
             RunSpec spec = run.spec();
             ClusterSpec cluster = spec.cluster().orElseThrow();
@@ -331,8 +337,10 @@ public final class ClusterRun {
                     Optional<SnapshotCopies> copies = snapshots.filter(_ -> run.keepsCopies()).map(
                             kept -> AeronSnapshotCopies.connect(nodes, settings, directory, between, kept, routes));
                     copies.ifPresent(routes::over);
-                    return new Resources(connections, driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
-                            directory, between, TrainingRun.groupDeadline(run)), snapshots, routes, copies);
+                    return new Resources(port, connections, driver, transport,
+                            NodeGroups.connect(run.plan().ranks(), nodes,
+                                    directory, between, TrainingRun.groupDeadline(run)),
+                            snapshots, routes, copies);
                 } catch (RuntimeException failure) {
                     transport.close();
                     throw failure;

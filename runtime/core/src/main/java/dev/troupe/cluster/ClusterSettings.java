@@ -49,6 +49,7 @@ final class ClusterSettings {
         settings.put("pekko.remote.artery.canonical.port", self.controlPort());
         settings.put("pekko.cluster.seed-nodes", seeds);
         settings.put("pekko.cluster.roles", List.of(LostNodes.ROLE + self.name()));
+        settings.put("pekko.serialization.jackson.allowed-class-prefix", ControlModule.messages());
         if (faults.stream().map(FaultSpec::kind)
                 .anyMatch(kind -> kind == FaultKind.CUT_CONTROL || kind == FaultKind.CUT_BOTH)) {
             settings.put(ControlLink.SETTING, true);

@@ -10,6 +10,7 @@ import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.LayerSquaredSum;
 import dev.troupe.protocol.run.RunEvent;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The serialization of control messages with parts of sealed types: by the name of the record, not of its class. */
 public final class ControlModule extends SimpleModule {
@@ -21,7 +22,7 @@ public final class ControlModule extends SimpleModule {
         for (Class<?> family : List.of(RunEvent.class, CheckpointEvent.class, NodeEvent.class,
                 NodeEvent.Order.class)) {
             setMixInAnnotation(family, Named.class);
-            registerAll(family);
+            records(family).forEach(event -> registerSubtypes(new NamedType(event, event.getSimpleName())));
         }
         // A message has one of these for every microbatch or layer of a step, so they are written without the names of
         // their parts.
@@ -29,14 +30,25 @@ public final class ControlModule extends SimpleModule {
         setMixInAnnotation(LayerSquaredSum.class, Packed.class);
     }
 
-    private void registerAll(Class<?> family) {
-        for (Class<?> event : family.getPermittedSubclasses()) {
-            if (event.isSealed()) {
-                registerAll(event);
-            } else {
-                registerSubtypes(new NamedType(event, event.getSimpleName()));
-            }
+    /** Returns the names of the messages that are read, which are those of the protocols of the three actors. */
+    static List<String> messages() {
+        return Stream.of("TrainingCoordinator", "NodeActor", "ScheduleActor")
+                .map(actor -> "dev.troupe.actor." + actor + "$Command").map(ControlModule::protocol)
+                .flatMap(ControlModule::records).map(Class::getName).toList();
+    }
+
+    private static Class<?> protocol(String name) {
+        try {
+            return Class.forName(name); // that of stages is of its package alone
+        } catch (ClassNotFoundException absent) {
+            throw new IllegalStateException(absent);
         }
+    }
+
+    private static Stream<Class<?>> records(Class<?> family) {
+        return family.isSealed()
+                ? Stream.of(family.getPermittedSubclasses()).flatMap(ControlModule::records)
+                : Stream.of(family);
     }
 
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "event")

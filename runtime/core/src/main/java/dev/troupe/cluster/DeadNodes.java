@@ -1,12 +1,14 @@
 package dev.troupe.cluster;
 
 import dev.troupe.actor.RunPosition;
+import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.liveness.End;
 import dev.troupe.liveness.LivenessConnections;
 import dev.troupe.liveness.Peer;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.stream.StreamSupport;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
@@ -21,8 +23,8 @@ import org.apache.pekko.cluster.typed.Down;
 import org.apache.pekko.cluster.typed.Subscribe;
 
 /**
- * Has a connection to every member, and removes a member from the cluster as soon as its process has ended. No agreement is
- * needed: every node that notices the end does the same, and the remaining nodes continue, even one of two.
+ * Has a connection to every member, and removes a member from the cluster as soon as its process has ended, or where the file
+ * does not name it. No agreement is needed: every node that notices the end does the same, and the remaining nodes continue, even one of two.
  */
 final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     /** The messages of the actor. */
@@ -41,22 +43,30 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     private record Overdue(Ended ended) implements Command {
     }
 
+    private record Unlisted(Member member) implements Command {
+    }
+
     /**
      * A run that is over ends on all nodes, on some a little earlier: their last messages to the others may still be in
      * flight.
      */
     private static final Duration PARTING = Duration.ofSeconds(1);
 
+    /** A node of another file hears from the coordinator first why it is refused. */
+    private static final Duration REFUSAL = Duration.ofSeconds(3);
+
     private final TimerScheduler<Command> timers;
+    private final ClusterSpec file;
     private final LivenessConnections connections;
     private final RunPosition position;
     private final Cluster cluster;
     /** Processes that have ended, and must not remain members. */
     private final Set<Peer> ended = new HashSet<>();
 
-    private DeadNodes(ActorContext<Command> context, TimerScheduler<Command> timers, LivenessConnections connections,
-            RunPosition position) {
+    private DeadNodes(ActorContext<Command> context, TimerScheduler<Command> timers, ClusterSpec file,
+            LivenessConnections connections, RunPosition position) {
         super(context);
+        this.file = file;
         this.timers = timers;
         this.connections = connections;
         this.position = position;
@@ -78,16 +88,17 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     }
 
     /** Follows the cluster's events of members, and the connections' events of their processes. */
-    static Behavior<Command> follow(LivenessConnections connections, RunPosition position) {
-        return Behaviors.setup(
-                context -> Behaviors.withTimers(timers -> new DeadNodes(context, timers, connections, position)));
+    static Behavior<Command> follow(ClusterSpec file, LivenessConnections connections, RunPosition position) {
+        return Behaviors.setup(context -> Behaviors
+                .withTimers(timers -> new DeadNodes(context, timers, file, connections, position)));
     }
 
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(Changed.class, this::onChanged).onMessage(Ended.class, this::onEnded)
                 .onMessage(Silent.class, this::onSilent)
-                .onMessage(Overdue.class, overdue -> onOverdue(overdue.ended())).build();
+                .onMessage(Overdue.class, overdue -> onOverdue(overdue.ended()))
+                .onMessage(Unlisted.class, unlisted -> onUnlisted(unlisted.member())).build();
     }
 
     private Behavior<Command> onChanged(Changed changed) {
@@ -98,6 +109,8 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
             if (ended.remove(peer)) {
                 LivenessDetector.forget(classic(), member.address());
             }
+        } else if (!isListed(member)) {
+            timers.startSingleTimer(member.uniqueAddress(), new Unlisted(member), REFUSAL);
         } else if (ended.contains(peer)) { // its end arrived before the news that it had joined
             down(member);
         } else if (changed.event() instanceof ClusterEvent.MemberJoined
@@ -136,6 +149,20 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
                 down(member);
             }
         });
+        return this;
+    }
+
+    private boolean isListed(Member member) {
+        String address = member.address().hostPort().replaceAll("[\\[\\]]", ""); // of IPv6
+        return file.nodes().stream().anyMatch(node -> node.name().equals(LostNodes.name(member))
+                && address.endsWith("@" + node.host() + ":" + node.controlPort()));
+    }
+
+    private Behavior<Command> onUnlisted(Member member) {
+        if (StreamSupport.stream(cluster.state().getMembers().spliterator(), false).anyMatch(member::equals)) {
+            position.log(member.address() + " is no node of cluster.nodes, and is refused");
+            down(member);
+        }
         return this;
     }
 

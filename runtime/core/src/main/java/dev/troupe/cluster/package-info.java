@@ -2,8 +2,9 @@
  * Runs over several JVMs: Pekko Cluster for the control plane; for tensors one Aeron media driver a machine, and TCP
  * between machines. The actors are those of {@link dev.troupe.actor}; ranks do not know the nodes of the others.
  *
- * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.batch}, {@code dev.troupe.cluster.status},
- * {@code dev.troupe.cluster.tls}, {@code dev.troupe.config}, {@code dev.troupe.config.cluster},
+ * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.batch}, {@code dev.troupe.cluster.guard},
+ * {@code dev.troupe.cluster.status}, {@code dev.troupe.cluster.tls}, {@code dev.troupe.config},
+ * {@code dev.troupe.config.cluster},
  * {@code dev.troupe.config.fault}, {@code dev.troupe.config.spec}, {@code dev.troupe.fault}, {@code dev.troupe.group},
  * {@code dev.troupe.liveness}, {@code dev.troupe.observe}, {@code dev.troupe.page}, {@code dev.troupe.plan},
  * {@code dev.troupe.port}, {@code dev.troupe.prepare}, {@code dev.troupe.protocol},

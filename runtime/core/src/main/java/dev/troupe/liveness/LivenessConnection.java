@@ -31,6 +31,8 @@ final class LivenessConnection {
     /**
      * Calls a node.
      *
+     * @param own
+     *            the data port of the caller's node
      * @param patience
      *            longest wait for the connection, and for each answer
      * @throws java.net.ConnectException
@@ -38,9 +40,9 @@ final class LivenessConnection {
      * @throws IOException
      *             where there is no answer, or not that of a node
      */
-    static LivenessConnection dial(InetSocketAddress address, Hello self, Sockets sockets, Duration patience)
-            throws IOException {
-        Socket connection = DataPort.call(address, DataPort.Use.LIVENESS, patience).socket();
+    static LivenessConnection dial(DataPort own, InetSocketAddress address, Hello self, Sockets sockets,
+            Duration patience) throws IOException {
+        Socket connection = own.call(address, DataPort.Use.LIVENESS, patience).socket();
         try {
             watchOver(connection);
             connection.setSoTimeout(Math.toIntExact(patience.toMillis()));

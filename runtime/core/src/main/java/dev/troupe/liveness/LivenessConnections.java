@@ -303,7 +303,7 @@ public final class LivenessConnections implements AutoCloseable {
             pause(patience);
             throw new IOException("the network is cut");
         }
-        LivenessConnection line = LivenessConnection.dial(address(peer), hello, sockets, patience);
+        LivenessConnection line = LivenessConnection.dial(port, address(peer), hello, sockets, patience);
         requireOther(line);
         return line;
     }

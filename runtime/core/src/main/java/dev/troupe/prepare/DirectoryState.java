@@ -54,7 +54,7 @@ sealed interface DirectoryState {
 
     /** Returns the state of a directory that a run of this process has locked, as it was before. */
     static DirectoryState underLock(Path path) {
-        return RunDirectory.holdsOnly(path, Set.of(RunDirectory.LOGS, RunDirectory.LOCK))
+        return RunDirectory.holdsOnly(path, Set.of(RunDirectory.LOGS, RunDirectory.LOCK, RunDirectory.KEY))
                 ? new Free()
                 : ofFiles(path);
     }

@@ -15,6 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -35,6 +36,8 @@ public final class RunDirectory implements AutoCloseable {
     /** The name of the folder of the nodes' logs. */
     public static final String LOGS = "logs";
     static final String LOCK = "run.lock";
+    /** The name of the key by which the processes of a run over several JVMs know each other. */
+    public static final String KEY = "run.key";
     private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
@@ -170,9 +173,11 @@ public final class RunDirectory implements AutoCloseable {
         return candidate;
     }
 
-    /** Whether a directory does not exist yet, or is empty but for logs, which nodes begin before there is a run. */
+    /**
+     * Whether a directory does not exist yet, or is empty but for logs and a key, which nodes begin before there is a run.
+     */
     public static boolean isFree(Path path) {
-        return holdsOnly(path, Set.of(LOGS));
+        return holdsOnly(path, Set.of(LOGS, KEY));
     }
 
     /** Whether a directory does not exist yet, or has no entries but these. */
@@ -185,6 +190,24 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
+     * Makes the directory where it does not exist, so that no other user of the machine can read the run; one that exists is
+     * left as it is.
+     */
+    public static void make(Path path) throws IOException {
+        Path whole = path.toAbsolutePath();
+        if (Files.isDirectory(whole)) {
+            return;
+        }
+        Files.createDirectories(whole.getParent());
+        try {
+            Files.createDirectory(whole,
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } catch (FileAlreadyExistsException _) {
+            Files.createDirectories(whole); // another process was quicker, or it is a file
+        }
+    }
+
+    /**
      * Makes the directory where it does not exist, and locks it.
      *
      * @throws UsageException
@@ -192,7 +215,7 @@ public final class RunDirectory implements AutoCloseable {
      */
     public static RunDirectory open(Path path) {
         try {
-            Files.createDirectories(path);
+            make(path);
             Path real = path.toRealPath();
             if (!LOCKED_HERE.add(real)) {
                 throw inUse(path);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.pekko.actor.BootstrapSetup;
 import org.apache.pekko.actor.setup.ActorSystemSetup;
+import org.apache.pekko.actor.setup.Setup;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 
@@ -50,9 +51,9 @@ public final class ActorSystems {
         return requireDefaults(load("troupe-cluster", DEFAULTS), CLUSTER_DEFAULTS);
     }
 
-    /** Creates a system. */
-    public static <T> ActorSystem<T> create(Behavior<T> guardian, String name, Config config) {
-        return ActorSystem.create(guardian, name, ActorSystemSetup.create(BootstrapSetup
+    /** Creates a system, with what its extensions read besides its configuration. */
+    public static <T> ActorSystem<T> create(Behavior<T> guardian, String name, Config config, Setup... more) {
+        return ActorSystem.create(guardian, name, ActorSystemSetup.create(more).withSetup(BootstrapSetup
                 .create(Optional.of(InstalledEngines.loader()), Optional.of(config), Optional.empty())));
     }
 

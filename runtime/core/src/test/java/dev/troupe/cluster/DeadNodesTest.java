@@ -11,6 +11,7 @@ import dev.troupe.liveness.Sockets;
 import dev.troupe.liveness.StandIn;
 import dev.troupe.liveness.TwoNodes;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -49,7 +50,7 @@ class DeadNodesTest {
     void findPorts() throws IOException {
         cluster = TwoNodes.find();
         connections = new LivenessConnections(cluster, cluster.node("a"), Sockets.PLAIN,
-                DataPort.open(new InetSocketAddress("127.0.0.1", cluster.node("a").dataPort())));
+                DataPort.open(new InetSocketAddress("127.0.0.1", cluster.node("a").dataPort()), RunKey.open()));
     }
 
     @AfterEach
@@ -72,7 +73,7 @@ class DeadNodesTest {
 
     private Behavior<ClusterEvent.MemberEvent> guardianOfA() {
         return Behaviors.setup(context -> {
-            context.spawn(DeadNodes.follow(connections, new RunPosition()), "dead-nodes");
+            context.spawn(DeadNodes.follow(cluster, connections, new RunPosition()), "dead-nodes");
             Cluster.get(context.getSystem()).subscriptions()
                     .tell(Subscribe.create(context.getSelf(), ClusterEvent.MemberEvent.class));
             return Behaviors.receive(ClusterEvent.MemberEvent.class).onAnyMessage(event -> {

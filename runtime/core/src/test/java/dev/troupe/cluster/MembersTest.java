@@ -71,7 +71,8 @@ class MembersTest {
         assertEquals(Set.of("a", "b"), LostNodes.present(a));
         NodeStatus status = NodeStatus.of("a", List.of(0));
         StatusBoard.of(a.classicSystem()).set(status);
-        ManagementPort.open(a.classicSystem(), cluster).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        ManagementPort.open(a.classicSystem(), cluster, cluster.node("a")).toCompletableFuture()
+                .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         try (StatusQuery query = new StatusQuery(Optional.empty())) {
             Optional<NodeStatus> answer = Optional.empty();
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);

@@ -17,6 +17,8 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -51,8 +53,10 @@ class StatusQueryTest {
                         Optional.of(new NodeStatus.Progress(7, 1.25, 640, List.of("stage 1 is a straggler"))),
                         List.of("b"));
                 StatusBoard.of(system.classicSystem()).set(status);
-                ManagementPort.open(system.classicSystem(), cluster).toCompletableFuture().get(30, TimeUnit.SECONDS);
+                ManagementPort.open(system.classicSystem(), cluster, node).toCompletableFuture().get(30,
+                        TimeUnit.SECONDS);
                 assertEquals(status, told(query, node));
+                requireOwnNames(node);
                 requirePage(node, system, cluster);
                 assertEquals(status, told(query, node));
             } finally {
@@ -80,7 +84,7 @@ class StatusQueryTest {
                 StatusQuery strange = new StatusQuery(Optional.of(stranger))) {
             NodeStatus status = NodeStatus.of("a", List.of(0));
             StatusBoard.of(system.classicSystem()).set(status);
-            ManagementPort.open(system.classicSystem(), cluster).toCompletableFuture().get(30, TimeUnit.SECONDS);
+            ManagementPort.open(system.classicSystem(), cluster, node).toCompletableFuture().get(30, TimeUnit.SECONDS);
             assertEquals(status, told(query, node));
             assertEquals(Optional.empty(), plain.of(node));
             assertEquals(Optional.empty(), strange.of(node));
@@ -107,6 +111,29 @@ class StatusQueryTest {
         assertTrue(made.waitFor(60, TimeUnit.SECONDS));
         assertEquals(0, made.exitValue(), Files.readString(directory.resolve("openssl.log")));
         return directory.resolve(name);
+    }
+
+    /** Nothing on the port answers under the name of another site. */
+    private static void requireOwnNames(NodeSpec node) throws IOException {
+        for (String path : List.of("/troupe/status", "/cluster/members", "/alive", "/ready", "/page.js", "/nothing")) {
+            for (String host : List.of("evil.example", "127.0.0.1.evil.example", "10.0.0.1",
+                    "localhost.evil.example")) {
+                assertEquals(403, answered(node, path, host + ":" + node.managementPort()), path + " of " + host);
+            }
+            for (String host : List.of("127.0.0.1", "localhost", "LOCALHOST")) {
+                assertTrue(answered(node, path, host) != 403 || path.equals("/page.js"), path + " of " + host);
+            }
+        }
+    }
+
+    private static int answered(NodeSpec node, String path, String host) throws IOException {
+        try (Socket socket = new Socket(node.host(), node.managementPort())) {
+            socket.setSoTimeout(30_000);
+            socket.getOutputStream().write(("GET " + path + " HTTP/1.1\r\nHost: " + host
+                    + "\r\nConnection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+            String answer = new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
+            return Integer.parseInt(answer.substring("HTTP/1.1 ".length()));
+        }
     }
 
     /** The page of the run is on the same port, for this machine alone. */

@@ -18,6 +18,7 @@ import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
@@ -82,7 +83,7 @@ class NodeGroupsTest {
     private static Connections connections(NodeMap nodes) {
         Endpoint own = nodes.endpoints().get(nodes.self());
         try {
-            return new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port())),
+            return new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port()), RunKey.open()),
                     Optional.empty());
         } catch (IOException refused) {
             throw new UncheckedIOException(refused);

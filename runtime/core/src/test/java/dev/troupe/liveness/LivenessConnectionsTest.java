@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -53,7 +54,7 @@ class LivenessConnectionsTest {
     private LivenessConnections start(String node, long uid) throws IOException {
         NodeSpec self = cluster.node(node);
         LivenessConnections connections = new LivenessConnections(cluster, self, Sockets.PLAIN,
-                DataPort.open(new InetSocketAddress(self.host(), self.dataPort())));
+                DataPort.open(new InetSocketAddress(self.host(), self.dataPort()), RunKey.open()));
         opened.add(connections);
         connections.begin(uid, new LivenessConnections.Listener() {
             @Override
@@ -255,8 +256,7 @@ class LivenessConnectionsTest {
         StandIn b = standIn("b", OTHER.uid());
         start("a", UID).reach(OTHER);
         b.awaitCall();
-        try (Socket asked = DataPort.call(new InetSocketAddress("127.0.0.1", cluster.node("b").dataPort()),
-                DataPort.Use.LIVENESS, Duration.ofSeconds(5)).socket()) {
+        try (Socket asked = new Socket("127.0.0.1", cluster.node("b").dataPort())) {
             LivenessConnection.watchOver(asked);
             assertTrue(asked.getKeepAlive());
             assertEquals(1, asked.getOption(ExtendedSocketOptions.TCP_KEEPIDLE));

@@ -1,5 +1,6 @@
 package dev.troupe.liveness;
 
+import dev.troupe.port.RunKey;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -47,6 +48,7 @@ public final class StandIn implements AutoCloseable {
                 }
                 hello.write(call.getOutputStream());
                 if (call.getInputStream().read() == LIVENESS) {
+                    call.getInputStream().readNBytes(RunKey.PROOF_BYTES);
                     Hello.read(call.getInputStream());
                     calls.add(call);
                 }
@@ -74,6 +76,7 @@ public final class StandIn implements AutoCloseable {
     /** Says what a caller says first. */
     static void greet(Socket call, Hello hello) throws IOException {
         call.getOutputStream().write(LIVENESS);
+        call.getOutputStream().write(RunKey.open().proof("data-port", new byte[]{LIVENESS}, 1));
         hello.write(call.getOutputStream());
     }
 

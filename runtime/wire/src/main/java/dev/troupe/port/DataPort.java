@@ -5,8 +5,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
@@ -20,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The data port of a node, over TCP. A caller's first byte says for which use it calls; what follows, TLS included, is
- * that use's.
+ * The data port of a node, over TCP. A caller's first byte says for which use it calls, and a proof that it has the run's key
+ * follows; the rest, TLS included, is that use's.
  *
  * <p>Thread rule: any thread. Each call is answered on a virtual thread of its own.
  */
@@ -31,7 +33,9 @@ public final class DataPort implements AutoCloseable {
         /** A connection by which processes notice each other's end. */
         LIVENESS('l'),
         /** A connection that carries tensors. */
-        TENSORS('t');
+        TENSORS('t'),
+        /** The question whether caller and node have the same key; the answer is a byte. */
+        KEY('k');
 
         private final int code;
 
@@ -54,6 +58,8 @@ public final class DataPort implements AutoCloseable {
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(DataPort.class);
+    private static final int YES = 'y';
+    private static final int NO = 'n';
     /** The longest wait for a caller's first byte, and of a caller for a use that has not begun yet. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     /** The pause after a call that could not be taken: no file is left to be opened, most likely. */
@@ -62,11 +68,13 @@ public final class DataPort implements AutoCloseable {
     private static final int MOST_STRANGERS = 256;
 
     private final ServerSocketChannel port;
+    private final RunKey key;
     private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
     private final Map<Use, CompletableFuture<Answer>> answers = new EnumMap<>(Use.class);
 
-    private DataPort(ServerSocketChannel port) {
+    private DataPort(ServerSocketChannel port, RunKey key) {
         this.port = port;
+        this.key = key;
         for (Use use : Use.values()) {
             answers.put(use, new CompletableFuture<>());
         }
@@ -75,10 +83,12 @@ public final class DataPort implements AutoCloseable {
     /**
      * Listens. Callers of a use wait some seconds for its {@link #answer}.
      *
+     * @param key
+     *            of the run: callers must have it too
      * @throws IOException
      *             where the address is not of this machine, or the port is taken
      */
-    public static DataPort open(InetSocketAddress address) throws IOException {
+    public static DataPort open(InetSocketAddress address, RunKey key) throws IOException {
         if (address.isUnresolved()) {
             throw new UnknownHostException(address.getHostString() + " is no host that this machine can find");
         }
@@ -89,28 +99,47 @@ public final class DataPort implements AutoCloseable {
             port.close();
             throw refused;
         }
-        DataPort opened = new DataPort(port);
+        DataPort opened = new DataPort(port, key);
         Thread.ofVirtual().name("data-port").start(opened::listen);
         return opened;
     }
 
     /**
-     * Calls the port of another node.
+     * Calls the port of another node of the run.
      *
      * @param patience
      *            longest wait for the connection
      * @throws java.net.ConnectException
      *             where its machine refuses the connection
      */
-    public static SocketChannel call(InetSocketAddress address, Use use, Duration patience) throws IOException {
+    public SocketChannel call(InetSocketAddress address, Use use, Duration patience) throws IOException {
         SocketChannel connection = SocketChannel.open();
         try {
             connection.socket().connect(address, Math.toIntExact(patience.toMillis()));
-            connection.socket().getOutputStream().write(use.code);
+            byte[] proof = proof(use);
+            connection.socket().getOutputStream()
+                    .write(ByteBuffer.allocate(1 + proof.length).put((byte) use.code).put(proof).array());
             return connection;
         } catch (IOException | RuntimeException failure) {
             connection.close();
             throw failure;
+        }
+    }
+
+    /**
+     * Asks the port of another node whether it has the same key.
+     *
+     * @throws IOException
+     *             where nobody answers
+     */
+    public boolean sharesKey(InetSocketAddress address) throws IOException {
+        try (SocketChannel connection = call(address, Use.KEY, PATIENCE)) {
+            connection.socket().setSoTimeout(Math.toIntExact(PATIENCE.toMillis()));
+            return switch (connection.socket().getInputStream().read()) {
+                case YES -> true;
+                case NO -> false;
+                default -> throw new EOFException("it does not say whether it has the key");
+            };
         }
     }
 
@@ -139,7 +168,17 @@ public final class DataPort implements AutoCloseable {
 
     private void take(SocketChannel connection) {
         try {
-            answers.get(use(connection.socket())).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).take(connection);
+            Use use = use(connection.socket());
+            boolean isOfRun = isOfRun(connection.socket(), use);
+            if (use == Use.KEY) {
+                connection.socket().getOutputStream().write(isOfRun ? YES : NO);
+                connection.close();
+                return;
+            }
+            if (!isOfRun) {
+                throw new IOException("it has not the key of this run");
+            }
+            answers.get(use).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).take(connection);
         } catch (IOException | TimeoutException | ExecutionException | RuntimeException refused) {
             LOG.debug("the caller of {} is no node of this cluster", connection, refused);
             close(connection);
@@ -160,6 +199,17 @@ public final class DataPort implements AutoCloseable {
             }
         }
         throw code < 0 ? new EOFException() : new IOException("no use has the code " + code);
+    }
+
+    private boolean isOfRun(Socket caller, Use use) throws IOException {
+        byte[] proof = caller.getInputStream().readNBytes(RunKey.PROOF_BYTES);
+        return MessageDigest.isEqual(proof, proof(use));
+    }
+
+    /** The same for every port, since a call may come through another. */
+    private byte[] proof(Use use) {
+        byte[] what = {(byte) use.code};
+        return key.proof("data-port", what, what.length);
     }
 
     private static void close(SocketChannel connection) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.liveness.Sockets;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.tcp.Connections;
@@ -129,9 +130,10 @@ class MutualTlsTest {
         List<Endpoint> endpoints = List.of(new Endpoint("127.0.0.1", 0), new Endpoint("127.0.0.2", relay.port()));
         NodeMap here = new NodeMap(0, List.of(0, 1), endpoints, Set.of(1));
         NodeMap there = new NodeMap(1, List.of(0, 1), endpoints, Set.of(0));
-        try (Connections one = new Connections(here, DataPort.open(new InetSocketAddress("127.0.0.1", 0)),
+        try (Connections one = new Connections(here,
+                DataPort.open(new InetSocketAddress("127.0.0.1", 0), RunKey.open()),
                 caller);
-                Connections other = new Connections(there, DataPort.open(relay.target()), called);
+                Connections other = new Connections(there, DataPort.open(relay.target(), RunKey.open()), called);
                 Rest rest = Rest.open()) {
             try (Line far = new Line(other, LineName.tensors(0), 0, rest);
                     Line near = new Line(one, LineName.tensors(1), 0, rest);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.collective.aeron.Host;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import dev.troupe.snapshot.SampleState;
 import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.snapshot.Snapshots;
@@ -50,7 +51,7 @@ class SocketSnapshotCopiesTest {
 
         Node(int self, List<Endpoint> endpoints, InetSocketAddress port) throws IOException {
             NodeMap map = new NodeMap(self, List.of(0, 1), endpoints, Set.of());
-            connections = new Connections(map, DataPort.open(port), Optional.empty());
+            connections = new Connections(map, DataPort.open(port, RunKey.open()), Optional.empty());
             copies = AeronSnapshotCopies.connect(map, TransportSettings.defaults(), NOWHERE, Optional.of(connections),
                     snapshots, (_, _, stepsDone) -> copied.add(stepsDone), 10 + self);
         }

@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
@@ -138,7 +139,7 @@ public final class AeronTransport implements Transport {
     private static Connections ownConnections(NodeMap nodes) {
         Endpoint own = nodes.endpoints().get(nodes.self());
         try {
-            return new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port())),
+            return new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port()), RunKey.open()),
                     Optional.empty());
         } catch (IOException refused) {
             throw new TransportException(

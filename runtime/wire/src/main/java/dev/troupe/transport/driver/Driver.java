@@ -82,7 +82,9 @@ public final class Driver implements AutoCloseable {
         }
         Path directory = DriverDirectory.choose(wanted, OWN_FILES_LENGTH + streamBytes);
         try {
-            return new Driver(directory, Optional.of(MediaDriver.launch(context(directory, settings))));
+            MediaDriver launched = MediaDriver.launch(context(directory, settings));
+            DriverDirectory.hide(directory);
+            return new Driver(directory, Optional.of(launched));
         } catch (Exception e) { // Agrona throws undeclared ones of files too
             DriverDirectory.delete(directory);
             throw new TransportException("the media driver of the transport did not start in " + directory + ": "

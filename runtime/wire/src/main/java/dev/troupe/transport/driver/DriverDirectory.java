@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -175,6 +177,22 @@ final class DriverDirectory {
                     + existing + ", but only " + Math.floorDiv(found, MEBIBYTE)
                     + " MiB are free there; make transport.term-length smaller,"
                     + " or let transport.directory name a place with more room");
+        }
+    }
+
+    /**
+     * Lets no other user of the machine read what the driver has made, before any tensor is there. What is made later is in
+     * one of these directories.
+     */
+    static void hide(Path directory) throws IOException {
+        if (!Files.getFileStore(directory).supportsFileAttributeView(PosixFileAttributeView.class)) {
+            return;
+        }
+        try (Stream<Path> made = Files.walk(directory)) {
+            for (Path path : made.toList()) {
+                Files.setPosixFilePermissions(path,
+                        PosixFilePermissions.fromString(Files.isDirectory(path) ? "rwx------" : "rw-------"));
+            }
         }
     }
 

@@ -160,7 +160,7 @@ public final class Connections implements AutoCloseable {
 
     private Wire dial(LineName line, Wanted what) throws IOException {
         Endpoint endpoint = nodes.endpoints().get(line.node());
-        SocketChannel socket = DataPort.call(new InetSocketAddress(endpoint.host(), endpoint.port()),
+        SocketChannel socket = port.call(new InetSocketAddress(endpoint.host(), endpoint.port()),
                 DataPort.Use.TENSORS, PATIENCE);
         try {
             Wire wire = wire(socket, true);

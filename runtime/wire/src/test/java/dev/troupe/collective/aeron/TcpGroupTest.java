@@ -8,6 +8,7 @@ import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Crowd;
 import dev.troupe.collective.Membership;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.tcp.Connections;
@@ -39,7 +40,7 @@ class TcpGroupTest extends HostsContract {
         List<Endpoint> endpoints = new ArrayList<>();
         for (int host = 0; host < HOSTS; host++) {
             InetSocketAddress address = new InetSocketAddress("127.0.0." + (1 + host), Host.freeTcpPort());
-            ports.add(DataPort.open(address));
+            ports.add(DataPort.open(address, RunKey.open()));
             endpoints.add(new Endpoint(address.getHostString(), address.getPort()));
         }
         for (int host = 0; host < HOSTS; host++) {

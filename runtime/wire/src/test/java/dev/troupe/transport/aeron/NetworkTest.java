@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Endpoint;
@@ -90,7 +91,7 @@ class NetworkTest {
 
     private static Connections connections(NodeMap nodes, InetSocketAddress port) {
         try {
-            return new Connections(nodes, DataPort.open(port), Optional.empty());
+            return new Connections(nodes, DataPort.open(port, RunKey.open()), Optional.empty());
         } catch (IOException refused) {
             throw new UncheckedIOException(refused);
         }
