@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 final class SupervisedProcess {
     /** A JVM that gets one sixtieth of a core starts in two or three minutes. */
     static final long LONGEST_START_NANOS = TimeUnit.MINUTES.toNanos(10);
+    /** A machine on which a JVM starts slowly joins a cluster slowly: a few messages with a turn of all threads each. */
+    private static final int JOIN_IN_STARTS = 3;
 
     private final String node;
     private final boolean isRejoined;
@@ -15,6 +17,7 @@ final class SupervisedProcess {
     private boolean isAsked;
     private long askedNanos;
     private boolean isUp;
+    private long upNanos;
     private boolean knowsRun;
     private ProcessState state = ProcessState.RUNNING;
 
@@ -71,19 +74,28 @@ final class SupervisedProcess {
     }
 
     /** Notes an answer; returns whether the question was for this process. */
-    boolean answer(SupervisorEvent.Answered answered) {
+    boolean answer(SupervisorEvent.Answered answered, long nowNanos) {
         if (answered.question() < firstQuestion) {
             return false;
         }
         isAsked = false;
-        isUp |= answered.isUp();
+        if (!isUp && answered.isUp()) {
+            isUp = true;
+            upNanos = nowNanos;
+        }
         knowsRun |= answered.stepsDone().isPresent();
         return true;
     }
 
-    /** Whether the process has not started yet, and may still do so: a process that hangs is none that starts. */
+    /**
+     * Whether the process has not started yet, or has not joined yet and may be as slow in that as in its start, several
+     * times over. A process that hangs is none that starts.
+     */
     boolean isStarting(long nowNanos) {
-        return isAlive() && !isUp && nowNanos - startNanos < LONGEST_START_NANOS;
+        boolean mayBeSlow = isUp
+                ? nowNanos - upNanos < JOIN_IN_STARTS * (upNanos - startNanos)
+                : nowNanos - startNanos < LONGEST_START_NANOS;
+        return isAlive() && !knowsRun && mayBeSlow;
     }
 
     /** Whether the process knows of a run that has begun. */

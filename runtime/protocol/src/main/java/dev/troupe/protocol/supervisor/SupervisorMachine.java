@@ -196,7 +196,7 @@ public final class SupervisorMachine {
 
     private void hear(SupervisorEvent.Answered answered) {
         SupervisedProcess process = nodes.get(answered.node());
-        if (process != null && process.answer(answered) && answered.stepsDone().isPresent()) {
+        if (process != null && process.answer(answered, nowNanos) && answered.stepsDone().isPresent()) {
             long steps = answered.stepsDone().getAsLong();
             hasRunBegun = true;
             progress.hear(steps, nowNanos);

@@ -98,6 +98,20 @@ class SupervisedStartTest extends OneSupervisor {
         assertEquals(List.of(new SupervisorCommand.Ask("a", 6, false)), tick(Duration.ofMinutes(1)));
         on(new SupervisorEvent.Answered("c", 3, true, OptionalLong.empty()));
         on(new SupervisorEvent.Answered("a", 6, true, OptionalLong.empty()));
+        assertEquals(new SupervisorCommand.Ask("a", 7, true), tick(Duration.ofSeconds(1)).getFirst(),
+                "c has time to join");
+    }
+
+    /** On a loaded machine whose JVMs took a minute to start, they take minutes to find each other. */
+    @Test
+    void shouldGiveASlowStartTimeToJoin() {
+        start();
+        tick(Duration.ofMinutes(1));
+        for (String node : List.of("a", "b", "c")) {
+            on(new SupervisorEvent.Answered(node, 1 + "abc".indexOf(node), true, OptionalLong.empty()));
+        }
+        assertEquals(new SupervisorCommand.Ask("a", 4, true), tick(Duration.ofSeconds(179)).getFirst());
+        on(new SupervisorEvent.Answered("a", 4, true, OptionalLong.empty()));
         assertEquals(new SupervisorCommand.Ask("a", 7, false), tick(Duration.ofSeconds(1)).getFirst());
     }
 
