@@ -109,8 +109,8 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
     }
 
     /**
-     * Returns what others can do to a run whose nodes talk in the clear over a network, and what to do about it, in a sentence;
-     * empty where the run has certificates, or stays within the machine. Waits for the name service.
+     * Returns what others can do to a run whose nodes talk in the clear over a network, and what to do about it, in a
+     * sentence; empty if the run has certificates, or stays within the machine. Waits for the name service.
      */
     public Optional<String> exposure() {
         List<String> outside = nodes.stream().map(NodeSpec::host).distinct().filter(host -> !isLoopback(host)).toList();

@@ -23,8 +23,9 @@ import org.apache.pekko.cluster.typed.Down;
 import org.apache.pekko.cluster.typed.Subscribe;
 
 /**
- * Has a connection to every member, and removes a member from the cluster as soon as its process has ended, or where the file
- * does not name it. No agreement is needed: every node that notices the end does the same, and the remaining nodes continue, even one of two.
+ * Has a connection to every member, and removes a member from the cluster as soon as its process has ended, or if the file
+ * does not name it. No agreement is needed: every node that notices the end does the same, and the remaining nodes
+ * continue, even one of two.
  */
 final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     /** The messages of the actor. */

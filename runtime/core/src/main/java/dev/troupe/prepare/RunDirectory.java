@@ -173,9 +173,7 @@ public final class RunDirectory implements AutoCloseable {
         return candidate;
     }
 
-    /**
-     * Whether a directory does not exist yet, or is empty but for logs and a key, which nodes begin before there is a run.
-     */
+    /** Whether a directory does not exist yet, or is empty but for logs and a key, which nodes make before a run. */
     public static boolean isFree(Path path) {
         return holdsOnly(path, Set.of(LOGS, KEY));
     }

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The data port of a node, over TCP. A caller's first byte says for which use it calls, and a proof that it has the run's key
- * follows; the rest, TLS included, is that use's.
+ * The data port of a node, over TCP. A caller's first byte says for which use it calls, and a proof that it has the run's
+ * key follows; the rest, TLS included, is that use's.
  *
  * <p>Thread rule: any thread. Each call is answered on a virtual thread of its own.
  */
