@@ -13,6 +13,7 @@ import dev.troupe.protocol.checkpoint.CheckpointTimer;
 import dev.troupe.protocol.checkpoint.CheckpointWay;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -61,28 +62,32 @@ final class Checkpoints {
                 setup.tickEvery().toNanos());
     }
 
-    /** Takes in one event; returns what the run hears of it. */
-    Optional<RunEvent> take(CheckpointEvent event) {
+    /** Takes in one event; returns what the run hears of it, in order. */
+    List<RunEvent> take(CheckpointEvent event) {
         if (!(event instanceof CheckpointEvent.Moving moving) || machine.isOfThis(moving)) {
             patience.moved();
         }
-        Optional<RunEvent> settled = Optional.empty();
+        List<RunEvent> heard = new ArrayList<>();
         for (CheckpointCommand command : machine.on(event)) {
             switch (command) {
                 case CheckpointCommand.WriteFromSnapshots(var attempt, var hosts) -> writeFromSnapshots(attempt, hosts);
-                case CheckpointCommand.HaveRanksWrite(var attempt, var told) -> settled = haveRanksWrite(attempt, told);
-                case CheckpointCommand.CommitParts commit -> settled = answer(commit.attempt(), () -> commit(commit));
-                case CheckpointCommand.Delete(CheckpointAttempt attempt) -> settled = answer(attempt, () -> {
+                case CheckpointCommand.HaveRanksWrite(var attempt, var told) ->
+                    heard.addAll(haveRanksWrite(attempt, told));
+                case CheckpointCommand.CommitParts commit ->
+                    heard.addAll(answer(commit.attempt(), () -> commit(commit)));
+                case CheckpointCommand.Delete(CheckpointAttempt attempt) -> heard.addAll(answer(attempt, () -> {
                     setup.checkpoints().abandon(attempt.stepsDone());
                     return new CheckpointEvent.Deleted(attempt);
-                });
+                }));
+                case CheckpointCommand.ReportPinned(CheckpointAttempt attempt) ->
+                    heard.add(new RunEvent.CheckpointPinned(attempt));
                 case CheckpointCommand.ReportWritten(long stepsDone) -> reportWritten(stepsDone);
                 case CheckpointCommand.ReportFailed(long stepsDone, String why) -> reportFailed(stepsDone, why);
                 case CheckpointCommand.ReportSettled(var attempt, boolean isWritten, var failure) ->
-                    settled = Optional.of(new RunEvent.CheckpointSettled(attempt, isWritten, failure));
+                    heard.add(new RunEvent.CheckpointSettled(attempt, isWritten, failure));
             }
         }
-        return settled;
+        return heard;
     }
 
     private void writeFromSnapshots(CheckpointAttempt attempt, List<String> hosts) {
@@ -97,7 +102,7 @@ final class Checkpoints {
     }
 
     /** Room is looked for before all begin: later their own files take it. */
-    private Optional<RunEvent> haveRanksWrite(CheckpointAttempt attempt, List<Integer> told) {
+    private List<RunEvent> haveRanksWrite(CheckpointAttempt attempt, List<Integer> told) {
         if (told.size() == setup.settings().rankCount()) {
             try {
                 setup.checkpoints().requireRoom();
@@ -106,7 +111,7 @@ final class Checkpoints {
             }
         }
         ranks.accept(told, new ScheduleActor.WriteCheckpoint(setup.term(), attempt.stepsDone()));
-        return Optional.empty();
+        return List.of();
     }
 
     private CheckpointEvent commit(CheckpointCommand.CommitParts commit) {
@@ -119,13 +124,13 @@ final class Checkpoints {
     }
 
     /** Beside training, on a thread for each checkpoint: a disk that hangs holds up only the writers that wait for it. */
-    private Optional<RunEvent> answer(CheckpointAttempt attempt, Supplier<CheckpointEvent> work) {
+    private List<RunEvent> answer(CheckpointAttempt attempt, Supplier<CheckpointEvent> work) {
         if (attempt.way() == CheckpointWay.AWAITED) {
             return take(work.get());
         }
         Thread.ofPlatform().daemon().name("troupe-checkpoints")
                 .start(() -> coordinator.tell(new TrainingCoordinator.CheckpointHappened(work.get())));
-        return Optional.empty();
+        return List.of();
     }
 
     private void reportWritten(long stepsDone) {
@@ -154,7 +159,7 @@ final class Checkpoints {
      * @param runWaits
      *            whether the run waits for a checkpoint that is written beside training
      */
-    Optional<RunEvent> look(boolean runWaits) {
-        return patience.isOver(runWaits) ? take(new CheckpointEvent.Overdue()) : Optional.empty();
+    List<RunEvent> look(boolean runWaits) {
+        return patience.isOver(runWaits) ? take(new CheckpointEvent.Overdue()) : List.of();
     }
 }

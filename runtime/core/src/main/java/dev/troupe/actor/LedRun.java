@@ -90,7 +90,7 @@ final class LedRun implements CoordinatedRun {
                 if (event instanceof CheckpointEvent.Moving) { // ranks may be waiting for it
                     standstills.onMoved();
                 }
-                checkpoints.take(event).ifPresent(this::take);
+                checkpoints.take(event).forEach(this::take);
             }
             case TrainingCoordinator.StatusTold(var status, long asked, long nanos) -> {
                 reports.clockTold(status.rank(), asked, nanos);
@@ -166,7 +166,7 @@ final class LedRun implements CoordinatedRun {
             case RunCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
             case RunCommand.TellCheckpoint(CheckpointEvent event) -> {
                 reports.checkpointBegins();
-                checkpoints.take(event).ifPresent(this::take);
+                checkpoints.take(event).forEach(this::take);
             }
             case RunCommand.ReportCheckpointFailed(long stepsDone, String why) ->
                 checkpoints.reportFailed(stepsDone, why);
@@ -183,7 +183,9 @@ final class LedRun implements CoordinatedRun {
     public void look() {
         takeIf(() -> standstills.look(machine));
         takeIf(() -> copyPatience.look(machine, setup.clock().getAsLong()));
-        takeIf(() -> checkpoints.look(machine.waitsForCheckpoint()));
+        if (!coordinator.isOver()) {
+            checkpoints.look(machine.waitsForCheckpoint()).forEach(this::take);
+        }
         takeIf(checkpoints::dueByTime);
         ranks.values().forEach(rank -> rank.tell(new ScheduleActor.TellStatus(self, System.nanoTime())));
     }

@@ -49,6 +49,7 @@ public final class PartWriter {
                         + attempt.stepsDone() + " steps is not there"));
             }
         }
+        answers.accept(new CheckpointEvent.Pinned(attempt, pinned.stream().map(Pinned::rank).toList()));
         threads.removeIf(thread -> !thread.isAlive());
         threads.add(Thread.ofPlatform().daemon().name("troupe-checkpoint-" + attempt.stepsDone())
                 .start(() -> pinned.forEach(rank -> answers.accept(

@@ -52,6 +52,10 @@ public sealed interface CheckpointCommand {
     record ReportFailed(long stepsDone, String why) implements CheckpointCommand {
     }
 
+    /** The run is to hear that updates can overwrite nothing that this checkpoint, written beside training, needs. */
+    record ReportPinned(CheckpointAttempt attempt) implements CheckpointCommand {
+    }
+
     /**
      * The run is to hear that nothing of this checkpoint is under way any more.
      *

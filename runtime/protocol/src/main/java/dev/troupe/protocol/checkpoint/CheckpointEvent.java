@@ -30,6 +30,13 @@ public sealed interface CheckpointEvent {
     record Withdrawn() implements CheckpointEvent {
     }
 
+    /** A node holds what these ranks kept at the commit, for their parts: no later update overwrites it. */
+    record Pinned(CheckpointAttempt attempt, List<Integer> ranks) implements CheckpointEvent {
+        public Pinned {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
     /** A node writes a part: bytes have moved since its last event. */
     record Moving(CheckpointAttempt attempt) implements CheckpointEvent {
     }

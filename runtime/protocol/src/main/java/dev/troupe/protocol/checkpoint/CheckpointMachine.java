@@ -33,12 +33,15 @@ public final class CheckpointMachine {
 
     private final int rankCount;
     private final BitSet answered = new BitSet();
+    /** Of these ranks nothing can be overwritten any more: it is held, or their part is settled. */
+    private final BitSet pinned = new BitSet();
     private final CheckpointParts parts = new CheckpointParts();
     private State state = State.IDLE;
     private CheckpointAttempt attempt;
     private LossScale lossScale;
     private List<String> hosts = List.of();
     private boolean isWithdrawn;
+    private boolean isPinned;
     private Optional<String> failure = Optional.empty();
 
     public CheckpointMachine(int rankCount) {
@@ -52,6 +55,11 @@ public final class CheckpointMachine {
             case CheckpointEvent.Wanted wanted -> begin(wanted, commands);
             case CheckpointEvent.RanksRestarted(var ranks) -> writeAgain(ranks, commands);
             case CheckpointEvent.Withdrawn() -> withdraw(commands);
+            case CheckpointEvent.Pinned(var of, var ranks) -> {
+                if (isAt(State.WRITING, of)) {
+                    pin(ranks, commands);
+                }
+            }
             case CheckpointEvent.PartWritten(var of, int rank, CheckpointPart part) -> {
                 if (awaitsPart(of, rank)) {
                     parts.add(part);
@@ -102,6 +110,8 @@ public final class CheckpointMachine {
         lossScale = wanted.lossScale();
         hosts = wanted.hosts();
         isWithdrawn = false;
+        isPinned = attempt.way() == CheckpointWay.AWAITED; // the run does nothing else meanwhile
+        pinned.clear();
         failure = Optional.empty();
         answered.clear();
         parts.clear();
@@ -138,6 +148,20 @@ public final class CheckpointMachine {
         return isAt(State.WRITING, of) && !answered.get(rank);
     }
 
+    private void pin(List<Integer> ranks, List<CheckpointCommand> commands) {
+        ranks.forEach(pinned::set);
+        if (pinned.cardinality() == rankCount) {
+            reportPinned(commands);
+        }
+    }
+
+    private void reportPinned(List<CheckpointCommand> commands) {
+        if (!isPinned) {
+            isPinned = true;
+            commands.add(new CheckpointCommand.ReportPinned(attempt));
+        }
+    }
+
     private void failPart(int rank, String why, List<CheckpointCommand> commands) {
         parts.fail(rank, why);
         answer(rank, commands);
@@ -155,6 +179,7 @@ public final class CheckpointMachine {
     /** Deleted only when every part is answered for: a node that still writes would leave its file behind. */
     private void answer(int rank, List<CheckpointCommand> commands) {
         answered.set(rank);
+        pin(List.of(rank), commands);
         if (answered.cardinality() < rankCount) {
             return;
         }
@@ -168,6 +193,7 @@ public final class CheckpointMachine {
 
     private void fail(String why, List<CheckpointCommand> commands) {
         state = State.DELETING;
+        reportPinned(commands); // nothing is needed any more
         if (isAwaited()) {
             failure = Optional.of(why);
         } else {

@@ -24,6 +24,8 @@ final class RunCheckpoints {
     private final ReplicaTable replicas;
     private final CheckpointWay onTheWay;
     private Optional<CheckpointAttempt> underWay = Optional.empty();
+    /** Whether nodes hold what the one under way needs. */
+    private boolean isPinned;
     private long newest;
     private boolean isTimeUp;
     private boolean isEnding;
@@ -82,8 +84,14 @@ final class RunCheckpoints {
         CheckpointAttempt attempt = new CheckpointAttempt(commit.stepsDone(), epoch, way);
         underWay = Optional.of(attempt);
         isTimeUp = false;
+        isPinned = false;
         commands.add(new RunCommand.TellCheckpoint(
                 new CheckpointEvent.Wanted(attempt, commit.lossScale(), replicas.hosts())));
+    }
+
+    /** Nodes hold what a checkpoint needs. */
+    void pinned(CheckpointAttempt attempt) {
+        isPinned |= underWay.equals(Optional.of(attempt));
     }
 
     /** The one under way is written, or nothing is left of it. */
@@ -141,6 +149,15 @@ final class RunCheckpoints {
             return Optional.empty();
         }
         return settled.failure().map(this::lastFailed);
+    }
+
+    /**
+     * Whether the update at the end of this pass waits for the one under way, since the state that it overwrites is that of
+     * the checkpoint, and a node does not hold it yet.
+     */
+    boolean holdsUpUpdate() {
+        return isUnderWay(CheckpointWay.BESIDE) && !isPinned && step.isLastOfPass()
+                && underWay.orElseThrow().stepsDone() < step.stepsDone();
     }
 
     /** Whether the next commit waits for the one under way, since another is due at it. */

@@ -127,6 +127,10 @@ public sealed interface RunEvent {
     record CheckpointPartFailed(Incarnation from, String why) implements OfCheckpoint {
     }
 
+    /** Updates can overwrite nothing that this checkpoint, which is written beside training, needs. */
+    record CheckpointPinned(CheckpointAttempt attempt) implements RunEvent {
+    }
+
     /**
      * Nothing of a checkpoint is under way any more.
      *

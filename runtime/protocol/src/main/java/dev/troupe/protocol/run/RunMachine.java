@@ -98,6 +98,7 @@ public final class RunMachine {
                 require(phase == Phase.CHECKPOINT && checkpoints.isUnderWay(CheckpointWay.AWAITED), event);
                 checkpoints.tell(said, commands);
             }
+            case RunEvent.CheckpointPinned(var attempt) -> checkpoints.pinned(attempt);
             case RunEvent.CheckpointSettled settled -> settle(settled, commands);
             case RunEvent.RankFailed failed -> epochs.strike(failed).ifPresentOrElse(why -> fail(why, commands),
                     () -> recover(settings.placeOf(failed.from().rank()), failed.reason(), commands));
@@ -161,13 +162,15 @@ public final class RunMachine {
         return checkpoints.isUnderWay(CheckpointWay.BESIDE) && switch (phase) {
             case CHECKPOINT, FAILING -> true;
             case UPDATING -> !answered.isEmpty() && checkpoints.holdsUpCommit();
-            case STARTING, FAILING_OVER, TRAINING, VALIDATION, OVER -> false;
+            case TRAINING -> step.isMeasured(pass) && checkpoints.holdsUpUpdate();
+            case STARTING, FAILING_OVER, VALIDATION, OVER -> false;
         };
     }
 
     private boolean isPhaseOver() {
         return switch (phase) {
-            case TRAINING, VALIDATION -> step.isMeasured(pass) && awaitsCopiesOf().isEmpty();
+            case TRAINING -> step.isMeasured(pass) && awaitsCopiesOf().isEmpty() && !checkpoints.holdsUpUpdate();
+            case VALIDATION -> step.isMeasured(pass);
             case UPDATING -> answered.cardinality() == settings.rankCount() && !checkpoints.holdsUpCommit();
             case CHECKPOINT -> !checkpoints.isUnderWay();
             case STARTING, FAILING_OVER, FAILING, OVER -> false;

@@ -18,6 +18,8 @@ class CheckpointMachineTest {
     private static final String OVERDUE = "nothing of it moved any more while the run waited for it, for as long as it may"
             + " (recovery.hang-timeout, and half of transport.timeout at most)";
 
+    private static final List<CheckpointCommand> PINNED = List.of(new CheckpointCommand.ReportPinned(beside(2)));
+
     private final CheckpointMachine machine = new CheckpointMachine(2);
 
     @Test
@@ -28,7 +30,7 @@ class CheckpointMachineTest {
                 List.of(new CheckpointCommand.CommitParts(beside(2), LossScale.none(2), List.of(file(0), file(1)))),
                 part(beside(2), 0));
         assertEquals(List.of(new CheckpointCommand.ReportWritten(2), written(beside(2))),
-                machine.on(new CheckpointEvent.Stands(beside(2))));
+                on(new CheckpointEvent.Stands(beside(2))));
     }
 
     @Test
@@ -40,9 +42,9 @@ class CheckpointMachineTest {
     @Test
     void shouldNotHearAnEarlierAttempt() {
         want(beside(2));
-        machine.on(new CheckpointEvent.NodeGone("a", "gone"));
+        on(new CheckpointEvent.NodeGone("a", "gone"));
         part(beside(2), 1);
-        machine.on(new CheckpointEvent.Deleted(beside(2)));
+        on(new CheckpointEvent.Deleted(beside(2)));
         CheckpointAttempt again = new CheckpointAttempt(2, 1, CheckpointWay.BESIDE);
         assertEquals(List.of(new CheckpointCommand.WriteFromSnapshots(again, HOSTS)), want(again));
         assertEquals(List.of(), part(beside(2), 0), "of the attempt that was given up");
@@ -54,9 +56,9 @@ class CheckpointMachineTest {
     @Test
     void shouldWaitForAllBeforeItDeletesWhatAFailedOneLeaves() {
         want(beside(2));
-        assertEquals(List.of(), machine.on(new CheckpointEvent.PartFailed(beside(2), 1, "no room")));
+        assertEquals(List.of(), on(new CheckpointEvent.PartFailed(beside(2), 1, "no room")));
         assertEquals(failed("no room"), part(beside(2), 0));
-        assertEquals(List.of(settled(beside(2))), machine.on(new CheckpointEvent.Deleted(beside(2))),
+        assertEquals(List.of(settled(beside(2))), on(new CheckpointEvent.Deleted(beside(2))),
                 "until it is deleted");
     }
 
@@ -65,51 +67,51 @@ class CheckpointMachineTest {
         want(beside(2));
         part(beside(2), 0);
         part(beside(2), 1);
-        assertEquals(failed("no rename"), machine.on(new CheckpointEvent.Refused(beside(2), "no rename")));
+        assertEquals(failed("no rename"), on(new CheckpointEvent.Refused(beside(2), "no rename")));
     }
 
     @Test
     void shouldGoOnWithThePartsThatALostNodeHasWritten() {
         want(beside(2));
         part(beside(2), 0);
-        assertEquals(List.of(), machine.on(new CheckpointEvent.NodeGone("a", "gone")));
+        assertEquals(List.of(), on(new CheckpointEvent.NodeGone("a", "gone")));
         assertEquals(CheckpointCommand.CommitParts.class, part(beside(2), 1).getFirst().getClass());
-        assertEquals(List.of(), machine.on(new CheckpointEvent.NodeGone("b", "gone")));
+        assertEquals(List.of(), on(new CheckpointEvent.NodeGone("b", "gone")));
     }
 
     @Test
     void shouldGiveUpWhatTheRunHasWaitedForTooLong() {
         want(beside(2));
-        assertEquals(failed(OVERDUE), machine.on(new CheckpointEvent.Overdue()));
+        assertEquals(failed(OVERDUE), on(new CheckpointEvent.Overdue()));
         assertEquals(List.of(), part(beside(2), 0), "too late");
-        assertEquals(List.of(settled(beside(2))), machine.on(new CheckpointEvent.Overdue()),
+        assertEquals(List.of(settled(beside(2))), on(new CheckpointEvent.Overdue()),
                 "where not even deleting ends");
         want(beside(4));
         part(beside(4), 0);
         part(beside(4), 1);
         assertEquals(List.of(new CheckpointCommand.ReportFailed(4, OVERDUE), settled(beside(4))),
-                machine.on(new CheckpointEvent.Overdue()));
-        assertEquals(List.of(), machine.on(new CheckpointEvent.Stands(beside(4))), "too late");
+                on(new CheckpointEvent.Overdue()));
+        assertEquals(List.of(), on(new CheckpointEvent.Stands(beside(4))), "too late");
     }
 
     @Test
     void shouldHaveRanksWriteWhereTheRunWaits() {
         assertEquals(List.of(new CheckpointCommand.HaveRanksWrite(awaited(2), List.of(0, 1))), want(awaited(2)));
-        assertEquals(List.of(), machine.on(new CheckpointEvent.NodeGone("a", "gone")), "its ranks start elsewhere");
+        assertEquals(List.of(), on(new CheckpointEvent.NodeGone("a", "gone")), "its ranks start elsewhere");
         part(awaited(2), 0);
         assertEquals(List.of(new CheckpointCommand.HaveRanksWrite(awaited(2), List.of(1))),
-                machine.on(new CheckpointEvent.RanksRestarted(List.of(0, 1))), "a part stays written");
+                on(new CheckpointEvent.RanksRestarted(List.of(0, 1))), "a part stays written");
         assertEquals(CheckpointCommand.CommitParts.class, part(awaited(2), 1).getFirst().getClass());
-        assertEquals(List.of(), machine.on(new CheckpointEvent.RanksRestarted(List.of(0, 1))));
+        assertEquals(List.of(), on(new CheckpointEvent.RanksRestarted(List.of(0, 1))));
     }
 
     @Test
     void shouldTellTheRunThatWaitsWhatFailed() {
         want(awaited(2));
-        machine.on(new CheckpointEvent.PartFailed(awaited(2), 1, "no room"));
+        on(new CheckpointEvent.PartFailed(awaited(2), 1, "no room"));
         assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))),
-                machine.on(new CheckpointEvent.PartFailed(awaited(2), 0, "no bytes")));
-        assertEquals(List.of(failedAwaited("no bytes")), machine.on(new CheckpointEvent.Deleted(awaited(2))),
+                on(new CheckpointEvent.PartFailed(awaited(2), 0, "no bytes")));
+        assertEquals(List.of(failedAwaited("no bytes")), on(new CheckpointEvent.Deleted(awaited(2))),
                 "the words of the first rank, whoever answers first");
     }
 
@@ -117,25 +119,25 @@ class CheckpointMachineTest {
     void shouldNotBeginWhereThereIsNoRoom() {
         want(awaited(2));
         assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))),
-                machine.on(new CheckpointEvent.Refused(awaited(2), "no room")));
-        assertEquals(List.of(failedAwaited("no room")), machine.on(new CheckpointEvent.Deleted(awaited(2))));
+                on(new CheckpointEvent.Refused(awaited(2), "no room")));
+        assertEquals(List.of(failedAwaited("no room")), on(new CheckpointEvent.Deleted(awaited(2))));
         want(awaited(4));
         part(awaited(4), 0);
-        assertEquals(List.of(), machine.on(new CheckpointEvent.Refused(awaited(4), "no room")), "a rank still writes");
+        assertEquals(List.of(), on(new CheckpointEvent.Refused(awaited(4), "no room")), "a rank still writes");
     }
 
     @Test
     void shouldDeleteWhatIsWithdrawnAndNotCallItAFailure() {
         want(awaited(2));
         part(awaited(2), 0);
-        assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))), machine.on(new CheckpointEvent.Withdrawn()));
-        assertEquals(List.of(settled(awaited(2))), machine.on(new CheckpointEvent.Deleted(awaited(2))));
+        assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))), on(new CheckpointEvent.Withdrawn()));
+        assertEquals(List.of(settled(awaited(2))), on(new CheckpointEvent.Deleted(awaited(2))));
         want(awaited(4));
         part(awaited(4), 0);
         part(awaited(4), 1);
-        assertEquals(List.of(), machine.on(new CheckpointEvent.Withdrawn()), "it may come to stand at any time");
+        assertEquals(List.of(), on(new CheckpointEvent.Withdrawn()), "it may come to stand at any time");
         assertEquals(List.of(new CheckpointCommand.ReportWritten(4), written(awaited(4))),
-                machine.on(new CheckpointEvent.Stands(awaited(4))));
+                on(new CheckpointEvent.Stands(awaited(4))));
     }
 
     private static CheckpointAttempt beside(long stepsDone) {
@@ -166,11 +168,40 @@ class CheckpointMachineTest {
         return new CheckpointCommand.ReportSettled(awaited(2), false, Optional.of(why));
     }
 
+    @Test
+    void shouldReportOnceThatAllThatItNeedsIsHeld() {
+        want(beside(2));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(beside(2), List.of(1))));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(beside(1), List.of(0))), "an earlier attempt's");
+        assertEquals(PINNED, machine.on(new CheckpointEvent.Pinned(beside(2), List.of(0))));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(beside(2), List.of(0))));
+        assertEquals(failed(OVERDUE), machine.on(new CheckpointEvent.Overdue()));
+    }
+
+    /** A part that is settled, and a checkpoint that is given up, need no state any more. */
+    @Test
+    void shouldNeedNothingOfAPartThatIsSettled() {
+        want(beside(2));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.PartWritten(beside(2), 0, file(0))));
+        assertEquals(PINNED, machine.on(new CheckpointEvent.Pinned(beside(2), List.of(1))));
+        part(beside(2), 1);
+        on(new CheckpointEvent.Stands(beside(2)));
+        want(beside(4));
+        assertEquals(new CheckpointCommand.ReportPinned(beside(4)),
+                machine.on(new CheckpointEvent.Overdue()).getFirst());
+    }
+
+    /** All but the news of what is held. */
+    private List<CheckpointCommand> on(CheckpointEvent event) {
+        return machine.on(event).stream().filter(command -> !(command instanceof CheckpointCommand.ReportPinned))
+                .toList();
+    }
+
     private List<CheckpointCommand> want(CheckpointAttempt attempt) {
-        return machine.on(new CheckpointEvent.Wanted(attempt, LossScale.none(attempt.stepsDone()), HOSTS));
+        return on(new CheckpointEvent.Wanted(attempt, LossScale.none(attempt.stepsDone()), HOSTS));
     }
 
     private List<CheckpointCommand> part(CheckpointAttempt attempt, int rank) {
-        return machine.on(new CheckpointEvent.PartWritten(attempt, rank, file(rank)));
+        return on(new CheckpointEvent.PartWritten(attempt, rank, file(rank)));
     }
 }

@@ -61,12 +61,41 @@ class RunCheckpointsTest {
     void shouldHoldUpOnlyTheCommitAtWhichTheNextIsDue() {
         step(run, 0);
         step(run, 1);
+        run.on(pinned(2));
         step(run, 2);
         assertEquals(List.of(), step(run, 3));
         assertTrue(run.waitsForCheckpoint());
         assertEquals(3, run.stepsDone());
         assertEquals(wanted(4, CheckpointWay.BESIDE), settle(run, 2, true).get(1));
         assertEquals(4, run.stepsDone());
+    }
+
+    /** A rank keeps the states of two commits, and a third one where a node holds one of them. */
+    @Test
+    void shouldHoldUpTheUpdateThatOverwritesTheStateOfACheckpoint() {
+        RunMachine seldom = newRun(new RunSettings(2, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true,
+                List.of(List.of(0), List.of(1)), 5));
+        for (int step = 0; step < 5; step++) {
+            step(seldom, step);
+        }
+        assertEquals(5, seldom.stepsDone(), "the update after the checkpoint's overwrites the state before it");
+        assertFalse(seldom.waitsForCheckpoint());
+        assertEquals(List.of(), measured(seldom, 5), "the next would overwrite the checkpoint's own");
+        assertTrue(seldom.waitsForCheckpoint());
+        assertEquals(List.of(), seldom.on(pinned(2)), "an earlier one's");
+        assertEquals(List.of(RunCommand.Update.class), kinds(seldom.on(pinned(4))));
+        assertFalse(seldom.waitsForCheckpoint());
+    }
+
+    @Test
+    void shouldHoldUpNothingOnceTheCheckpointIsSettled() {
+        RunMachine seldom = newRun(new RunSettings(2, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true,
+                List.of(List.of(0), List.of(1)), 5));
+        for (int step = 0; step < 5; step++) {
+            step(seldom, step);
+        }
+        measured(seldom, 5);
+        assertEquals(List.of(RunCommand.Update.class), kinds(settle(seldom, 4, false)));
     }
 
     @Test
@@ -127,7 +156,10 @@ class RunCheckpointsTest {
         COMMIT, PART_0, PART_1, FAIL_0, FAIL_1, STANDS, REFUSED, DELETED, LOSE_A, OVERDUE
     }
 
-    /** Both machines, with at most one fault, as far as its moves say; whatever is asked for is answered some time. */
+    /**
+     * Both machines, with at most one fault, as far as its moves say; whatever is asked for is answered some time, and what
+     * a checkpoint needs is held at once.
+     */
     private static final class World {
         private final RunMachine run = newRun(settings());
         private final CheckpointMachine machine = new CheckpointMachine(2);
@@ -153,7 +185,7 @@ class RunCheckpointsTest {
                         addFault(moves, Move.REFUSED);
                     }
                     case CheckpointEvent.Deleted _ -> moves.add(Move.DELETED);
-                    case CheckpointEvent.Wanted _,CheckpointEvent.RanksRestarted _,CheckpointEvent.Withdrawn _,CheckpointEvent.PartFailed _,CheckpointEvent.Refused _,CheckpointEvent.NodeGone _,CheckpointEvent.Overdue _,CheckpointEvent.Moving _ ->
+                    case CheckpointEvent.Wanted _,CheckpointEvent.RanksRestarted _,CheckpointEvent.Withdrawn _,CheckpointEvent.PartFailed _,CheckpointEvent.Refused _,CheckpointEvent.NodeGone _,CheckpointEvent.Overdue _,CheckpointEvent.Moving _,CheckpointEvent.Pinned _ ->
                         throw new AssertionError(event + " is no answer");
                 }
             }
@@ -173,7 +205,7 @@ class RunCheckpointsTest {
         void make(Move move) {
             hasFault |= List.of(Move.FAIL_0, Move.FAIL_1, Move.REFUSED, Move.LOSE_A, Move.OVERDUE).contains(move);
             switch (move) {
-                case COMMIT -> carryOut(step(run, stepsTrained++));
+                case COMMIT -> carryOut(measured(run, stepsTrained++));
                 case PART_0 -> take(takePart(0));
                 case PART_1 -> take(takePart(1));
                 case FAIL_0 -> take(new CheckpointEvent.PartFailed(takePart(0).attempt(), 0, "full"));
@@ -208,6 +240,8 @@ class RunCheckpointsTest {
             for (RunCommand command : commands) {
                 if (command instanceof RunCommand.TellCheckpoint(CheckpointEvent event)) {
                     take(event);
+                } else if (command instanceof RunCommand.Update) {
+                    carryOut(updated(run, stepsTrained - 1));
                 }
             }
         }
@@ -222,6 +256,7 @@ class RunCheckpointsTest {
                         for (int rank = 0; rank < hosts.size(); rank++) {
                             pending.add(new CheckpointEvent.PartWritten(attempt, rank, file(rank)));
                         }
+                        take(new CheckpointEvent.Pinned(attempt, List.of(0, 1)));
                     }
                     case CheckpointCommand.HaveRanksWrite _ -> throw new AssertionError(command + " before the end");
                     case CheckpointCommand.CommitParts(var attempt, LossScale scale, var parts) -> {
@@ -236,6 +271,10 @@ class RunCheckpointsTest {
                     }
                     case CheckpointCommand.ReportWritten(long steps) -> said.add(steps + " stands");
                     case CheckpointCommand.ReportFailed(long steps, var _) -> said.add(steps + " failed");
+                    case CheckpointCommand.ReportPinned(var attempt) -> {
+                        assertEquals(underWay, attempt);
+                        carryOut(run.on(new RunEvent.CheckpointPinned(attempt)));
+                    }
                     case CheckpointCommand.ReportSettled(var attempt, boolean isWritten, var failure) -> {
                         underWay = null;
                         carryOut(run.on(new RunEvent.CheckpointSettled(attempt, isWritten, failure)));
@@ -274,6 +313,10 @@ class RunCheckpointsTest {
         assertTrue(runs > 1000, runs + " runs");
     }
 
+    private static RunEvent pinned(long stepsDone) {
+        return new RunEvent.CheckpointPinned(new CheckpointAttempt(stepsDone, 0, CheckpointWay.BESIDE));
+    }
+
     private static CheckpointPart file(int rank) {
         return new CheckpointPart("rank-00" + rank, 1, "00");
     }
@@ -297,10 +340,17 @@ class RunCheckpointsTest {
     }
 
     private static List<RunCommand> step(RunMachine run, long step) {
-        for (int rank = 0; rank < 2; rank++) {
-            run.on(new RunEvent.PassDone(new Incarnation(rank, 0, 1), training(step),
-                    rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(), List.of()));
-        }
+        measured(run, step);
+        return updated(run, step);
+    }
+
+    private static List<RunCommand> measured(RunMachine run, long step) {
+        run.on(new RunEvent.PassDone(new Incarnation(0, 0, 1), training(step), List.of(), List.of()));
+        return run.on(new RunEvent.PassDone(new Incarnation(1, 0, 1), training(step),
+                List.of(new MicrobatchLoss(0, 2)), List.of()));
+    }
+
+    private static List<RunCommand> updated(RunMachine run, long step) {
         run.on(new RunEvent.Updated(new Incarnation(0, 0, 1), step, Traffic.NONE));
         return run.on(new RunEvent.Updated(new Incarnation(1, 0, 1), step, Traffic.NONE));
     }

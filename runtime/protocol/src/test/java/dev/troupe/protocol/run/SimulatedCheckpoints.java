@@ -76,6 +76,8 @@ final class SimulatedCheckpoints {
                 case CheckpointCommand.ReportWritten(long stepsDone) ->
                     assertEquals(stepsDone, records.checkpoints.getLast(), "the checkpoint that stands");
                 case CheckpointCommand.ReportFailed(long stepsDone, String _) -> records.doneWithout.add(stepsDone);
+                case CheckpointCommand.ReportPinned(var attempt) ->
+                    coordinator.ask(new RunEvent.CheckpointPinned(attempt));
                 case CheckpointCommand.ReportSettled settled -> settled(settled);
             }
         }

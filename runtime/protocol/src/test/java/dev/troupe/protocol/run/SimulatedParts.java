@@ -4,6 +4,7 @@ import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -41,17 +42,20 @@ final class SimulatedParts {
 
     /** Pins the snapshots of these ranks; later ones take other memory. */
     void pin(CheckpointAttempt attempt, List<Integer> ranks) {
+        List<Integer> held = new ArrayList<>();
         for (int rank : ranks) {
             List<SimulatedSnapshots.Pinned> states = run.stagesOf(rank)
                     .mapToObj(stage -> node.snapshots().pin(rank, stage, attempt.stepsDone()))
                     .flatMap(Optional::stream).toList();
             if (states.size() == run.stagesOf(rank).count()) {
                 pinned.add(new Pinned(attempt, rank, states));
+                held.add(rank);
             } else {
                 states.forEach(SimulatedSnapshots.Pinned::release);
                 toCoordinator.add(new CheckpointEvent.PartFailed(attempt, rank, "it is not there"));
             }
         }
+        toCoordinator.add(new CheckpointEvent.Pinned(attempt, held));
     }
 
     private void write() {

@@ -8,6 +8,7 @@ import dev.troupe.protocol.RunSettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +68,27 @@ class SimulationTest {
                 Simulation simulation = new Simulation(shape, settings);
                 simulation.run(moves -> random.nextInt(moves.size()));
                 assertEquals(List.of(1L, 2L, 3L), simulation.checkpoints());
+            });
+        }
+    }
+
+    /** Nodes are late with all that the coordinator orders, and still no state that a checkpoint needs is overwritten. */
+    @Test
+    void shouldWriteACheckpointBesideTrainingAlsoWhereNodesHearOfItLate() {
+        for (RunShape shape : RunShape.upTo(3, 2, 1)) {
+            Random random = new Random(seed);
+            RunSettings settings = new RunSettings(shape.rankCount(), 0, 7, _ -> 0.1, 1, LossScale.none(0), 0, 4, -1,
+                    true, shape.plan().places(), 1);
+            guarded(shape, () -> {
+                Simulation simulation = new Simulation(shape, settings);
+                simulation.run(moves -> {
+                    List<Integer> others = IntStream.range(0, moves.size())
+                            .filter(move -> !moves.get(move).name().contains(" hears ")).boxed().toList();
+                    return others.isEmpty()
+                            ? random.nextInt(moves.size())
+                            : others.get(random.nextInt(others.size()));
+                });
+                assertEquals(List.of(4L, 7L), simulation.checkpoints());
             });
         }
     }
