@@ -25,19 +25,7 @@ import org.junit.jupiter.api.Test;
 class TidyTest {
     private static final Path ROOT = SourceTree.ROOT;
     private static final Map<Path, String> TEXTS = SourceTree.TEXTS;
-    private static final int LONGEST_FILE = 400;
     private static final int WIDEST_COMMENT = 125;
-    private static final int MOST_FILES = 20;
-
-    /**
-     * Files over {@link #LONGEST_FILE} lines, with the lines that each may have at most. The list only shrinks: an entry
-     * whose file has become short enough, or has gone, fails.
-     */
-    private static final Map<String, Integer> LONG_FILES = Map.of();
-
-    /** Packages of over {@link #MOST_FILES} files, with the files that each may have at most. This list only shrinks too. */
-    private static final Map<String, Integer> LARGE_PACKAGES = Map.of();
-
     /** What each folder of sources may import beside the JDK: of the house, and of libraries. */
     private static final Map<String, List<String>> ARROWS = Map.ofEntries(
             Map.entry("schedules", List.of("dev.troupe.schedule")),
@@ -122,7 +110,6 @@ class TidyTest {
             Pattern.compile("\\b(?:NumberFormat|DateFormat|MessageFormat)\\.\\w+\\(|\\.ofLocalized\\w+\\("),
             "String.format(Locale.ROOT, ...), or a DateTimeFormatter with its locale",
             Pattern.compile("\\bofPattern\\([^,;]*;"), "ofPattern(..., Locale.ROOT)");
-    private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);
     private static final Pattern COMMENT = Pattern.compile("\\s*(/\\*|\\*|//)");
     private static final Pattern WORD = Pattern.compile("\\w+");
     private static final Pattern LEFTOVER = Pattern.compile("\\b(TODO|FIXME|XXX|HACK)\\b");
@@ -233,37 +220,6 @@ class TidyTest {
         assertEquals(List.of(), wrong);
     }
 
-    @Test
-    void shouldKeepFilesThatFitInAHead() {
-        Map<String, Integer> lines = new TreeMap<>();
-        sources(ROOT)
-                .forEach(file -> lines.put(ROOT.relativize(file).toString(), (int) TEXTS.get(file).lines().count()));
-        assertEquals(List.of(), overTheLimit(lines, LONGEST_FILE, LONG_FILES, "lines"));
-    }
-
-    @Test
-    void shouldKeepPackagesThatFitInAHead() {
-        Map<String, Integer> files = new TreeMap<>();
-        sources(ROOT).filter(SourceTree::isMain).forEach(file -> files.merge(packageOf(file), 1, Integer::sum));
-        assertEquals(List.of(), overTheLimit(files, MOST_FILES, LARGE_PACKAGES, "files"));
-    }
-
-    /** What is over a limit and over what the list of exceptions grants, and the entries of the list that are outdated. */
-    private static List<String> overTheLimit(Map<String, Integer> sizes, int limit, Map<String, Integer> granted,
-            String unit) {
-        List<String> wrong = new ArrayList<>();
-        sizes.forEach((name, size) -> {
-            int most = Math.max(limit, granted.getOrDefault(name, 0));
-            if (size > most) {
-                wrong.add(
-                        name + " has " + size + " " + unit + ", at most " + most + ": look for the second idea in it");
-            }
-        });
-        granted.keySet().stream().filter(name -> sizes.getOrDefault(name, 0) <= limit)
-                .forEach(name -> wrong.add(name + " needs no exception any more: take it off the list"));
-        return wrong;
-    }
-
     /** A second family is one package more only if nobody else knows the first one's tensors. */
     @Test
     void shouldNameAFamilysTensorsInItsPackageAlone() {
@@ -325,12 +281,6 @@ class TidyTest {
         assertTrue(sources(ROOT).count() > 100, "the tidy test looks in the wrong place: " + ROOT);
         ARROWS.keySet().forEach(module -> assertFalse(
                 sources(ROOT.resolve(module).resolve("src/main")).toList().isEmpty(), module));
-    }
-
-    private static String packageOf(Path file) {
-        Matcher declared = PACKAGE.matcher(TEXTS.get(file));
-        assertTrue(declared.find(), file + " is in no package");
-        return declared.group(1);
     }
 
     private static Stream<Path> sources(Path folder) {
