@@ -4,9 +4,5 @@
  *
  * <p>Every wrong value is reported at once, as {@link dev.troupe.config.problem.Problem}s of one
  * {@link dev.troupe.config.problem.ConfigException}. Environment variables and system properties are never read.
- *
- * <p>Imports the JDK, {@code dev.troupe.config.cluster}, {@code dev.troupe.config.fault},
- * {@code dev.troupe.config.file}, {@code dev.troupe.config.group}, {@code dev.troupe.config.problem},
- * {@code dev.troupe.config.spec} and {@code com.typesafe.config}.
  */
 package dev.troupe.config;

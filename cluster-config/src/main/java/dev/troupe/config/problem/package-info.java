@@ -1,7 +1,5 @@
 /**
  * The problems of a request: a problem with its place, the exception that carries all of them, and the words with which a
  * misspelt word is compared.
- *
- * <p>Imports the JDK and {@code com.typesafe.config}.
  */
 package dev.troupe.config.problem;

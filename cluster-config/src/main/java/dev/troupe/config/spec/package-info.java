@@ -1,7 +1,5 @@
 /**
  * The checked values of a configuration, a record for each section. The names of schedules, engines and layouts are plain
  * text here; the modules that own them parse them.
- *
- * <p>Imports the JDK, {@code dev.troupe.config.group} and {@code dev.troupe.config.problem}.
  */
 package dev.troupe.config.spec;

@@ -1,7 +1,5 @@
 /**
  * The recording of what ranks did and when: a trace for each rank, the pauses of the process, one clock for all nodes, and
  * the steps put together at the coordinator.
- *
- * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.schedule} and {@code dev.troupe.schedule.idle}.
  */
 package dev.troupe.trace;

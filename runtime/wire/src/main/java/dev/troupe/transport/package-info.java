@@ -2,7 +2,5 @@
  * The transport of tensors between ranks: the {@link dev.troupe.transport.Transport} of a node with its listener, settings,
  * counters and faults, and the addresses of nodes. Plain types, no Aeron; the implementation is in
  * {@code dev.troupe.transport.aeron}.
- *
- * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.protocol} and {@code org.slf4j}.
  */
 package dev.troupe.transport;

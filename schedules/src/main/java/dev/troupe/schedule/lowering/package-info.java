@@ -1,7 +1,5 @@
 /**
  * Lowering: from a plan that only computes to the whole step, a file a pass. The passes of a run follow from its grid, from
  * the shares of its ranks, from the tied table of its model, and from whether it recomputes ahead.
- *
- * <p>Imports the JDK and {@code dev.troupe.schedule}.
  */
 package dev.troupe.schedule.lowering;

@@ -1,6 +1,4 @@
 /**
  * Engines for the tests of callers: one that does what it is asked late, as a device does, and wrappers of other engines.
- *
- * <p>Imports the JDK and {@code dev.troupe.engine}.
  */
 package dev.troupe.engine.late;

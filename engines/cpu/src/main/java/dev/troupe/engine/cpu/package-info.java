@@ -4,10 +4,5 @@
  *
  * <p>Every kernel cuts its work into pieces that follow from the shapes alone, each piece writes what no other does, and
  * every sum has an order of its own. So results depend neither on timing nor on the number of threads.
- *
- * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.cpu.kernel},
- * {@code dev.troupe.engine.cpu.library}, {@code dev.troupe.engine.cpu.loop}, {@code dev.troupe.engine.cpu.memory},
- * {@code dev.troupe.engine.cpu.product}, {@code dev.troupe.engine.cpu.table}, {@code dev.troupe.engine.digest} and
- * {@code dev.troupe.engine.provider}.
  */
 package dev.troupe.engine.cpu;

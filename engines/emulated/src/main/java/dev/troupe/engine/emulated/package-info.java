@@ -1,8 +1,5 @@
 /**
  * An engine that computes nothing: each work takes the time it is told to, and tensors have a size but no memory, so that
  * many ranks of a large model run on a small machine with the real actors and the real transport.
- *
- * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.provider} and
- * {@code dev.troupe.engine.structural}.
  */
 package dev.troupe.engine.emulated;

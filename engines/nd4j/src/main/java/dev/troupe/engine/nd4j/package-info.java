@@ -3,8 +3,5 @@
  *
  * <p>ND4J computes what a kernel is composed of (matrix products through BLAS, element-wise operations, softmax, gather,
  * scatter); the composition is here, and no automatic differentiation is used.
- *
- * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.digest}, {@code dev.troupe.engine.provider},
- * {@code org.bytedeco} and {@code org.nd4j}.
  */
 package dev.troupe.engine.nd4j;

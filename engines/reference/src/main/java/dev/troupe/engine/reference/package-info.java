@@ -6,8 +6,5 @@
  * <p>Every sum runs over its terms in ascending order, beginning with what the output held where a kernel adds. So
  * float64 gradients that are accumulated over microbatches in order have the bits of those of one large batch. Functions
  * come from {@link StrictMath}, so the bits are also those of any other machine.
- *
- * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.check}, {@code dev.troupe.engine.digest} and
- * {@code dev.troupe.engine.provider}.
  */
 package dev.troupe.engine.reference;

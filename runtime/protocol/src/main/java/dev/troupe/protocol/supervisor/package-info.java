@@ -1,6 +1,4 @@
 /**
  * The launcher's machine: which processes of one machine's nodes live, when one starts again, and when the run is over.
- *
- * <p>Imports the JDK.
  */
 package dev.troupe.protocol.supervisor;

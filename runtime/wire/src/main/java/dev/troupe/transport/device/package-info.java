@@ -2,7 +2,5 @@
  * Rings in the memory of devices, for payloads between processes of one machine whose engines reach one device: the rings of
  * a stream's reader and of its writer, and the note by which the one tells the other of a ring. Headers, credits and epochs
  * are the transport's own.
- *
- * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.wire}, {@code org.agrona} and {@code org.slf4j}.
  */
 package dev.troupe.transport.device;

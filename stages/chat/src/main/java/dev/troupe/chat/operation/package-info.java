@@ -1,7 +1,5 @@
 /**
  * What Python's operators, look-ups, methods and formats make of the values of a template. Whatever repeats or grows
  * has a bound.
- *
- * <p>Imports the JDK and {@code dev.troupe.chat.value}.
  */
 package dev.troupe.chat.operation;
