@@ -5,12 +5,9 @@ import java.util.List;
 /**
  * The layout of a model over ranks.
  *
- * @param ranks
- *            ranks in the pipeline
- * @param virtualStages
- *            stages of each rank
- * @param schedule
- *            the name of the schedule
+ * @param ranks ranks in the pipeline
+ * @param virtualStages stages of each rank
+ * @param schedule the name of the schedule
  */
 public record Arrangement(int ranks, int virtualStages, String schedule) {
     /** One rank, which has every core; then two and four ranks that share the cores, under each schedule. */

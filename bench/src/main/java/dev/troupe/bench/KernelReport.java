@@ -17,12 +17,9 @@ final class KernelReport {
     /**
      * An empty table.
      *
-     * @param operationsPerNano
-     *            the limit of kernels that are products, in GFLOP/s
-     * @param narrowBytesPerNano
-     *            the limit of kernels that move little memory, in GB/s
-     * @param wideBytesPerNano
-     *            the limit of kernels that move much
+     * @param operationsPerNano the limit of kernels that are products, in GFLOP/s
+     * @param narrowBytesPerNano the limit of kernels that move little memory, in GB/s
+     * @param wideBytesPerNano the limit of kernels that move much
      */
     KernelReport(String engine, String naive, double operationsPerNano, double narrowBytesPerNano,
             double wideBytesPerNano) {

@@ -7,12 +7,12 @@ import dev.troupe.bench.profile.ProfilingEngineProvider;
 import dev.troupe.bench.profile.ThreadTimes;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.protocol.StepResult;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunDirectory;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.RunRequest;
+import dev.troupe.protocol.StepResult;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
 import dev.troupe.transport.Transport;
@@ -34,18 +34,12 @@ import java.util.Random;
  * The measurements of a run of {@code troupe train} after its warm-up: a whole run as a user starts it, from
  * configuration to checkpoint.
  *
- * @param stepSeconds
- *            the time of each step on the clock
- * @param losses
- *            of every step, those of the warm-up first
- * @param threads
- *            processor time of all those steps together
- * @param kernels
- *            cost of kernels in all those steps together; empty for an engine that does not measure them
- * @param productNanos
- *            the part of that time inside the engine's library of matrix products, by kernel; empty likewise
- * @param heap
- *            use of the heap in those steps
+ * @param stepSeconds the time of each step on the clock
+ * @param losses of every step, those of the warm-up first
+ * @param threads processor time of all those steps together
+ * @param kernels cost of kernels in all those steps together; empty for an engine that does not measure them
+ * @param productNanos the part of that time inside the engine's library of matrix products, by kernel; empty likewise
+ * @param heap use of the heap in those steps
  */
 public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes threads,
         List<KernelTimes.Total> kernels, Map<String, Long> productNanos, HeapUse heap) {
@@ -60,14 +54,10 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
     /**
      * Trains.
      *
-     * @param warmupSteps
-     *            steps before the first that counts, at least 1: the first step also fills pools and compiles
-     * @param steps
-     *            steps that count
-     * @param more
-     *            further settings of {@code troupe train -s}
-     * @throws IllegalStateException
-     *             where the run fails, with its reason
+     * @param warmupSteps steps before the first that counts, at least 1: the first step also fills pools and compiles
+     * @param steps steps that count
+     * @param more further settings of {@code troupe train -s}
+     * @throws IllegalStateException where the run fails, with its reason
      */
     public static MeasuredRun of(BenchmarkModel model, Arrangement arrangement, int warmupSteps, int steps,
             List<String> more)

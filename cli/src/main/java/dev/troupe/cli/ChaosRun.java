@@ -2,12 +2,12 @@ package dev.troupe.cli;
 
 import dev.troupe.chaos.RunRecord;
 import dev.troupe.checkpoint.Checkpoint;
-import dev.troupe.prepare.BuiltInCorpus;
-import dev.troupe.output.MetricsLog;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.output.MetricsLog;
 import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
 import java.io.IOException;
@@ -36,10 +36,8 @@ final class ChaosRun {
     /**
      * The end of a run.
      *
-     * @param record
-     *            the record of the run
-     * @param exitCode
-     *            the exit code of its command
+     * @param record the record of the run
+     * @param exitCode the exit code of its command
      */
     record Ended(RunRecord record, int exitCode) {
         /** Returns why the run has no result to compare; empty where it has one. */

@@ -1,13 +1,12 @@
 package dev.troupe.cli;
 
-import dev.troupe.prepare.BuiltInCorpus;
+import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.cli.report.Columns;
 import dev.troupe.cli.report.ComparisonJson;
 import dev.troupe.cli.report.ComparisonReport;
 import dev.troupe.cli.report.ComparisonTable;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.report.Verdict;
-import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.compare.Comparison;
@@ -16,6 +15,7 @@ import dev.troupe.compare.Contestant;
 import dev.troupe.compare.Outcome;
 import dev.troupe.config.RunSpec;
 import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.schedule.drawing.ChromeTrace;
 import java.io.IOException;

@@ -2,10 +2,10 @@ package dev.troupe.cli;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineProvider;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -14,12 +14,9 @@ import java.util.Locale;
 /**
  * A matrix product of an engine, compared with sums in float64, and timed.
  *
- * @param settings
- *            of the engine
- * @param isRight
- *            whether the elements that were compared are right
- * @param flops
- *            floating point operations per second of processor time, of the best of some products by a parameter
+ * @param settings of the engine
+ * @param isRight whether the elements that were compared are right
+ * @param flops floating point operations per second of processor time, of the best of some products by a parameter
  */
 record ProductTrial(EngineProvider provider, EngineSettings settings, boolean isRight, double flops) {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();

@@ -1,6 +1,5 @@
 package dev.troupe.cli;
 
-import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.cli.options.NextCommand;
 import dev.troupe.cli.options.RunOptions;
 import dev.troupe.cli.progress.CoordinatorConsole;
@@ -10,13 +9,14 @@ import dev.troupe.cli.stop.StoppableRun;
 import dev.troupe.cli.watch.Meters;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.page.PageServer;
+import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.RunRequest;
+import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
 import dev.troupe.transport.Transport;

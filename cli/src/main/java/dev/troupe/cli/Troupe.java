@@ -2,9 +2,9 @@ package dev.troupe.cli;
 
 import dev.troupe.cli.bits.BisectCommand;
 import dev.troupe.cli.bits.ReplayCommand;
+import dev.troupe.cli.launch.MediaDriverCommand;
 import dev.troupe.cli.model.EvalCommand;
 import dev.troupe.cli.model.GenerateCommand;
-import dev.troupe.cli.launch.MediaDriverCommand;
 import dev.troupe.cli.options.UnknownOption;
 import dev.troupe.cli.options.Version;
 import dev.troupe.cli.page.PageCommand;

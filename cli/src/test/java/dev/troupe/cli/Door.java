@@ -10,12 +10,9 @@ import picocli.CommandLine;
 /**
  * One call of the troupe command in this JVM.
  *
- * @param exitCode
- *            what the shell would see
- * @param output
- *            what it wrote for its user
- * @param refusal
- *            what it wrote where it refused
+ * @param exitCode what the shell would see
+ * @param output what it wrote for its user
+ * @param refusal what it wrote where it refused
  */
 record Door(int exitCode, String output, String refusal) {
     static Door call(String... arguments) {

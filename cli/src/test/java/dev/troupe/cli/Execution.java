@@ -20,12 +20,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The output of one execution of the command in this JVM.
  *
- * @param exitCode
- *            the exit code
- * @param output
- *            the text on the standard output
- * @param errors
- *            the text on the standard error, log lines included
+ * @param exitCode the exit code
+ * @param output the text on the standard output
+ * @param errors the text on the standard error, log lines included
  */
 public record Execution(int exitCode, String output, String errors) {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");

@@ -28,10 +28,8 @@ public final class FaultyEngineProvider extends WrappingEngineProvider {
     private static final AtomicInteger BROKEN = new AtomicInteger();
 
     /**
-     * @param again
-     *            whether it also breaks where the rank was started again
-     * @param words
-     *            what it says, by how often it has broken; the last from then on
+     * @param again whether it also breaks where the rank was started again
+     * @param words what it says, by how often it has broken; the last from then on
      */
     private record Fault(int rank, String kernel, int call, boolean again, List<String> words) {
         static final Fault NONE = new Fault(-1, "", 0, false, List.of(LOOSE));

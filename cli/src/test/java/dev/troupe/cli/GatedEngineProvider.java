@@ -32,14 +32,10 @@ public final class GatedEngineProvider extends TestEngineProvider {
     /**
      * A gate that one stage meets in each step from one on, in front of the step's first forward, until a test opens it.
      *
-     * @param stage
-     *            the stage, the only one of its rank
-     * @param start
-     *            of the stage: 0 is that of the run, 1 that after the first failure of its rank
-     * @param step
-     *            the first step with the gate, from the first after the start
-     * @param most
-     *            the longest wait of a step; of less than five seconds, the page does not call the run stalled
+     * @param stage the stage, the only one of its rank
+     * @param start of the stage: 0 is that of the run, 1 that after the first failure of its rank
+     * @param step the first step with the gate, from the first after the start
+     * @param most the longest wait of a step; of less than five seconds, the page does not call the run stalled
      */
     public record Gate(int stage, int start, int step, Duration most, CountDownLatch isOpen) {
         public Gate(int stage, int start, int step, Duration most) {

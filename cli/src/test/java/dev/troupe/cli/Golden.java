@@ -15,10 +15,8 @@ import java.util.stream.StreamSupport;
 /**
  * One training run of PyTorch in float64: its first weights, its data, and its results.
  *
- * @param directory
- *            the directory of its files
- * @param expected
- *            its results
+ * @param directory the directory of its files
+ * @param expected its results
  */
 public record Golden(Path directory, JsonNode expected) {
     public static final String TIED = "gpt2-tied-adamw";

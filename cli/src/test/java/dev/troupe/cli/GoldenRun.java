@@ -13,12 +13,9 @@ import java.util.TreeMap;
  * A run of a golden model that must have PyTorch's results: losses, norms, the gradients of the first step and the
  * weights after the last.
  *
- * @param golden
- *            the model and PyTorch's results
- * @param settings
- *            of the run, without those of the engine
- * @param directory
- *            the parent of a directory for each engine
+ * @param golden the model and PyTorch's results
+ * @param settings of the run, without those of the engine
+ * @param directory the parent of a directory for each engine
  */
 record GoldenRun(Golden golden, List<String> settings, Path directory) {
     private static final double FLOAT64_TOLERANCE = 1e-9;

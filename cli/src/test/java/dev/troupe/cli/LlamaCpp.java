@@ -24,10 +24,8 @@ import java.util.concurrent.TimeUnit;
  * llama.cpp by java-llama.cpp, in a process of its own: the native library is made for processors with AVX2, and on another
  * one its process ends.
  *
- * @param ids
- *            the ids of the prompt, special tokens found in it, none added
- * @param text
- *            the text that the model writes after it, at each place the most likely token
+ * @param ids the ids of the prompt, special tokens found in it, none added
+ * @param text the text that the model writes after it, at each place the most likely token
  */
 record LlamaCpp(List<Integer> ids, String text) {
     private static final int NO_LIBRARY = 3;

@@ -3,11 +3,11 @@ package dev.troupe.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.memory.MemoryPlan;
-import dev.troupe.prepare.PreparedRun;
 import dev.troupe.memory.RankMemory;
+import dev.troupe.prepare.BuiltInCorpus;
+import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
 import java.nio.file.Path;
 import java.util.List;

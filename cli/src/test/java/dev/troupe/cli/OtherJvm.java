@@ -22,12 +22,9 @@ final class OtherJvm {
     /**
      * Runs a main class to its end, which has to be a good one.
      *
-     * @param directory
-     *            takes its cache, and what it says
-     * @param environment
-     *            more variables for it
-     * @param flags
-     *            more flags than the modules' and the class path, which are this JVM's
+     * @param directory takes its cache, and what it says
+     * @param environment more variables for it
+     * @param flags more flags than the modules' and the class path, which are this JVM's
      */
     static void run(Path directory, Map<String, String> environment, List<String> flags, Class<?> main,
             List<String> arguments) throws IOException, InterruptedException {

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
 import dev.troupe.engine.late.WrappedEngine;
 import dev.troupe.engine.late.WrappedEngine.Around;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngineProvider;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Tag;

@@ -5,16 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.output.MetricsLog;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.protocol.StepResult;
-import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.output.MetricsLog;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.RunRequest;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
 import dev.troupe.transport.Transport;
@@ -225,8 +225,7 @@ class ResumeTest {
     /**
      * Stops the run once two steps are committed.
      *
-     * @param training
-     *            the run, whose first steps may be committed before its start returns
+     * @param training the run, whose first steps may be committed before its start returns
      */
     private record StopAfterTwo(CompletableFuture<TrainingRun> training, MetricsLog metrics) implements RunListener {
         @Override

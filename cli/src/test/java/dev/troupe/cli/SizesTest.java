@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.prepare.PreparedRun;
 import dev.troupe.memory.RankMemory;
-import dev.troupe.prepare.UserErrors;
+import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
+import dev.troupe.prepare.UserErrors;
 import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Files;
 import java.nio.file.Path;

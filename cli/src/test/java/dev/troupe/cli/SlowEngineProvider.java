@@ -1,9 +1,9 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
 import dev.troupe.engine.late.WrappedEngine;
 import dev.troupe.engine.late.WrappedEngine.Around;
-import dev.troupe.engine.Tensor;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;

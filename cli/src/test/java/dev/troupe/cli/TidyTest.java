@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -111,6 +112,8 @@ class TidyTest {
             "String.format(Locale.ROOT, ...), or a DateTimeFormatter with its locale",
             Pattern.compile("\\bofPattern\\([^,;]*;"), "ofPattern(..., Locale.ROOT)");
     private static final Pattern COMMENT = Pattern.compile("\\s*(/\\*|\\*|//)");
+    private static final Pattern LONELY_TAG = Pattern
+            .compile("\\* @(?:param +\\S+|return|throws +\\S+) *\\n *\\* {4,}");
     private static final Pattern WORD = Pattern.compile("\\w+");
     private static final Pattern LEFTOVER = Pattern.compile("\\b(TODO|FIXME|XXX|HACK)\\b");
     /** For the folder of each family the names that its models' tensors have. */
@@ -226,6 +229,29 @@ class TidyTest {
         FAMILY_NAMES.forEach((folder, names) -> assertEquals(Set.of(folder),
                 sources(ROOT).filter(SourceTree::isMain).filter(file -> names.matcher(TEXTS.get(file)).find())
                         .map(file -> ROOT.relativize(file.getParent()).toString()).collect(Collectors.toSet())));
+    }
+
+    /** Static imports first, then the others, each by name: a merge has one place for a new one. */
+    @Test
+    void shouldSortImports() {
+        List<String> wrong = new ArrayList<>();
+        sources(ROOT).forEach(file -> {
+            List<String> imports = TEXTS.get(file).lines().filter(line -> line.startsWith("import ")).toList();
+            List<String> sorted = imports.stream().sorted(
+                    Comparator.comparing((String line) -> !line.startsWith("import static")).thenComparing(
+                            line -> line.replace(";", "")))
+                    .toList();
+            if (!imports.equals(sorted)) {
+                wrong.add(ROOT.relativize(file) + " has imports in another order than static first, then by name");
+            }
+        });
+        assertEquals(List.of(), wrong);
+    }
+
+    @Test
+    void shouldBeginTheTextOfATagOnTheLineOfTheTag() {
+        assertEquals(List.of(), sources(ROOT).filter(file -> LONELY_TAG.matcher(TEXTS.get(file)).find())
+                .map(file -> ROOT.relativize(file).toString()).toList(), "write @param name and its text on one line");
     }
 
     @Test

@@ -1,8 +1,8 @@
 package dev.troupe.config;
 
 import dev.troupe.config.ClusterReader.Draft;
-import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.NodePlacement;
+import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.TrainingSpec;
 import java.util.ArrayList;
@@ -22,10 +22,8 @@ final class ClusterChecks {
     /**
      * Creates the checks.
      *
-     * @param values
-     *            reports problems that concern no single node
-     * @param drafts
-     *            every node, at least one
+     * @param values reports problems that concern no single node
+     * @param drafts every node, at least one
      */
     ClusterChecks(Values values, List<Draft> drafts) {
         this.values = values;

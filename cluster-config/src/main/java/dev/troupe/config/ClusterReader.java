@@ -1,8 +1,8 @@
 package dev.troupe.config;
 
 import dev.troupe.config.cluster.ClusterSpec;
-import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.NodePlacement;
+import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.EngineSpec;
@@ -34,12 +34,9 @@ final class ClusterReader {
     /**
      * A node as the file has it.
      *
-     * @param values
-     *            its own
-     * @param node
-     *            with the ranks that it was given
-     * @param isPlaced
-     *            whether the file names its ranks, so that the rule places none on it
+     * @param values its own
+     * @param node with the ranks that it was given
+     * @param isPlaced whether the file names its ranks, so that the rule places none on it
      */
     record Draft(Values values, NodeSpec node, boolean isPlaced) {
     }
@@ -47,10 +44,8 @@ final class ClusterReader {
     /**
      * Reads each node by itself.
      *
-     * @param values
-     *            the values of the configuration, which report problems
-     * @param engine
-     *            the engine of nodes that name none
+     * @param values the values of the configuration, which report problems
+     * @param engine the engine of nodes that name none
      */
     ClusterReader(Values values, EngineSpec engine) {
         this.values = values;

@@ -99,8 +99,7 @@ public final class Keys {
      * Returns the keys of a prefix: the key of this path, those of this section, or those whose path begins so. The keys of
      * a node are {@code cluster.nodes[].name} and so on, also by {@code troupe-node} or {@code cluster.nodes[0]}.
      *
-     * @throws ConfigException
-     *             if there are none, with the nearest that exist
+     * @throws ConfigException if there are none, with the nearest that exist
      */
     public List<Key> startingWith(String prefix) {
         String bare = prefix.startsWith(Sources.ROOT + ".") ? prefix.substring(Sources.ROOT.length() + 1) : prefix;

@@ -19,8 +19,7 @@ final class LearningRateReader {
     /**
      * Reads the section and reports values that contradict each other.
      *
-     * @param steps
-     *            steps of the run, the default end of a decay
+     * @param steps steps of the run, the default end of a decay
      */
     static LearningRateSpec read(Values values, int steps) {
         LearningRateSpec.Schedule schedule = values.word(SCHEDULE, LearningRateSpec.Schedule.class, "");

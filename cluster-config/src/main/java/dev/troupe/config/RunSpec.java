@@ -17,28 +17,17 @@ import java.util.Optional;
 /**
  * A whole run, validated: made once by {@link RunSpecReader} and shared freely after that. Immutable.
  *
- * @param name
- *            name of the run; letters, digits, '.', '_' and '-'
- * @param model
- *            the model to train, described or loaded
- * @param data
- *            the training data
- * @param training
- *            the settings of training
- * @param parallel
- *            the division of the work over ranks
- * @param engine
- *            the engine
- * @param transport
- *            how activations and gradients travel
- * @param recovery
- *            recovery from the failure of a rank
- * @param observe
- *            how the run can be watched
- * @param cluster
- *            the nodes that hold the ranks; empty: all ranks in one JVM
- * @param faults
- *            the faults to inject; usually none
+ * @param name name of the run; letters, digits, '.', '_' and '-'
+ * @param model the model to train, described or loaded
+ * @param data the training data
+ * @param training the settings of training
+ * @param parallel the division of the work over ranks
+ * @param engine the engine
+ * @param transport how activations and gradients travel
+ * @param recovery recovery from the failure of a rank
+ * @param observe how the run can be watched
+ * @param cluster the nodes that hold the ranks; empty: all ranks in one JVM
+ * @param faults the faults to inject; usually none
  */
 public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
         EngineSpec engine, TransportSpec transport, RecoverySpec recovery, ObserveSpec observe,
@@ -88,10 +77,9 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
     /**
      * Returns the same run on one rank of one process, with as many threads as each rank has here.
      *
-     * @param cores
-     *            the processors that the ranks of this run divide among them where the engine is told no number of threads
-     * @param schedule
-     *            the schedule there
+     * @param cores the processors that the ranks of this run divide among them where the engine is told no number of
+     *     threads
+     * @param schedule the schedule there
      */
     public RunSpec onOneRank(int cores, String schedule) {
         ParallelSpec one = new ParallelSpec(1, 1, 1, false, 1, schedule, "uniform", false, parallel.overlap());

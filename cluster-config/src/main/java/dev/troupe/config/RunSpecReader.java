@@ -67,13 +67,12 @@ public final class RunSpecReader {
     /**
      * Reads a run.
      *
-     * @param file
-     *            a HOCON file with everything under {@code troupe}; empty: defaults and settings only
-     * @param settings
-     *            {@code key=value}, without {@code troupe.}; they win over the file, and the last of one key over the others
+     * @param file a HOCON file with everything under {@code troupe}; empty: defaults and settings only
+     * @param settings {@code key=value}, without {@code troupe.}; they win over the file, and the last of one key over
+     *     the others
      * @return the run, with relative paths made absolute from the working directory
-     * @throws ConfigException
-     *             if any value is wrong, with a problem for each; a caller shows the message and starts nothing
+     * @throws ConfigException if any value is wrong, with a problem for each; a caller shows the message and starts
+     *     nothing
      */
     public static RunSpec read(Optional<Path> file, List<String> settings) {
         List<Problem> problems = new ArrayList<>();

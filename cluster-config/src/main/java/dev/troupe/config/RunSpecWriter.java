@@ -2,8 +2,8 @@ package dev.troupe.config;
 
 import com.typesafe.config.ConfigUtil;
 import dev.troupe.config.cluster.ClusterSpec;
-import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.NodePlacement;
+import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.DataSpec;

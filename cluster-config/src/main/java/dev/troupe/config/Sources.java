@@ -30,14 +30,10 @@ import java.util.regex.Pattern;
 /**
  * The sources of a configuration: the settings of the command line over the file over the defaults.
  *
- * @param all
- *            settings over file over defaults, resolved
- * @param given
- *            settings over file: the keys that the user wrote
- * @param defaults
- *            every key
- * @param keys
- *            the keys that exist
+ * @param all settings over file over defaults, resolved
+ * @param given settings over file: the keys that the user wrote
+ * @param defaults every key
+ * @param keys the keys that exist
  */
 record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     static final String ROOT = "troupe";
@@ -53,10 +49,8 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     /**
      * Reads everything and reports every key that does not exist.
      *
-     * @param problems
-     *            where problems are reported
-     * @throws ConfigException
-     *             if the file cannot be parsed; with the problems found before
+     * @param problems where problems are reported
+     * @throws ConfigException if the file cannot be parsed; with the problems found before
      */
     static Sources read(Optional<Path> file, List<String> settings, List<Problem> problems) {
         Config defaults = parseDefaults();

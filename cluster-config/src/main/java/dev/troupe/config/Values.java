@@ -70,8 +70,7 @@ final class Values {
      * Returns the values of every section of a list, each with its own keys; reports elements that are no section, and
      * unknown keys.
      *
-     * @param template
-     *            the path of the keys of such a section in the defaults
+     * @param template the path of the keys of such a section in the defaults
      */
     List<Values> sections(String key, String template) {
         Config standard = defaults.getConfig(template);

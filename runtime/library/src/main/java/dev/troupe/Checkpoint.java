@@ -34,8 +34,7 @@ public final class Checkpoint implements AutoCloseable {
     /**
      * Opens the newest whole checkpoint of a run's directory, or the checkpoint of that directory. The JVM needs no flags.
      *
-     * @throws RequestException
-     *             where there is none, or it is damaged
+     * @throws RequestException where there is none, or it is damaged
      */
     public static Checkpoint open(Path runOrCheckpoint) {
         requireNonNull(runOrCheckpoint, "runOrCheckpoint");
@@ -93,8 +92,7 @@ public final class Checkpoint implements AutoCloseable {
     /**
      * Returns the values of a parameter of any size, row-major and little-endian, {@link #elementBytes} each.
      *
-     * @param arena
-     *            allocates the memory, and so decides how long it is valid
+     * @param arena allocates the memory, and so decides how long it is valid
      */
     public MemorySegment read(String name, Arena arena) {
         Shape shape = sizesOf(name);

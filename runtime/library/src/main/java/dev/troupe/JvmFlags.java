@@ -18,8 +18,7 @@ final class JvmFlags {
     /**
      * Refuses a JVM that lacks a flag.
      *
-     * @throws RequestException
-     *             with each flag that is missing
+     * @throws RequestException with each flag that is missing
      */
     static void require() {
         List<String> missing = missing();

@@ -1,7 +1,7 @@
 package dev.troupe;
 
-import dev.troupe.observe.Recovery;
 import dev.troupe.observe.ForwardingListener;
+import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunListener;
 import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
@@ -22,8 +22,7 @@ final class Recorder extends ForwardingListener {
     private final List<Double> losses = new ArrayList<>();
 
     /**
-     * @param handle
-     *            completed as soon as the call that starts the run returns, or fails
+     * @param handle completed as soon as the call that starts the run returns, or fails
      */
     Recorder(RunJournal journal, TrainingListener listener, PreparedRun run,
             CompletableFuture<TrainingHandle> handle) {

@@ -26,8 +26,7 @@ final class RunLead implements ClusterRun.Leader, AutoCloseable {
     private Recorder recorder;
 
     /**
-     * @param handle
-     *            completed as soon as the call that starts the run returns, or fails
+     * @param handle completed as soon as the call that starts the run returns, or fails
      */
     RunLead(PreparedRun run, TrainingListener listener, List<RunObserver> observers,
             CompletableFuture<TrainingHandle> handle) {

@@ -64,12 +64,9 @@ public final class TrainingHandle implements AutoCloseable {
     /**
      * Waits until the run is over, its model is written, and its threads, memory and files are released.
      *
-     * @throws RequestException
-     *             where the other nodes refuse this one
-     * @throws RunFailedException
-     *             where the run failed
-     * @throws InterruptedException
-     *             where this thread was interrupted; the run continues
+     * @throws RequestException where the other nodes refuse this one
+     * @throws RunFailedException where the run failed
+     * @throws InterruptedException where this thread was interrupted; the run continues
      */
     public TrainingResult await() throws InterruptedException {
         try {

@@ -126,12 +126,9 @@ public final class TrainingSpec {
         /**
          * Sets a key.
          *
-         * @param key
-         *            as the command's {@code -s} takes it, without {@code troupe.}: {@code training.steps}
-         * @param value
-         *            a number, a boolean, text as in {@code -s}, a path, a duration, or a list, set or array of such
-         * @throws RequestException
-         *             where the value is null or of another kind
+         * @param key as the command's {@code -s} takes it, without {@code troupe.}: {@code training.steps}
+         * @param value a number, a boolean, text as in {@code -s}, a path, a duration, or a list, set or array of such
+         * @throws RequestException where the value is null or of another kind
          */
         public Builder set(String key, Object value) {
             requireNonNull(key, "key");
@@ -212,8 +209,7 @@ public final class TrainingSpec {
          * Checks every value, and the name of the schedule. What depends on the machine or on the data, such as the
          * engine, is checked where a run starts.
          *
-         * @throws RequestException
-         *             with a sentence for each that is wrong
+         * @throws RequestException with a sentence for each that is wrong
          */
         public TrainingSpec build() {
             return new TrainingSpec(this);

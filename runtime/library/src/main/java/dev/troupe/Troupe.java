@@ -53,12 +53,9 @@ public final class Troupe {
     /**
      * Trains until the last step, and writes checkpoints and the model.
      *
-     * @throws RequestException
-     *             where the request is wrong: nothing was started and nothing written
-     * @throws RunFailedException
-     *             where the run failed
-     * @throws InterruptedException
-     *             where this thread was interrupted; the run has ended without a checkpoint
+     * @throws RequestException where the request is wrong: nothing was started and nothing written
+     * @throws RunFailedException where the run failed
+     * @throws InterruptedException where this thread was interrupted; the run has ended without a checkpoint
      */
     public static TrainingResult train(TrainingSpec spec, TrainingData data, TrainingListener listener)
             throws InterruptedException {
@@ -75,10 +72,9 @@ public final class Troupe {
     /**
      * Starts a run in this JVM and returns once its first step is under way or about to be.
      *
-     * @throws RequestException
-     *             where the request is wrong: nothing was started and nothing written
-     * @throws InterruptedException
-     *             where this thread was interrupted, as its interrupt status still says; nothing was started
+     * @throws RequestException where the request is wrong: nothing was started and nothing written
+     * @throws InterruptedException where this thread was interrupted, as its interrupt status still says; nothing was
+     *     started
      */
     public static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener)
             throws InterruptedException {
@@ -132,16 +128,13 @@ public final class Troupe {
     /**
      * Joins the cluster of a file as one of its nodes, or forms it, and takes part in its run until that ends.
      *
-     * @param clusterFile
-     *            a HOCON file with {@code cluster.nodes}, the same on all nodes
-     * @param node
-     *            the name of this node
-     * @param listener
-     *            called where this process has the coordinator: at first on the first node of the file
-     * @throws RequestException
-     *             where the request is wrong; a refusal by other nodes comes from {@link TrainingHandle#await}
-     * @throws InterruptedException
-     *             where this thread was interrupted, as its interrupt status still says; nothing was started
+     * @param clusterFile a HOCON file with {@code cluster.nodes}, the same on all nodes
+     * @param node the name of this node
+     * @param listener called where this process has the coordinator: at first on the first node of the file
+     * @throws RequestException where the request is wrong; a refusal by other nodes comes from
+     *     {@link TrainingHandle#await}
+     * @throws InterruptedException where this thread was interrupted, as its interrupt status still says; nothing was
+     *     started
      */
     public static TrainingHandle join(Path clusterFile, String node, TrainingListener listener)
             throws InterruptedException {

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
 import java.util.stream.IntStream;
-
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 

@@ -3,10 +3,9 @@ package dev.troupe.schedule;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import java.util.List;
-
 import dev.troupe.schedule.StageGraph.Channel;
 import dev.troupe.schedule.StageGraph.Flow;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

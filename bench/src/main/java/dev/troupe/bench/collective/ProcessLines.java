@@ -22,8 +22,7 @@ final class ProcessLines {
     /**
      * Runs the processes to their end and adds their measures.
      *
-     * @throws IllegalStateException
-     *             if a process fails
+     * @throws IllegalStateException if a process fails
      */
     void read(Map<GroupTimes.Case, Samples> seconds) throws IOException, InterruptedException {
         List<Process> all = new ArrayList<>();

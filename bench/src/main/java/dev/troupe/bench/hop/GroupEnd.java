@@ -23,14 +23,10 @@ final class GroupEnd implements Burst {
     /**
      * Makes room for the values.
      *
-     * @param group
-     *            is closed with this
-     * @param what
-     *            the collective
-     * @param bytes
-     *            of the whole that is reduced, gathered or sent
-     * @param release
-     *            is done after the group is closed
+     * @param group is closed with this
+     * @param what the collective
+     * @param bytes of the whole that is reduced, gathered or sent
+     * @param release is done after the group is closed
      */
     GroupEnd(CollectiveGroup group, String what, int bytes, Runnable release) {
         this.group = group;

@@ -5,8 +5,8 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
 import dev.troupe.protocol.MessageKind;
+import dev.troupe.transport.MessageId;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
@@ -52,8 +52,7 @@ final class Hop implements AutoCloseable {
     /**
      * Registers both ranks and grants the first buffers.
      *
-     * @param credits
-     *            buffers granted, and tensors sent, at one time
+     * @param credits buffers granted, and tensors sent, at one time
      */
     Hop(Transport transport, Engine engine, int messageBytes, int credits) {
         this.transport = transport;

@@ -8,8 +8,8 @@ import dev.troupe.collective.aeron.PairChannels;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.port.DataPort;
 import dev.troupe.port.RunKey;
-import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
@@ -29,12 +29,9 @@ import java.util.Set;
 /**
  * Troupe's ways between two processes, each with ports of its own, at one end.
  *
- * @param self
- *            this process, 0 or 1
- * @param hosts
- *            the addresses of both
- * @param certificates
- *            the directory of node.crt, node.key and ca.crt, where a way has TLS
+ * @param self this process, 0 or 1
+ * @param hosts the addresses of both
+ * @param certificates the directory of node.crt, node.key and ca.crt, where a way has TLS
  */
 record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Path directory) {
     /** The collectives that can be measured, beside {@link #HOP}. */

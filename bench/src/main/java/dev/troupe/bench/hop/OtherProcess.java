@@ -18,8 +18,7 @@ final class OtherProcess implements AutoCloseable {
     /**
      * Starts a program in a JVM with the flags of this one.
      *
-     * @param before
-     *            words in front of the command, such as those that enter a network namespace
+     * @param before words in front of the command, such as those that enter a network namespace
      */
     static OtherProcess start(Class<?> program, List<String> arguments, String... before) throws IOException {
         List<String> command = new ArrayList<>(List.of(before));

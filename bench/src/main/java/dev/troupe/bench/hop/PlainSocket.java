@@ -33,8 +33,7 @@ final class PlainSocket implements Burst {
     /**
      * Connects to the other process, which listens.
      *
-     * @param hasWindow
-     *            whether each message is answered
+     * @param hasWindow whether each message is answered
      */
     static PlainSocket call(InetSocketAddress address, int bytes, boolean hasWindow) throws IOException {
         return new PlainSocket(SocketChannel.open(address), bytes, hasWindow);

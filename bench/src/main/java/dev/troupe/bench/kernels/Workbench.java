@@ -2,11 +2,11 @@ package dev.troupe.bench.kernels;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.InstalledEngines;
-import dev.troupe.engine.Shape;
-import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;

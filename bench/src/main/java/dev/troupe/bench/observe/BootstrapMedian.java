@@ -8,12 +8,9 @@ import java.util.SplittableRandom;
  * The median of samples, with an interval that has the true one in it with 95 %: the middle of the medians of samples that
  * are drawn from these with replacement (Efron 1979, percentiles).
  *
- * @param median
- *            the mean of the two in the middle
- * @param low
- *            the lower end
- * @param high
- *            the upper end
+ * @param median the mean of the two in the middle
+ * @param low the lower end
+ * @param high the upper end
  */
 record BootstrapMedian(double median, double low, double high) {
     private static final int DRAWS = 10_000;

@@ -24,10 +24,8 @@ enum Recorded {
     /**
      * A method that returns nothing, a number, or an object that its callers pass on unseen.
      *
-     * @param type
-     *            the name of its class
-     * @param name
-     *            its name
+     * @param type the name of its class
+     * @param name its name
      */
     record Method(String type, String name) {
     }

@@ -35,8 +35,7 @@ public final class RecordingSwitch {
      * Whether a method of a kind is to return at once. The thread that finds pauses would ask again without end, so it waits
      * here instead.
      *
-     * @param kind
-     *            the ordinal of a {@link Recorded}
+     * @param kind the ordinal of a {@link Recorded}
      */
     public static boolean leavesOut(int kind) {
         boolean isLeftOut = (leftOut & 1 << kind) != 0;

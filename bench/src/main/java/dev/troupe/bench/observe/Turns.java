@@ -30,12 +30,9 @@ final class Turns implements Observation {
     /**
      * The steps of a block that count.
      *
-     * @param isRecorded
-     *            whether they are recorded
-     * @param medianSeconds
-     *            the median time of a step
-     * @param threads
-     *            the processor time of all of them together
+     * @param isRecorded whether they are recorded
+     * @param medianSeconds the median time of a step
+     * @param threads the processor time of all of them together
      */
     record Block(boolean isRecorded, double medianSeconds, ThreadTimes threads) {
         double cpuSeconds() {
@@ -46,12 +43,9 @@ final class Turns implements Observation {
     /**
      * Blocks of a run.
      *
-     * @param kinds
-     *            what is left out in every other block
-     * @param warmUpSteps
-     *            steps before the first block
-     * @param blockSteps
-     *            the steps of a block that count
+     * @param kinds what is left out in every other block
+     * @param warmUpSteps steps before the first block
+     * @param blockSteps the steps of a block that count
      */
     Turns(Set<Recorded> kinds, int warmUpSteps, int blockSteps) {
         this.kinds = kinds;

@@ -20,14 +20,10 @@ final class CommandRun {
     /**
      * Trains in a process of its own.
      *
-     * @param tree
-     *            the root of a checkout whose launcher is built
-     * @param settings
-     *            of {@code troupe train -s}
-     * @param warmupSteps
-     *            steps before the first that counts
-     * @throws IllegalStateException
-     *             where the run fails, with its last words
+     * @param tree the root of a checkout whose launcher is built
+     * @param settings of {@code troupe train -s}
+     * @param warmupSteps steps before the first that counts
+     * @throws IllegalStateException where the run fails, with its last words
      */
     static TimedSteps of(Path tree, List<String> settings, int warmupSteps) throws IOException, InterruptedException {
         return of(tree, List.of("train"), settings, warmupSteps);
@@ -36,16 +32,11 @@ final class CommandRun {
     /**
      * Trains on nodes of this machine, each a JVM of its own with one rank.
      *
-     * @param tree
-     *            the root of a checkout whose launcher is built
-     * @param ranks
-     *            their number
-     * @param settings
-     *            of {@code troupe launch -s}
-     * @param warmupSteps
-     *            steps before the first that counts
-     * @throws IllegalStateException
-     *             where the run fails, with its last words
+     * @param tree the root of a checkout whose launcher is built
+     * @param ranks their number
+     * @param settings of {@code troupe launch -s}
+     * @param warmupSteps steps before the first that counts
+     * @throws IllegalStateException where the run fails, with its last words
      */
     static TimedSteps launched(Path tree, int ranks, List<String> settings, int warmupSteps)
             throws IOException, InterruptedException {

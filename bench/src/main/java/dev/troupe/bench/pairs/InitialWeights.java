@@ -21,10 +21,8 @@ final class InitialWeights {
     /**
      * Writes them as the family is published, in float32.
      *
-     * @param settings
-     *            those of the training beside its model's and its arrangement's
-     * @param directory
-     *            an empty one
+     * @param settings those of the training beside its model's and its arrangement's
+     * @param directory an empty one
      * @return the safetensors file
      */
     static Path write(PeerCase training, List<String> settings, Path directory) throws IOException {

@@ -45,10 +45,8 @@ final class PeerPairs {
     /**
      * Refuses runs that were not the same training.
      *
-     * @param tolerance
-     *            of the losses of any step of any pair, relative to the peer's
-     * @throws IllegalStateException
-     *             where a loss differs by more
+     * @param tolerance of the losses of any step of any pair, relative to the peer's
+     * @throws IllegalStateException where a loss differs by more
      */
     void requireEqualLosses(double tolerance) {
         if (!(lossDifference <= tolerance)) {

@@ -14,10 +14,8 @@ import java.util.stream.Stream;
 /**
  * The figures of a peer, which trains in processes of its own and prints a line a step.
  *
- * @param steps
- *            its steps
- * @param library
- *            what it multiplies with, in its own words; empty: not said
+ * @param steps its steps
+ * @param library what it multiplies with, in its own words; empty: not said
  */
 record PeerRun(TimedSteps steps, String library) {
     private static final Pattern STEP = Pattern.compile("step \\d+ seconds (\\S+) loss (\\S+)");
@@ -27,8 +25,7 @@ record PeerRun(TimedSteps steps, String library) {
     /**
      * Returns the version of PyTorch that a Python has.
      *
-     * @param python
-     *            a command
+     * @param python a command
      * @return empty where there is no such command or it cannot import PyTorch
      */
     static Optional<String> torchVersion(String python) throws InterruptedException {
@@ -47,18 +44,13 @@ record PeerRun(TimedSteps steps, String library) {
     /**
      * Trains.
      *
-     * @param command
-     *            the peer with what runs it
-     * @param environment
-     *            variables beside those of this process
-     * @param tokens
-     *            a file with a token in each byte
-     * @param warmupSteps
-     *            steps before the first that counts
-     * @param steps
-     *            steps that count
-     * @throws IllegalStateException
-     *             where the script fails or prints fewer steps; its own messages go to the standard error
+     * @param command the peer with what runs it
+     * @param environment variables beside those of this process
+     * @param tokens a file with a token in each byte
+     * @param warmupSteps steps before the first that counts
+     * @param steps steps that count
+     * @throws IllegalStateException where the script fails or prints fewer steps; its own messages go to the standard
+     *     error
      */
     static PeerRun of(List<String> command, Map<String, String> environment, PeerCase training, Path tokens,
             int warmupSteps, int steps)

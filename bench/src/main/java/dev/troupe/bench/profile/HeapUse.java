@@ -6,10 +6,8 @@ import java.lang.management.ManagementFactory;
 /**
  * The use of the heap.
  *
- * @param allocatedBytes
- *            bytes allocated by all threads, with those that have ended
- * @param collections
- *            garbage collections, of all kinds
+ * @param allocatedBytes bytes allocated by all threads, with those that have ended
+ * @param collections garbage collections, of all kinds
  */
 public record HeapUse(long allocatedBytes, long collections) {
     /** Returns the use since the process began. */

@@ -21,14 +21,10 @@ public final class KernelTimes {
     /**
      * One kernel's sums.
      *
-     * @param name
-     *            the method of {@link dev.troupe.engine.Engine}
-     * @param calls
-     *            number of its calls
-     * @param wallNanos
-     *            time on the clock from call to return, waiting for a core included
-     * @param operations
-     *            additions and multiplications of matrix products; 0 for other kernels
+     * @param name the method of {@link dev.troupe.engine.Engine}
+     * @param calls number of its calls
+     * @param wallNanos time on the clock from call to return, waiting for a core included
+     * @param operations additions and multiplications of matrix products; 0 for other kernels
      */
     public record Total(String name, long calls, long wallNanos, long operations) {
     }

@@ -11,9 +11,8 @@ import java.util.TreeMap;
 /**
  * Processor time by the kind of thread.
  *
- * @param cpuNanos
- *            for each kind of thread its processor time since the thread began; {@link #REST} is the processor time of
- *            the process beyond its Java threads: compiler, garbage collector, the threads of an engine
+ * @param cpuNanos for each kind of thread its processor time since the thread began; {@link #REST} is the processor
+ *     time of the process beyond its Java threads: compiler, garbage collector, the threads of an engine
  */
 public record ThreadTimes(Map<String, Long> cpuNanos) {
     /** The processor time of the process that no Java thread of a run accounts for. */

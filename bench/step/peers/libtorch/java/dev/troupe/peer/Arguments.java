@@ -8,36 +8,21 @@ import java.util.Map;
 /**
  * The training that is asked for, in the words of {@code pytorch.py}.
  *
- * @param ranks
- *            processes of the pipeline; 1: no pipeline
- * @param threads
- *            threads of each for kernels
- * @param schedule
- *            {@code gpipe} or {@code 1f1b}
- * @param inBfloat16
- *            whether operations run by autocast in bfloat16
- * @param layers
- *            blocks, a multiple of the ranks
- * @param hidden
- *            width C
- * @param heads
- *            attention heads H
- * @param sequence
- *            tokens T of a sequence
- * @param vocabulary
- *            number of tokens V
- * @param microbatches
- *            microbatches of a step
- * @param microbatchSize
- *            sequences B of a microbatch
- * @param tokens
- *            a file with a token in each byte
- * @param weights
- *            a safetensors file of a published GPT-2 of this shape, all float32
- * @param warmup
- *            steps before the first that counts
- * @param steps
- *            steps that count
+ * @param ranks processes of the pipeline; 1: no pipeline
+ * @param threads threads of each for kernels
+ * @param schedule {@code gpipe} or {@code 1f1b}
+ * @param inBfloat16 whether operations run by autocast in bfloat16
+ * @param layers blocks, a multiple of the ranks
+ * @param hidden width C
+ * @param heads attention heads H
+ * @param sequence tokens T of a sequence
+ * @param vocabulary number of tokens V
+ * @param microbatches microbatches of a step
+ * @param microbatchSize sequences B of a microbatch
+ * @param tokens a file with a token in each byte
+ * @param weights a safetensors file of a published GPT-2 of this shape, all float32
+ * @param warmup steps before the first that counts
+ * @param steps steps that count
  */
 record Arguments(int ranks, int threads, String schedule, boolean inBfloat16, int layers, int hidden, int heads,
         int sequence, int vocabulary, int microbatches, int microbatchSize, Path tokens, Path weights, int warmup,
@@ -45,8 +30,7 @@ record Arguments(int ranks, int threads, String schedule, boolean inBfloat16, in
     /**
      * Reads pairs of an option and its value.
      *
-     * @throws IllegalArgumentException
-     *             where an option is missing, or what it asks for is not done here
+     * @throws IllegalArgumentException where an option is missing, or what it asks for is not done here
      */
     static Arguments parse(List<String> words) {
         Map<String, String> values = new HashMap<>();

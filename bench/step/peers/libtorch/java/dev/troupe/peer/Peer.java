@@ -34,9 +34,8 @@ public final class Peer {
     /**
      * Trains in this process, or starts one for each rank.
      *
-     * @param words
-     *            pairs of an option and its value, as {@link Arguments#parse} reads them; {@code --blas PATH} puts the BLAS
-     *            of that library in OpenBLAS's place
+     * @param words pairs of an option and its value, as {@link Arguments#parse} reads them; {@code --blas PATH} puts
+     *     the BLAS of that library in OpenBLAS's place
      */
     public static void main(String[] words) throws IOException, InterruptedException {
         List<String> options = List.of(words);

@@ -14,10 +14,8 @@ interface Trainer {
     /**
      * Runs all forwards and backwards of a step.
      *
-     * @param inputs
-     *            token ids of each microbatch [B x T]
-     * @param targets
-     *            those one further [B T]
+     * @param inputs token ids of each microbatch [B x T]
+     * @param targets those one further [B T]
      * @return the step's loss; NaN on a rank without the head
      */
     double accumulate(List<Tensor> inputs, List<Tensor> targets);

@@ -64,8 +64,7 @@ final class Update {
     /**
      * Clips gradients at 1 by the norm over all ranks, updates the weights and drops the gradients.
      *
-     * @param overRanks
-     *            makes of a rank's norm that of all
+     * @param overRanks makes of a rank's norm that of all
      */
     void apply(UnaryOperator<Tensor> overRanks) {
         List<Tensor> all = groups.stream().flatMap(group -> group.weights.stream()).toList();

@@ -46,12 +46,9 @@ public final class ChildProcess {
     /**
      * Starts a process, with the flags and the class path of this one.
      *
-     * @param log
-     *            the file to which every line of the process is appended, except answers to this process
-     * @param onOutput
-     *            receives each line of its standard output, on a thread of its own
-     * @param onError
-     *            receives each line of its standard error, on another
+     * @param log the file to which every line of the process is appended, except answers to this process
+     * @param onOutput receives each line of its standard output, on a thread of its own
+     * @param onError receives each line of its standard error, on another
      */
     public static ChildProcess start(String name, List<String> arguments, Path log, Consumer<String> onOutput,
             Consumer<String> onError) {

@@ -20,8 +20,7 @@ final class LastWords implements Consumer<String> {
     private volatile String exception;
 
     /**
-     * @param onComplaint
-     *            receives each sentence for the user, with its prefix
+     * @param onComplaint receives each sentence for the user, with its prefix
      */
     LastWords(Consumer<String> onComplaint) {
         this.onComplaint = onComplaint;

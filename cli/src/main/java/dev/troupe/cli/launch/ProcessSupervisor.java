@@ -68,16 +68,11 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     private boolean launchesAgain;
 
     /**
-     * @param local
-     *            the nodes to start
-     * @param resume
-     *            the run or the checkpoint that the nodes resume
-     * @param restartBudget
-     *            most restarts in a row of a node's process without which the run continues
-     * @param runRestarts
-     *            the restarts of the run by the launches before this one
-     * @param output
-     *            receives the progress of the run
+     * @param local the nodes to start
+     * @param resume the run or the checkpoint that the nodes resume
+     * @param restartBudget most restarts in a row of a node's process without which the run continues
+     * @param runRestarts the restarts of the run by the launches before this one
+     * @param output receives the progress of the run
      */
     public ProcessSupervisor(ClusterFile file, RunSpec spec, List<NodeSpec> local, Path directory, Path logs,
             Optional<Path> resume, int restartBudget, RunRestarts runRestarts, PrintStream output) {

@@ -1,8 +1,8 @@
 package dev.troupe.cli.options;
 
 import dev.troupe.plan.UsageException;
-import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.lowering.AddRecompute;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
@@ -57,8 +57,7 @@ public final class CostOptions {
     /**
      * Returns the costs of the stages.
      *
-     * @throws UsageException
-     *             where the value of an option is not valid
+     * @throws UsageException where the value of an option is not valid
      */
     public Costs of(Plan plan) {
         int stageCount = plan.stageCount();

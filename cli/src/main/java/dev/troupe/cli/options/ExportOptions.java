@@ -50,12 +50,9 @@ public final class ExportOptions {
         /**
          * A directory in Hugging Face layout.
          *
-         * @param type
-         *            of the weights; empty: as they were trained
-         * @param shardBytes
-         *            the most bytes of weights in a file
-         * @param isMerged
-         *            whether adapters are to be merged into the weights that they are for
+         * @param type of the weights; empty: as they were trained
+         * @param shardBytes the most bytes of weights in a file
+         * @param isMerged whether adapters are to be merged into the weights that they are for
          */
         record HuggingFace(Optional<DataType> type, long shardBytes, boolean isMerged) implements Target {
         }
@@ -68,8 +65,7 @@ public final class ExportOptions {
     /**
      * Returns the form that the options name.
      *
-     * @throws UsageException
-     *             where a value is none that is known, or an option is for the other form
+     * @throws UsageException where a value is none that is known, or an option is for the other form
      */
     public Target target() {
         return switch (format) {
@@ -95,10 +91,8 @@ public final class ExportOptions {
     /**
      * Checks that the options are for what a checkpoint has.
      *
-     * @param hasAdapters
-     *            whether it has adapters alone, and not a whole model
-     * @throws UsageException
-     *             with the option that is not
+     * @param hasAdapters whether it has adapters alone, and not a whole model
+     * @throws UsageException with the option that is not
      */
     public void requireFor(boolean hasAdapters) {
         if (isMerged && !hasAdapters) {

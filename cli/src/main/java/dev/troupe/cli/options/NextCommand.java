@@ -9,12 +9,9 @@ import java.util.stream.Collectors;
 /**
  * The command that resumes a stopped run, quoted for a shell.
  *
- * @param command
- *            the words before the options: {@code node FILE NAME}
- * @param settings
- *            each without its {@code -s}
- * @param resumed
- *            the run or checkpoint that the stopped run had resumed
+ * @param command the words before the options: {@code node FILE NAME}
+ * @param settings each without its {@code -s}
+ * @param resumed the run or checkpoint that the stopped run had resumed
  */
 public record NextCommand(List<String> command, List<String> settings, Optional<Path> resumed) {
     private static final Pattern PLAIN = Pattern.compile("[\\w./:=,@%+-]+");
@@ -40,8 +37,7 @@ public record NextCommand(List<String> command, List<String> settings, Optional<
     /**
      * Prints that the run was stopped, and the command that resumes it.
      *
-     * @param hasCheckpoint
-     *            whether its directory has one
+     * @param hasCheckpoint whether its directory has one
      */
     public String sentence(Path directory, boolean hasCheckpoint) {
         return hasCheckpoint

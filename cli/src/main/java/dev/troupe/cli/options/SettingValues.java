@@ -1,7 +1,7 @@
 package dev.troupe.cli.options;
 
-import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.Key;
+import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.prepare.EngineChoice;
 import dev.troupe.schedule.family.Schedules;

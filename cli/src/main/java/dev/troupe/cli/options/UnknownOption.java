@@ -17,8 +17,7 @@ public final class UnknownOption implements IParameterExceptionHandler {
     private final IParameterExceptionHandler otherwise;
 
     /**
-     * @param otherwise
-     *            handles every other error
+     * @param otherwise handles every other error
      */
     public UnknownOption(IParameterExceptionHandler otherwise) {
         this.otherwise = otherwise;

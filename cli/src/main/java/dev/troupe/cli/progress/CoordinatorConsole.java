@@ -37,8 +37,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     /**
      * Creates the console of a process that may lead a run.
      *
-     * @param meters
-     *            of the run, where this process leads it
+     * @param meters of the run, where this process leads it
      */
     public CoordinatorConsole(PreparedRun run, PrintStream output, Meters meters) {
         this.run = run;
@@ -93,10 +92,8 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     /**
      * Prints how the run ended, and exports its model; returns the exit code.
      *
-     * @param requests
-     *            requests that may cut the export short
-     * @param next
-     *            the command that resumes a stopped run, where this process is to print it
+     * @param requests requests that may cut the export short
+     * @param next the command that resumes a stopped run, where this process is to print it
      */
     public synchronized int end(RunOutcome outcome, StopRequests requests, Optional<NextCommand> next) {
         requests.concluding();

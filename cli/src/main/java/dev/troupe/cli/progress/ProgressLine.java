@@ -44,8 +44,7 @@ final class ProgressLine {
     /**
      * Shows a step, now and then.
      *
-     * @param more
-     *            text after the usual one; may be empty
+     * @param more text after the usual one; may be empty
      */
     synchronized void show(long stepsDone, double loss, double tokensPerSecond, String more) {
         long now = clock.getAsLong();
@@ -89,8 +88,7 @@ final class ProgressLine {
     /**
      * Returns a stream for other output to the same terminal, such as the log; its output begins on a line of its own.
      *
-     * @param stream
-     *            the stream of the terminal
+     * @param stream the stream of the terminal
      */
     PrintStream beside(PrintStream stream) {
         return new PrintStream(new FilterOutputStream(stream) {

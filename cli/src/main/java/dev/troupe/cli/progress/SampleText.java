@@ -26,10 +26,8 @@ final class SampleText {
     /**
      * Lets the model continue the beginning of a text that it was trained on, by {@code observe.sample-tokens}.
      *
-     * @param checkpoint
-     *            the checkpoint with the model's weights
-     * @param isEnough
-     *            whether to stop early
+     * @param checkpoint the checkpoint with the model's weights
+     * @param isEnough whether to stop early
      */
     static void print(PreparedRun run, Path checkpoint, PrintStream output, BooleanSupplier isEnough) {
         int tokens = run.spec().observe().sampleTokens();

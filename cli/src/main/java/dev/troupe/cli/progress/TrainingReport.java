@@ -1,19 +1,19 @@
 package dev.troupe.cli.progress;
 
+import dev.troupe.batch.Batches;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.config.spec.DataSpec;
-import dev.troupe.batch.Batches;
-import dev.troupe.protocol.watch.Notice;
-import dev.troupe.observe.Recovery;
-import dev.troupe.protocol.StepResult;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.observe.ForwardingListener;
+import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunObserver;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.watch.Notice;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

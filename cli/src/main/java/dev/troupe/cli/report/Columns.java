@@ -22,8 +22,7 @@ public final class Columns {
      * Returns a line for each row where that fits; otherwise the columns in several tables, one under the other, each
      * of which begins with the first column.
      *
-     * @param width
-     *            no line is longer, unless two columns are; empty: all lines may be
+     * @param width no line is longer, unless two columns are; empty: all lines may be
      */
     static String fitted(List<String> headings, List<List<String>> body, OptionalInt width) {
         List<List<String>> rows = new ArrayList<>();

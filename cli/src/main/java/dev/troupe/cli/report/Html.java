@@ -59,8 +59,7 @@ final class Html {
     /**
      * A drawing that shrinks to the page, and scrolls sideways where its words would become too small.
      *
-     * @param svg
-     *            begins with an element that says its width in pixels
+     * @param svg begins with an element that says its width in pixels
      */
     static String drawing(String svg) {
         return "<div class=\"scroll\" style=\"--natural:" + Math.round(width(svg)) + "px\">" + svg + "</div>";

@@ -11,12 +11,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * The destination of standard output: its width, and whether it shows colours.
  *
- * @param isTerminal
- *            whether a person looks at it; if not, it is a file or another program's input
- * @param columns
- *            its width; empty where lines may be as long as they are
- * @param colours
- *            whether it shows them, and its user has not asked for none (no-color.org)
+ * @param isTerminal whether a person looks at it; if not, it is a file or another program's input
+ * @param columns its width; empty where lines may be as long as they are
+ * @param colours whether it shows them, and its user has not asked for none (no-color.org)
  */
 public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours) {
     /** The width for a file, and for a terminal that does not tell its width. */

@@ -11,10 +11,8 @@ import java.util.stream.Collectors;
 /**
  * The result of a comparison.
  *
- * @param sentence
- *            names the best schedule, or those that cannot be told apart
- * @param remark
- *            advice; may be empty
+ * @param sentence names the best schedule, or those that cannot be told apart
+ * @param remark advice; may be empty
  */
 public record Verdict(String sentence, String remark) {
     /**

@@ -8,12 +8,9 @@ import java.util.regex.Pattern;
 /**
  * The answer of a launched node to its launcher, as a line on standard output; the question is a line on standard input.
  *
- * @param question
- *            the number of the question
- * @param isUp
- *            whether the node has started, and waits for the others or takes part in the run
- * @param stepsDone
- *            the committed steps that the node knows of; empty where it does not know of a run that has begun
+ * @param question the number of the question
+ * @param isUp whether the node has started, and waits for the others or takes part in the run
+ * @param stepsDone the committed steps that the node knows of; empty where it does not know of a run that has begun
  */
 public record ProgressAnswer(long question, boolean isUp, OptionalLong stepsDone) {
     private static final String UP = "up";
@@ -23,8 +20,7 @@ public record ProgressAnswer(long question, boolean isUp, OptionalLong stepsDone
     /**
      * A question of a launcher.
      *
-     * @param areOthersStarting
-     *            whether another process of the launcher still starts
+     * @param areOthersStarting whether another process of the launcher still starts
      */
     record Question(long number, boolean areOthersStarting) {
         /** Returns the question of a line; empty where the line is none. */

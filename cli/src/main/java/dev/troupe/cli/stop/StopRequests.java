@@ -99,12 +99,9 @@ public final class StopRequests implements AutoCloseable {
     /**
      * Receives requests from now on.
      *
-     * @param output
-     *            receives a line that says how the run answers a request
-     * @param nothingBegun
-     *            the line where the process exits at a request, since there is nothing to stop
-     * @param patience
-     *            longest time of a stop at once, after which the process exits in any state
+     * @param output receives a line that says how the run answers a request
+     * @param nothingBegun the line where the process exits at a request, since there is nothing to stop
+     * @param patience longest time of a stop at once, after which the process exits in any state
      */
     public static StopRequests listen(PrintStream output, String nothingBegun, Duration patience) {
         synchronized (StopRequests.class) {

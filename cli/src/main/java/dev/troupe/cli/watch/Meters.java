@@ -20,8 +20,7 @@ public final class Meters {
     /**
      * Returns the meters of a process.
      *
-     * @param port
-     *            on which it serves; 0: on none
+     * @param port on which it serves; 0: on none
      */
     public static Meters on(int port) {
         return new Meters(port == 0 ? Optional.empty() : Optional.of(new PrometheusText()));

@@ -33,12 +33,9 @@ final class RunScreen {
     /**
      * Creates a screen.
      *
-     * @param run
-     *            as {@code /troupe/v1/run} answers
-     * @param step
-     *            the newest traced step, as {@code /troupe/v1/steps/} answers; a missing node where there is none
-     * @param events
-     *            of the run so far, the newest last
+     * @param run as {@code /troupe/v1/run} answers
+     * @param step the newest traced step, as {@code /troupe/v1/steps/} answers; a missing node where there is none
+     * @param events of the run so far, the newest last
      */
     RunScreen(JsonNode run, JsonNode step, List<JsonNode> events) {
         this.run = run;

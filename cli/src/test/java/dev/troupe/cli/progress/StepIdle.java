@@ -18,12 +18,9 @@ import java.util.stream.Stream;
 /**
  * The idle time of a step, as the file of the step has it.
  *
- * @param step
- *            the step's number
- * @param byRoot
- *            nanoseconds by cause, and by the rank at the root
- * @param error
- *            the greatest share of a rank's idle time by which its parts and its actions miss the length of the step
+ * @param step the step's number
+ * @param byRoot nanoseconds by cause, and by the rank at the root
+ * @param error the greatest share of a rank's idle time by which its parts and its actions miss the length of the step
  */
 record StepIdle(long step, Map<Cause, Map<Integer, Long>> byRoot, double error) {
     private static final ObjectMapper JSON = new ObjectMapper();

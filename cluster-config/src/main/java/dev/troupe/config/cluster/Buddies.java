@@ -23,12 +23,9 @@ public final class Buddies {
      * with ranks; on another host where there is a choice; then the one that is buddy of the fewest nodes; then the
      * next in the order of the file, whose first node follows its last.
      *
-     * @param nodes
-     *            every node of the cluster
-     * @param nodeOfRank
-     *            for each rank its node, by index
-     * @param alive
-     *            the nodes that live, by index
+     * @param nodes every node of the cluster
+     * @param nodeOfRank for each rank its node, by index
+     * @param alive the nodes that live, by index
      * @return for each living node with ranks its buddy, by index; empty where only one node lives
      */
     public static Map<Integer, Integer> of(List<NodeSpec> nodes, List<Integer> nodeOfRank, Set<Integer> alive) {

@@ -18,14 +18,10 @@ import java.util.stream.IntStream;
 /**
  * The nodes over which the ranks of a run are spread. Immutable.
  *
- * @param name
- *            name of the cluster; letters, digits, '.', '_' and '-'
- * @param nodes
- *            every node, standbys too, in the order of the file; each rank of the world is on exactly one
- * @param joinTimeout
- *            longest wait of nodes for each other at the start
- * @param tls
- *            the nodes' certificates; empty: nothing between the nodes is encrypted
+ * @param name name of the cluster; letters, digits, '.', '_' and '-'
+ * @param nodes every node, standbys too, in the order of the file; each rank of the world is on exactly one
+ * @param joinTimeout longest wait of nodes for each other at the start
+ * @param tls the nodes' certificates; empty: nothing between the nodes is encrypted
  */
 public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeout, Optional<TlsSpec> tls) {
 
@@ -50,8 +46,7 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
     /**
      * Returns the node of a name.
      *
-     * @throws ConfigException
-     *             if there is none, with the names of the nodes
+     * @throws ConfigException if there is none, with the names of the nodes
      */
     public NodeSpec node(String wanted) {
         return nodes.get(indexOf(wanted));
@@ -60,8 +55,7 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
     /**
      * Returns the index of the node of a name, from 0.
      *
-     * @throws ConfigException
-     *             if there is none, with the names of the nodes
+     * @throws ConfigException if there is none, with the names of the nodes
      */
     public int indexOf(String wanted) {
         return IntStream.range(0, nodes.size()).filter(index -> nodes.get(index).name().equals(wanted)).findFirst()

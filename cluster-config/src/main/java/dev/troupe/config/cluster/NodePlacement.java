@@ -21,12 +21,9 @@ public final class NodePlacement {
      * Places every rank that no node names on the nodes that name none: consecutive ranks, as evenly as whole tensor
      * groups allow. Where the groups do not divide evenly, the first nodes have one group more.
      *
-     * @param given
-     *            the ranks of each node; empty: to be placed. A standby is given an empty list
-     * @param layout
-     *            the world
-     * @param maySplit
-     *            whether tensor groups are split where there are fewer of them than nodes to place on
+     * @param given the ranks of each node; empty: to be placed. A standby is given an empty list
+     * @param layout the world
+     * @param maySplit whether tensor groups are split where there are fewer of them than nodes to place on
      * @return the ranks of each node, ascending; some without any where there are fewer groups than nodes
      */
     public static List<List<Integer>> place(List<Optional<List<Integer>>> given, ParallelLayout layout,
@@ -67,8 +64,7 @@ public final class NodePlacement {
     /**
      * Returns the tensor groups whose ranks are on different hosts.
      *
-     * @param nodes
-     *            nodes that hold every rank of the layout
+     * @param nodes nodes that hold every rank of the layout
      */
     public static List<List<Integer>> groupsOverHosts(List<NodeSpec> nodes, ParallelLayout layout) {
         NodeSpec[] nodeOfRank = new NodeSpec[layout.worldSize()];

@@ -9,23 +9,15 @@ import java.util.Set;
 /**
  * One node of a cluster: a JVM, its addresses, and its ranks.
  *
- * @param name
- *            name of the node, unique in the cluster
- * @param host
- *            name or address under which the other nodes reach it
- * @param controlPort
- *            TCP port of the control plane
- * @param dataPort
- *            TCP port for tensors, collectives and copies of snapshots from other machines, and for liveness connections;
- *            with {@code transport.network = udp} also the UDP port for the former
- * @param managementPort
- *            TCP port of the health endpoint; 0: none
- * @param engine
- *            the engine of its ranks: the run's, with the node's own settings over it
- * @param ranks
- *            the ranks it holds, ascending; a standby has none
- * @param standby
- *            whether the node waits until another node is lost
+ * @param name name of the node, unique in the cluster
+ * @param host name or address under which the other nodes reach it
+ * @param controlPort TCP port of the control plane
+ * @param dataPort TCP port for tensors, collectives and copies of snapshots from other machines, and for liveness
+ *     connections; with {@code transport.network = udp} also the UDP port for the former
+ * @param managementPort TCP port of the health endpoint; 0: none
+ * @param engine the engine of its ranks: the run's, with the node's own settings over it
+ * @param ranks the ranks it holds, ascending; a standby has none
+ * @param standby whether the node waits until another node is lost
  */
 public record NodeSpec(String name, String host, int controlPort, int dataPort, int managementPort, EngineSpec engine,
         List<Integer> ranks, boolean standby) {

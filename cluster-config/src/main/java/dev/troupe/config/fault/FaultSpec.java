@@ -10,30 +10,18 @@ import java.util.OptionalLong;
  * A fault to inject: its kind, its place and its time. An empty component matches everything. Immutable; its text form is
  * {@link #text()}.
  *
- * @param kind
- *            the kind of fault
- * @param stage
- *            the stage; for a message, the stage that sends it
- * @param rank
- *            the rank; for a message, the rank that sends it
- * @param step
- *            the optimizer step, from 0
- * @param microbatch
- *            the microbatch of the rank's pipeline, from 0
- * @param at
- *            the point of the step; empty: the first at which the kind can strike
- * @param message
- *            the content of the message; only where each place is of a message
- * @param factor
- *            factor of the time of an action, at least 1; of {@link FaultKind#SLOW} only, and 1 for the others
- * @param seconds
- *            length of the fault, or of the jump of a clock; 0 for kinds without a length
- * @param probability
- *            probability that the fault strikes at a place that matches, above 0 and at most 1
- * @param seed
- *            seed of the draws where the probability is below 1
- * @param times
- *            most times that the fault strikes; 0: no limit
+ * @param kind the kind of fault
+ * @param stage the stage; for a message, the stage that sends it
+ * @param rank the rank; for a message, the rank that sends it
+ * @param step the optimizer step, from 0
+ * @param microbatch the microbatch of the rank's pipeline, from 0
+ * @param at the point of the step; empty: the first at which the kind can strike
+ * @param message the content of the message; only where each place is of a message
+ * @param factor factor of the time of an action, at least 1; of {@link FaultKind#SLOW} only, and 1 for the others
+ * @param seconds length of the fault, or of the jump of a clock; 0 for kinds without a length
+ * @param probability probability that the fault strikes at a place that matches, above 0 and at most 1
+ * @param seed seed of the draws where the probability is below 1
+ * @param times most times that the fault strikes; 0: no limit
  */
 public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, OptionalLong step, OptionalInt microbatch,
         Optional<FaultPoint> at, Optional<FaultMessage> message, double factor, double seconds, double probability,
@@ -62,15 +50,11 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
     /**
      * Reads a fault.
      *
-     * @param text
-     *            {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [message=gradient] [factor=4] [seconds=1]
-     *            [probability=0.1] [seed=1] [times=1]}
-     * @param key
-     *            the key of the text, as a problem names it
-     * @param origin
-     *            the file and line, or another origin of the text
-     * @throws dev.troupe.config.problem.ConfigException
-     *             with a problem for each word that is wrong
+     * @param text {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [message=gradient] [factor=4] [seconds=1]
+     *     [probability=0.1] [seed=1] [times=1]}
+     * @param key the key of the text, as a problem names it
+     * @param origin the file and line, or another origin of the text
+     * @throws dev.troupe.config.problem.ConfigException with a problem for each word that is wrong
      */
     public static FaultSpec parse(String text, String key, String origin) {
         return new FaultReader(text, key, origin).read();

@@ -34,12 +34,9 @@ import java.util.regex.Pattern;
  * <p>An included file must exist; HOCON by itself ignores one that does not, so that a misspelt name would go
  * unnoticed. Nothing is fetched from a network or the class path.
  *
- * @param file
- *            the file that is being parsed
- * @param depth
- *            the number of includes between it and the first file
- * @param count
- *            the number of files that have been read
+ * @param file the file that is being parsed
+ * @param depth the number of includes between it and the first file
+ * @param count the number of files that have been read
  */
 public record ConfigFiles(Path file, int depth, AtomicInteger count)
         implements
@@ -61,10 +58,8 @@ public record ConfigFiles(Path file, int depth, AtomicInteger count)
     /**
      * Parses a file.
      *
-     * @throws ConfigException
-     *             if it cannot be read as text
-     * @throws com.typesafe.config.ConfigException
-     *             if it is no HOCON
+     * @throws ConfigException if it cannot be read as text
+     * @throws com.typesafe.config.ConfigException if it is no HOCON
      */
     public static Config parse(Path file) {
         return new ConfigFiles(file, 0, new AtomicInteger()).parse();

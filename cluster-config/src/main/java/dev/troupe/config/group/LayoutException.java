@@ -7,8 +7,7 @@ public final class LayoutException extends RuntimeException {
     /**
      * Creates the refusal.
      *
-     * @param message
-     *            what was expected, what was found and what to change, in one sentence
+     * @param message what was expected, what was found and what to change, in one sentence
      */
     public LayoutException(String message) {
         super(message);

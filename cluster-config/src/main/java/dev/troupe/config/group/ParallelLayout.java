@@ -14,22 +14,18 @@ import java.util.stream.IntStream;
  * Where the stages of one pipeline are on several ranks each, the data coordinate numbers these replicas.
  * Immutable.
  *
- * @param pipeline
- *            P, ranks in a pipeline, at least 1
- * @param data
- *            D, pipelines side by side, at least 1
- * @param tensor
- *            T, ranks that share a stage, at least 1
- * @param replicas
- *            the number of ranks of each place in the one pipeline, which take its microbatches in turns; empty for one each
+ * @param pipeline P, ranks in a pipeline, at least 1
+ * @param data D, pipelines side by side, at least 1
+ * @param tensor T, ranks that share a stage, at least 1
+ * @param replicas the number of ranks of each place in the one pipeline, which take its microbatches in turns; empty
+ *     for one each
  */
 public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> replicas) {
 
     /**
      * Checks the degrees.
      *
-     * @throws LayoutException
-     *             if one is below 1, or there are more ranks than an {@code int} counts
+     * @throws LayoutException if one is below 1, or there are more ranks than an {@code int} counts
      */
     public ParallelLayout {
         requireDegree("pipeline", pipeline);
@@ -63,10 +59,8 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
     /**
      * Returns the layout of a world whose remaining ranks are pipelines side by side.
      *
-     * @param world
-     *            ranks there are, at least 1
-     * @throws LayoutException
-     *             if a number is below 1 or the world is no multiple of pipeline x tensor
+     * @param world ranks there are, at least 1
+     * @throws LayoutException if a number is below 1 or the world is no multiple of pipeline x tensor
      */
     public static ParallelLayout filling(int world, int pipeline, int tensor) {
         if (world < 1) {
@@ -85,10 +79,8 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
     /**
      * Checks that a number of ranks fills the layout.
      *
-     * @param world
-     *            ranks there are
-     * @throws LayoutException
-     *             if there are more or fewer
+     * @param world ranks there are
+     * @throws LayoutException if there are more or fewer
      */
     public void requireFilledBy(int world) {
         if (world != worldSize()) {
@@ -123,8 +115,7 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
     /**
      * Returns the coordinates of a rank.
      *
-     * @throws IndexOutOfBoundsException
-     *             if the world has no such rank
+     * @throws IndexOutOfBoundsException if the world has no such rank
      */
     public Coordinates coordinates(int rank) {
         Objects.checkIndex(rank, worldSize());
@@ -139,8 +130,7 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
     /**
      * Returns the rank at these coordinates.
      *
-     * @throws IndexOutOfBoundsException
-     *             if no rank has these coordinates
+     * @throws IndexOutOfBoundsException if no rank has these coordinates
      */
     public int rank(Coordinates at) {
         Objects.checkIndex(at.pipeline(), pipeline);
@@ -186,8 +176,7 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
      * Returns the group of a kind that a rank is in; the rank's index in the list is its member number. Empty where the
      * rank is in no group of the kind.
      *
-     * @throws IndexOutOfBoundsException
-     *             if the world has no such rank
+     * @throws IndexOutOfBoundsException if the world has no such rank
      */
     public List<Integer> group(GroupKind kind, int rank) {
         Objects.checkIndex(rank, worldSize());

@@ -12,8 +12,7 @@ public final class ConfigException extends RuntimeException {
     /**
      * Creates the refusal.
      *
-     * @param problems
-     *            everything that is wrong, at least one
+     * @param problems everything that is wrong, at least one
      */
     public ConfigException(List<Problem> problems) {
         super(message(problems));

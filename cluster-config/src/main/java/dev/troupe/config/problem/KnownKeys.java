@@ -18,8 +18,7 @@ public final class KnownKeys {
     /**
      * Learns the keys.
      *
-     * @param defaults
-     *            the section {@code troupe} of the defaults, which have every key
+     * @param defaults the section {@code troupe} of the defaults, which have every key
      */
     public KnownKeys(ConfigObject defaults) {
         learn("", defaults);

@@ -5,16 +5,11 @@ import java.util.Objects;
 /**
  * One problem of a configuration.
  *
- * @param key
- *            path of the key without {@code troupe.}; empty where no single key is at fault
- * @param origin
- *            its place: a file with its line as {@code run.conf:7}, or {@code -s}
- * @param expected
- *            a description of right values
- * @param found
- *            the value that was found
- * @param hint
- *            the change that mends it; may be empty
+ * @param key path of the key without {@code troupe.}; empty where no single key is at fault
+ * @param origin its place: a file with its line as {@code run.conf:7}, or {@code -s}
+ * @param expected a description of right values
+ * @param found the value that was found
+ * @param hint the change that mends it; may be empty
  */
 public record Problem(String key, String origin, String expected, String found, String hint) {
 

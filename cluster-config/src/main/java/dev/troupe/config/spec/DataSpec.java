@@ -10,30 +10,20 @@ import java.util.OptionalInt;
 /**
  * The training data of a run.
  *
- * @param paths
- *            absolute paths of UTF-8 text files, of {@code .bin} files of little-endian tokens, or of {@code .jsonl} and
- *            {@code .parquet} files of documents, of folders of these, and globs; none: the built-in corpus
- * @param tokenizer
- *            how text becomes tokens: {@link #BYTES}, {@link #GPT2} or the absolute path of a directory with a {@code
- *            tokenizer.json}; ignored where the files hold tokens already
- * @param specialTokens
- *            whether each text gets the special tokens that the tokenizer's post-processor adds
- * @param tokenBytes
- *            bytes of a token in {@code .bin} files, 2 or 4; 0: as their header says
- * @param packs
- *            whether a row of files of documents takes several where they fit and the model can separate them
- * @param cutsLongText
- *            whether a text of a file of documents that is longer than a sequence is cut
- * @param cache
- *            folder for the tokens of texts: {@link #CACHE_OF_USER}, {@link #NO_CACHE} or an absolute path
- * @param order
- *            how sequences are taken from the corpus
- * @param seed
- *            seed of the random order and of that of epochs
- * @param validationFraction
- *            share of the corpus, at its end, for validation, at least 0 and below 1; 0: none, or validationPaths
- * @param validationPaths
- *            another corpus, for validation, written as the first; none: a share of the first
+ * @param paths absolute paths of UTF-8 text files, of {@code .bin} files of little-endian tokens, or of {@code .jsonl}
+ *     and {@code .parquet} files of documents, of folders of these, and globs; none: the built-in corpus
+ * @param tokenizer how text becomes tokens: {@link #BYTES}, {@link #GPT2} or the absolute path of a directory with a
+ *     {@code tokenizer.json}; ignored where the files hold tokens already
+ * @param specialTokens whether each text gets the special tokens that the tokenizer's post-processor adds
+ * @param tokenBytes bytes of a token in {@code .bin} files, 2 or 4; 0: as their header says
+ * @param packs whether a row of files of documents takes several where they fit and the model can separate them
+ * @param cutsLongText whether a text of a file of documents that is longer than a sequence is cut
+ * @param cache folder for the tokens of texts: {@link #CACHE_OF_USER}, {@link #NO_CACHE} or an absolute path
+ * @param order how sequences are taken from the corpus
+ * @param seed seed of the random order and of that of epochs
+ * @param validationFraction share of the corpus, at its end, for validation, at least 0 and below 1; 0: none, or
+ *     validationPaths
+ * @param validationPaths another corpus, for validation, written as the first; none: a share of the first
  */
 public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens, int tokenBytes, boolean packs,
         boolean cutsLongText, String cache,

@@ -6,17 +6,13 @@ import java.util.OptionalInt;
 /**
  * The engine of a run.
  *
- * @param kind
- *            name of an engine, or {@code auto}: the best that the machine can run
- * @param threads
- *            threads that compute for one rank; 0: the cores of the machine divided among the ranks on it
- * @param device
- *            the device that the ranks compute on, in the order of its driver; empty: the ranks of a machine take turns over
- *            the devices there are
- * @param products
- *            the libraries of matrix products, for engines that let choose: {@code auto}, or what the engine has a name for
- * @param emulated
- *            the times of actions on the engine {@code emulated}
+ * @param kind name of an engine, or {@code auto}: the best that the machine can run
+ * @param threads threads that compute for one rank; 0: the cores of the machine divided among the ranks on it
+ * @param device the device that the ranks compute on, in the order of its driver; empty: the ranks of a machine take
+ *     turns over the devices there are
+ * @param products the libraries of matrix products, for engines that let choose: {@code auto}, or what the engine has a
+ *     name for
+ * @param emulated the times of actions on the engine {@code emulated}
  */
 public record EngineSpec(String kind, int threads, OptionalInt device, String products, EmulatedSpec emulated) {
 

@@ -10,16 +10,11 @@ import java.util.OptionalInt;
 /**
  * Low-rank adapters, which alone are trained where there are any.
  *
- * @param adapter
- *            absolute path of a directory with the adapters to begin with, which says rank, alpha and targets
- * @param rank
- *            the rank, where given
- * @param alpha
- *            what the adapters' output is multiplied by, over the rank, where given
- * @param targets
- *            names of the matrices that have an adapter; none: those that the adapter or the model's family says
- * @param dropout
- *            probability of an element of an adapter's input to drop out, from 0 to below 1
+ * @param adapter absolute path of a directory with the adapters to begin with, which says rank, alpha and targets
+ * @param rank the rank, where given
+ * @param alpha what the adapters' output is multiplied by, over the rank, where given
+ * @param targets names of the matrices that have an adapter; none: those that the adapter or the model's family says
+ * @param dropout probability of an element of an adapter's input to drop out, from 0 to below 1
  */
 public record LoraSpec(Optional<Path> adapter, OptionalInt rank, OptionalDouble alpha, List<String> targets,
         double dropout) {

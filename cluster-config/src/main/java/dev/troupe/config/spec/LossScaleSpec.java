@@ -5,10 +5,8 @@ import java.util.Objects;
 /**
  * The factor of the loss before the backward, from {@code training.loss-scale}.
  *
- * @param kind
- *            how the factor is chosen
- * @param factor
- *            the factor where it is fixed; 1 otherwise
+ * @param kind how the factor is chosen
+ * @param factor the factor where it is fixed; 1 otherwise
  */
 public record LossScaleSpec(Kind kind, double factor) {
     /** No scaling. */

@@ -20,24 +20,15 @@ public sealed interface ModelSection {
      * contradict it, except that the sequence length may be shorter than the positions of the model. The reader of the
      * directory checks that.
      *
-     * @param familyGiven
-     *            name of the architecture, where given
-     * @param directory
-     *            absolute path of the directory with {@code config.json} and {@code model.safetensors}
-     * @param layers
-     *            transformer blocks, where given
-     * @param hidden
-     *            width, where given
-     * @param heads
-     *            attention heads, where given
-     * @param sequenceLength
-     *            tokens of a training sequence, where given
-     * @param vocabularySize
-     *            token ids the model knows, where given
-     * @param tieEmbeddings
-     *            whether the head shares the token embedding, where given
-     * @param more
-     *            numbers that only some families have, by key, where given
+     * @param familyGiven name of the architecture, where given
+     * @param directory absolute path of the directory with {@code config.json} and {@code model.safetensors}
+     * @param layers transformer blocks, where given
+     * @param hidden width, where given
+     * @param heads attention heads, where given
+     * @param sequenceLength tokens of a training sequence, where given
+     * @param vocabularySize token ids the model knows, where given
+     * @param tieEmbeddings whether the head shares the token embedding, where given
+     * @param more numbers that only some families have, by key, where given
      */
     record FromDirectory(Optional<String> familyGiven, Path directory, OptionalInt layers, OptionalInt hidden,
             OptionalInt heads, OptionalInt sequenceLength, OptionalInt vocabularySize,
@@ -73,22 +64,15 @@ public sealed interface ModelSection {
     /**
      * A model made anew.
      *
-     * @param family
-     *            name of the architecture
-     * @param layers
-     *            transformer blocks, at least 1
-     * @param hidden
-     *            width
-     * @param heads
-     *            attention heads, at least 1
-     * @param sequenceLength
-     *            tokens of a training sequence, and positions the model has, at least 1
-     * @param vocabularySize
-     *            token ids the model knows, at least those of the tokenizer; 0: those of the directory that is the tokenizer
-     * @param tieEmbeddings
-     *            whether the head shares the token embedding
-     * @param more
-     *            numbers that only some families have, by key, where given
+     * @param family name of the architecture
+     * @param layers transformer blocks, at least 1
+     * @param hidden width
+     * @param heads attention heads, at least 1
+     * @param sequenceLength tokens of a training sequence, and positions the model has, at least 1
+     * @param vocabularySize token ids the model knows, at least those of the tokenizer; 0: those of the directory that
+     *     is the tokenizer
+     * @param tieEmbeddings whether the head shares the token embedding
+     * @param more numbers that only some families have, by key, where given
      */
     record Described(String family, int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
             boolean tieEmbeddings, Map<String, Number> more) implements ModelSection {

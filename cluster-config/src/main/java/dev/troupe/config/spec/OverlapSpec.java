@@ -6,13 +6,10 @@ import java.util.Objects;
 /**
  * The steps of a run whose schedule overlaps them; of no effect under any other.
  *
- * @param flushEvery
- *            steps from one flush of the pipeline to the next, where the run commits; 0 for a number that follows from the
- *            run
- * @param updates
- *            the place of an update
- * @param warmUp
- *            forwards of the warm-up for each rank that follows, 1 or 2
+ * @param flushEvery steps from one flush of the pipeline to the next, where the run commits; 0 for a number that
+ *     follows from the run
+ * @param updates the place of an update
+ * @param warmUp forwards of the warm-up for each rank that follows, 1 or 2
  */
 public record OverlapSpec(int flushEvery, Updates updates, int warmUp) {
     /** The values of a run that does not set it. */

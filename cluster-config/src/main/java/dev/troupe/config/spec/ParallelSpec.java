@@ -7,28 +7,19 @@ import java.util.Objects;
 /**
  * The division of the work over ranks.
  *
- * @param pipeline
- *            P, ranks in a pipeline, at least 1
- * @param tensor
- *            T, ranks that share a stage, at least 1
- * @param data
- *            D, pipelines side by side, at least 1
- * @param sequence
- *            whether norms, residuals and dropout, which tensor-parallel layers do not divide, are divided by slices of
- *            the sequence; only with tensor above 1
- * @param virtualStages
- *            V, stages per rank, at least 1
- * @param schedule
- *            name of a schedule, as the schedules know it
- * @param layout
- *            how layers become stages: {@code uniform}, {@code parameters} or a layout string such as {@code Et|(tt|)*2tL}
- * @param splitCoolDown
- *            whether a rank's backwards after its last forward send their gradients before they compute the gradients
- *            of the weights
- * @param overlap
- *            how steps overlap, where the schedule overlaps them
- * @param replicas
- *            the number of ranks of each stage, which take its microbatches in turns; empty for one each
+ * @param pipeline P, ranks in a pipeline, at least 1
+ * @param tensor T, ranks that share a stage, at least 1
+ * @param data D, pipelines side by side, at least 1
+ * @param sequence whether norms, residuals and dropout, which tensor-parallel layers do not divide, are divided by
+ *     slices of the sequence; only with tensor above 1
+ * @param virtualStages V, stages per rank, at least 1
+ * @param schedule name of a schedule, as the schedules know it
+ * @param layout how layers become stages: {@code uniform}, {@code parameters} or a layout string such as
+ *     {@code Et|(tt|)*2tL}
+ * @param splitCoolDown whether a rank's backwards after its last forward send their gradients before they compute the
+ *     gradients of the weights
+ * @param overlap how steps overlap, where the schedule overlaps them
+ * @param replicas the number of ranks of each stage, which take its microbatches in turns; empty for one each
  */
 public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
         String layout, boolean splitCoolDown, OverlapSpec overlap, List<Integer> replicas) {

@@ -3,13 +3,10 @@ package dev.troupe.config.spec;
 /**
  * How forwards are computed again where {@code training.recompute} is {@code full}.
  *
- * @param every
- *            blocks from one kept input to the next, at least 1
- * @param aheadBlocks
- *            the most blocks of a stage that are computed again before their gradient arrives; {@link Integer#MAX_VALUE} for
- *            all of them
- * @param aheadBytes
- *            the memory that a rank may take more for them
+ * @param every blocks from one kept input to the next, at least 1
+ * @param aheadBlocks the most blocks of a stage that are computed again before their gradient arrives;
+ *     {@link Integer#MAX_VALUE} for all of them
+ * @param aheadBytes the memory that a rank may take more for them
  */
 public record ReplaySpec(int every, int aheadBlocks, long aheadBytes) {
     /** Each block right before its backward. */

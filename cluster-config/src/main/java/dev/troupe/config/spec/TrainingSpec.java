@@ -7,47 +7,27 @@ import java.util.Objects;
 /**
  * The settings of training.
  *
- * @param steps
- *            optimizer steps, at least 1
- * @param globalBatchSize
- *            sequences per step over all pipelines: data x M x microbatch size
- * @param microbatchSize
- *            sequences per microbatch, at least 1
- * @param seed
- *            seed of the initial weights and of everything random but the order of the data
- * @param precision
- *            type of weights and activations
- * @param lossScale
- *            the factor of the loss before the backward
- * @param gradientClip
- *            greatest global norm of the gradients; 0: no clipping
- * @param checkpointEvery
- *            steps between checkpoints; 0: none but the last
- * @param checkpointInterval
- *            time between checkpoints; zero: by steps alone
- * @param keepCheckpoints
- *            number of the newest checkpoints to keep; 0: all
- * @param validateEvery
- *            steps between measurements of the validation loss; 0: none
- * @param validationMicrobatches
- *            microbatches of a measurement at most, in each pipeline; at least 1
- * @param zero
- *            the state that ranks with the same weights divide among them (ZeRO): 0 nothing; 1 optimizer state; 2
- *            gradients too; 3 weights too
- * @param gradientExchange
- *            the type of gradients on their way between ranks with the same weights
- * @param recompute
- *            the activations that are computed again in the backward instead of kept
- * @param replay
- *            how and when they are
- * @param dropout
- *            probability of an activation to drop out, from 0 to below 1
- * @param lora
- *            the low-rank adapters that alone are trained, if any
- * @param optimizer
- *            the rule that turns gradients into new weights
- * @param learningRate
- *            the learning rate over the steps
+ * @param steps optimizer steps, at least 1
+ * @param globalBatchSize sequences per step over all pipelines: data x M x microbatch size
+ * @param microbatchSize sequences per microbatch, at least 1
+ * @param seed seed of the initial weights and of everything random but the order of the data
+ * @param precision type of weights and activations
+ * @param lossScale the factor of the loss before the backward
+ * @param gradientClip greatest global norm of the gradients; 0: no clipping
+ * @param checkpointEvery steps between checkpoints; 0: none but the last
+ * @param checkpointInterval time between checkpoints; zero: by steps alone
+ * @param keepCheckpoints number of the newest checkpoints to keep; 0: all
+ * @param validateEvery steps between measurements of the validation loss; 0: none
+ * @param validationMicrobatches microbatches of a measurement at most, in each pipeline; at least 1
+ * @param zero the state that ranks with the same weights divide among them (ZeRO): 0 nothing; 1 optimizer state; 2
+ *     gradients too; 3 weights too
+ * @param gradientExchange the type of gradients on their way between ranks with the same weights
+ * @param recompute the activations that are computed again in the backward instead of kept
+ * @param replay how and when they are
+ * @param dropout probability of an activation to drop out, from 0 to below 1
+ * @param lora the low-rank adapters that alone are trained, if any
+ * @param optimizer the rule that turns gradients into new weights
+ * @param learningRate the learning rate over the steps
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         LossScaleSpec lossScale, double gradientClip, int checkpointEvery, Duration checkpointInterval,

@@ -18,12 +18,9 @@ public interface AttentionKernels {
     /**
      * Causal attention of all heads (Vaswani et al. 2017) with scale {@code 1 / sqrt(C / H)}.
      *
-     * @param qkv
-     *            [N x 3C]: queries, keys, values side by side; head h has columns h C/H .. (h+1) C/H of each
-     * @param state
-     *            of {@link #attentionStateShape}, written here and read by the backward
-     * @param y
-     *            [N x C], heads side by side
+     * @param qkv [N x 3C]: queries, keys, values side by side; head h has columns h C/H .. (h+1) C/H of each
+     * @param state of {@link #attentionStateShape}, written here and read by the backward
+     * @param y [N x C], heads side by side
      */
     default void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
         causalAttention(qkv, sequenceLength, heads, Dropout.NONE, state, y);
@@ -32,8 +29,7 @@ public interface AttentionKernels {
     /**
      * As the other {@code causalAttention}, with dropout on the probabilities.
      *
-     * @param dropout
-     *            the dropout of the probabilities
+     * @param dropout the dropout of the probabilities
      */
     void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y);
 
@@ -51,16 +47,11 @@ public interface AttentionKernels {
      * Causal attention with scale {@code 1 / sqrt(D)} of H heads, neighbours of which share keys and values (Ainslie et al.
      * 2023); one document sees itself alone.
      *
-     * @param queries
-     *            [N x H D]
-     * @param keys
-     *            [N x K D]
-     * @param values
-     *            [N x K D]
-     * @param state
-     *            of {@link #attentionStateShape} with H heads, written here and read by the backward
-     * @param y
-     *            [N x H D]
+     * @param queries [N x H D]
+     * @param keys [N x K D]
+     * @param values [N x K D]
+     * @param state of {@link #attentionStateShape} with H heads, written here and read by the backward
+     * @param y [N x H D]
      */
     void groupedAttention(Tensor queries, Tensor keys, Tensor values, Tensor starts, int sequenceLength, int heads,
             int keyValueHeads, Dropout dropout, Tensor state, Tensor y);
@@ -74,16 +65,11 @@ public interface AttentionKernels {
      * The last row of {@link #groupedAttention} alone: one query of each head, which sees the keys and values of all places
      * so far. A text that grows token by token keeps these.
      *
-     * @param query
-     *            [1 x H D]
-     * @param keys
-     *            [at least P x K D]
-     * @param values
-     *            as {@code keys}
-     * @param length
-     *            P, the places that are seen, the query's own the last of them; rows behind are not read
-     * @param y
-     *            [1 x H D]
+     * @param query [1 x H D]
+     * @param keys [at least P x K D]
+     * @param values as {@code keys}
+     * @param length P, the places that are seen, the query's own the last of them; rows behind are not read
+     * @param y [1 x H D]
      */
     void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads, Tensor y);
 
@@ -91,16 +77,11 @@ public interface AttentionKernels {
      * Turns each head by the angles of its place in its document (Su et al. 2021), in the published form: number i of a
      * head's first half and number i of its second half are one pair.
      *
-     * @param x
-     *            [N x G D], G heads
-     * @param cosines
-     *            [at least T x D/2], a row for each place in a document
-     * @param sines
-     *            as {@code cosines}
-     * @param back
-     *            turns by the same angles the other way, which is the backward
-     * @param y
-     *            as x; may be x
+     * @param x [N x G D], G heads
+     * @param cosines [at least T x D/2], a row for each place in a document
+     * @param sines as {@code cosines}
+     * @param back turns by the same angles the other way, which is the backward
+     * @param y as x; may be x
      */
     void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back, Tensor y);
 }

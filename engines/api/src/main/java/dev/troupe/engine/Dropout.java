@@ -16,26 +16,16 @@ package dev.troupe.engine;
  * first {@code length} rows of every {@code wholeLength} rows are here, the place of an element is that which it has
  * among all of them, and T is {@code wholeLength}: padding that is left out changes no mask.
  *
- * @param probability
- *            of an element to go, from 0 to below 1
- * @param seed
- *            of the run
- * @param step
- *            of the run
- * @param microbatch
- *            its number in the step, over all data-parallel ranks
- * @param site
- *            which of the model's dropouts, from 0 to 65535
- * @param wholeColumns
- *            columns of the whole tensor; for attention, heads of the whole layer
- * @param firstRow
- *            the first row that is here; 0 for attention
- * @param firstColumn
- *            the first column that is here; for attention, the first head
- * @param length
- *            rows of each sequence that are here; 1 where all are
- * @param wholeLength
- *            rows of each sequence of the whole tensor; 1 where all are here
+ * @param probability of an element to go, from 0 to below 1
+ * @param seed of the run
+ * @param step of the run
+ * @param microbatch its number in the step, over all data-parallel ranks
+ * @param site which of the model's dropouts, from 0 to 65535
+ * @param wholeColumns columns of the whole tensor; for attention, heads of the whole layer
+ * @param firstRow the first row that is here; 0 for attention
+ * @param firstColumn the first column that is here; for attention, the first head
+ * @param length rows of each sequence that are here; 1 where all are
+ * @param wholeLength rows of each sequence of the whole tensor; 1 where all are here
  */
 public record Dropout(double probability, long seed, long step, long microbatch, int site, int wholeColumns,
         long firstRow, int firstColumn, int length, int wholeLength) {

@@ -33,8 +33,7 @@ public interface ElementwiseKernels {
      * {@code sums[index]} becomes the sum of all elements of a float tensor, in float64, in a fixed order. Sums stay with
      * the engine, so that the host reads many of them at once.
      *
-     * @param sums
-     *            FLOAT64, of one dimension
+     * @param sums FLOAT64, of one dimension
      */
     void sum(Tensor tensor, Tensor sums, int index);
 
@@ -49,8 +48,7 @@ public interface ElementwiseKernels {
      * {@link dev.troupe.engine.digest.BitHash#digest}: the lower 32 bits, then the upper ones. It stays with the engine, so
      * that the host reads many of them at once.
      *
-     * @param digests
-     *            INT32 [M x 2], no part of the tensor
+     * @param digests INT32 [M x 2], no part of the tensor
      */
     void digest(Tensor tensor, Tensor digests, int index);
 

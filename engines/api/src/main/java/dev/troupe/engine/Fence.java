@@ -57,8 +57,7 @@ public interface Fence {
         /**
          * Those of an engine that has done what it was asked when a call returns.
          *
-         * @param count
-         *            the numbers are 0 .. count - 1
+         * @param count the numbers are 0 .. count - 1
          */
         static Instants ofHost(int count) {
             AtomicLongArray nanos = new AtomicLongArray(count);

@@ -8,14 +8,10 @@ public interface MatrixKernels {
     /**
      * {@code product (+)= op(left) op(right)} for two-dimensional product tensors.
      *
-     * @param left
-     *            [M x K], or [K x M] when transposed
-     * @param right
-     *            [K x N], or [N x K] when transposed
-     * @param product
-     *            [M x N]: a product tensor, or a float tensor, which is not rounded
-     * @param accumulate
-     *            add to {@code product} instead of overwriting it; it is a float tensor then
+     * @param left [M x K], or [K x M] when transposed
+     * @param right [K x N], or [N x K] when transposed
+     * @param product [M x N]: a product tensor, or a float tensor, which is not rounded
+     * @param accumulate add to {@code product} instead of overwriting it; it is a float tensor then
      */
     void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate);
@@ -23,8 +19,7 @@ public interface MatrixKernels {
     /**
      * {@code y = x op(weight) + bias}: x [N x K], bias [M], y [N x M].
      *
-     * @param weight
-     *            [K x M], or [M x K] when transposed
+     * @param weight [K x M], or [M x K] when transposed
      */
     void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y);
 

@@ -62,8 +62,7 @@ public interface Memory {
     /**
      * Instants of this engine's work, none of them marked.
      *
-     * @param count
-     *            their numbers are 0 .. count - 1
+     * @param count their numbers are 0 .. count - 1
      */
     default Fence.Instants instants(int count) {
         return Fence.Instants.ofHost(count);
@@ -77,14 +76,10 @@ public interface Memory {
      * it as any tensor. It is no allocation: {@link #allocatedBytes} counts its buffer alone, closing it has no effect, and
      * it ends with its buffer. Many small tensors that one kernel call is to serve are ranges of one.
      *
-     * @param buffer
-     *            an open tensor of this engine, itself a range or not
-     * @param first
-     *            its element, in row-major order, that the range begins with
-     * @param shape
-     *            of the range
-     * @throws IllegalArgumentException
-     *             where the buffer ends before the range does
+     * @param buffer an open tensor of this engine, itself a range or not
+     * @param first its element, in row-major order, that the range begins with
+     * @param shape of the range
+     * @throws IllegalArgumentException where the buffer ends before the range does
      */
     Tensor range(Tensor buffer, long first, Shape shape);
 
@@ -92,10 +87,8 @@ public interface Memory {
      * A tensor over the first elements of another, in the same memory, as a {@link #range} is, for a buffer that is used
      * again and again for tensors of several sizes: nothing is kept beside it.
      *
-     * @param buffer
-     *            an open tensor that this engine allocated
-     * @throws IllegalArgumentException
-     *             where the buffer is smaller than the shape
+     * @param buffer an open tensor that this engine allocated
+     * @throws IllegalArgumentException where the buffer is smaller than the shape
      */
     default Tensor beginning(Tensor buffer, Shape shape) {
         return range(buffer, 0, shape);
@@ -106,8 +99,7 @@ public interface Memory {
      * in the order in which the product reads it. A product with the transposed range keeps as many bytes again. They are
      * freed with the buffer.
      *
-     * @param rows
-     *            the rows of the product
+     * @param rows the rows of the product
      */
     default long bytesKeptBeside(Shape range, long rows) {
         return 0;
@@ -117,10 +109,8 @@ public interface Memory {
      * Bytes of scratch memory that this engine takes for a product [m x k] [k x n], and holds from then on: the most that
      * any of its products took, and not their sum. They are not in {@link #allocatedBytes}.
      *
-     * @param isRange
-     *            whether the right side is a range, beside which {@link #bytesKeptBeside} says what is kept
-     * @param product
-     *            the type of the product
+     * @param isRange whether the right side is a range, beside which {@link #bytesKeptBeside} says what is kept
+     * @param product the type of the product
      */
     default long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
         return 0;
@@ -134,8 +124,7 @@ public interface Memory {
      * returns when they are there: after all that was asked before. The memory may be native or on the heap and begin at
      * any address.
      *
-     * @throws IllegalArgumentException
-     *             where the bytes are not whole elements of the tensor
+     * @throws IllegalArgumentException where the bytes are not whole elements of the tensor
      */
     void copyToHost(Tensor source, long byteOffset, MemorySegment target);
 
@@ -144,8 +133,7 @@ public interface Memory {
      * order of the calls, and returns when they have been read. The memory may be native or on the heap and begin at any
      * address.
      *
-     * @throws IllegalArgumentException
-     *             where the bytes are not whole elements of the tensor
+     * @throws IllegalArgumentException where the bytes are not whole elements of the tensor
      */
     void copyFromHost(MemorySegment source, Tensor target, long byteOffset);
 
@@ -153,11 +141,9 @@ public interface Memory {
      * As {@link #copyToHost}, but begins once a fence is reached, whatever else this engine still has to do, and may return
      * before it is done. What was asked after that fence may read the tensor meanwhile, and must not write or close it.
      *
-     * @param target
-     *            must stay as it is, and alive, until the fence that is returned is reached; native memory, or on the heap
-     *            where the caller waits at once
-     * @param after
-     *            a fence of this engine
+     * @param target must stay as it is, and alive, until the fence that is returned is reached; native memory, or on
+     *     the heap where the caller waits at once
+     * @param after a fence of this engine
      * @return reached once the bytes are in host memory
      */
     default Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
@@ -185,13 +171,10 @@ public interface Memory {
      * whatever the two engines still have to do: the source has been written, and nothing uses the target, until the fence
      * that is returned is reached.
      *
-     * @param source
-     *            an open tensor of an engine of this process
-     * @param target
-     *            an open tensor of this engine
+     * @param source an open tensor of an engine of this process
+     * @param target an open tensor of this engine
      * @return reached once the bytes are in the target; empty, and nothing is copied, where the way is by the host
-     * @throws IllegalArgumentException
-     *             where the bytes are not whole elements of both tensors
+     * @throws IllegalArgumentException where the bytes are not whole elements of both tensors
      */
     default Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
         return Optional.empty();
@@ -202,8 +185,7 @@ public interface Memory {
      * closes it. It is not in {@link #allocatedBytes}.
      *
      * @return empty where engines of this kind share none
-     * @throws IllegalStateException
-     *             where the device refuses; the message says why, and the engine serves as before
+     * @throws IllegalStateException where the device refuses; the message says why, and the engine serves as before
      */
     default Optional<Shared> share(long byteCount) {
         return Optional.empty();
@@ -213,8 +195,7 @@ public interface Memory {
      * Memory that an engine of another process of the machine has shared. The caller closes it.
      *
      * @return empty where this engine's device does not reach it
-     * @throws IllegalStateException
-     *             where the device refuses; the message says why, and the engine serves as before
+     * @throws IllegalStateException where the device refuses; the message says why, and the engine serves as before
      */
     default Optional<Shared> openShared(byte[] handle) {
         return Optional.empty();
@@ -224,11 +205,9 @@ public interface Memory {
      * Copies bytes of a tensor to shared memory, and may return before it is done. It begins at once, whatever this engine
      * still has to do: the tensor has been written. Copies to and from shared memory are done in the order of the calls.
      *
-     * @param target
-     *            that an engine of the same device in this process has shared or opened
+     * @param target that an engine of the same device in this process has shared or opened
      * @return reached once the bytes are there for every process; empty, and nothing is copied, where the way is by the host
-     * @throws IllegalArgumentException
-     *             where the bytes are not whole elements of the tensor, or not in the memory
+     * @throws IllegalArgumentException where the bytes are not whole elements of the tensor, or not in the memory
      */
     default Optional<Fence> toShared(Tensor source, long byteOffset, long byteCount, Shared target,
             long targetOffset) {
@@ -266,14 +245,10 @@ public interface Memory {
      * float32, rounded once. That other engines have written the sources, and use no target, is the caller's business
      * ({@link #waitFor}).
      *
-     * @param sources
-     *            of one type; a single one is copied
-     * @param sourceFirst
-     *            the element, in row-major order, that each source begins with
-     * @param targets
-     *            of the same type; a source may be among them where the elements are the same
-     * @param largest
-     *            whether the largest is taken in place of the sum
+     * @param sources of one type; a single one is copied
+     * @param sourceFirst the element, in row-major order, that each source begins with
+     * @param targets of the same type; a source may be among them where the elements are the same
+     * @param largest whether the largest is taken in place of the sum
      */
     default void reduce(List<Tensor> sources, long sourceFirst, List<Tensor> targets, long targetFirst, long count,
             boolean largest) {

@@ -9,9 +9,8 @@ public interface NormKernels {
      * Layer norm of each row (Ba et al. 2016): x and y [N x C], gamma and beta [C]; writes each row's mean and
      * reciprocal standard deviation, [N] each, for the backward.
      *
-     * @param residual
-     *            [N x C], which is first added to x as {@link ElementwiseKernels#add} does it, so that what joins a
-     *            residual stream is normalized while it is at hand; null where x is read alone
+     * @param residual [N x C], which is first added to x as {@link ElementwiseKernels#add} does it, so that what joins
+     *     a residual stream is normalized while it is at hand; null where x is read alone
      */
     void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
             Tensor reciprocalDeviation);
@@ -38,8 +37,7 @@ public interface NormKernels {
      * {@code y = gamma x / sqrt(mean(x x) + epsilon)} of every C neighbours (Zhang and Sennrich 2019): x and y [N x G C],
      * gamma [C]; writes what each was multiplied by, [N G], for the backward.
      *
-     * @param residual
-     *            as for {@link #layerNorm}; null where x is read alone
+     * @param residual as for {@link #layerNorm}; null where x is read alone
      */
     void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y, Tensor reciprocalRoot);
 

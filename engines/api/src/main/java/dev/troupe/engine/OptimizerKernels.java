@@ -12,16 +12,11 @@ public interface OptimizerKernels {
      * What one update with momentum needs beside its tensors (Sutskever et al. 2013, as {@code torch.optim.SGD} computes it,
      * without dampening).
      *
-     * @param learningRate
-     *            the rate of this step
-     * @param momentum
-     *            what the momentum keeps of itself
-     * @param nesterov
-     *            whether the update looks one step of the momentum ahead
-     * @param weightDecay
-     *            decay, added to the gradient; 0 for tensors that do not decay
-     * @param gradientScale
-     *            what every gradient is multiplied by first (clipping)
+     * @param learningRate the rate of this step
+     * @param momentum what the momentum keeps of itself
+     * @param nesterov whether the update looks one step of the momentum ahead
+     * @param weightDecay decay, added to the gradient; 0 for tensors that do not decay
+     * @param gradientScale what every gradient is multiplied by first (clipping)
      */
     record Momentum(double learningRate, double momentum, boolean nesterov, double weightDecay,
             double gradientScale) {

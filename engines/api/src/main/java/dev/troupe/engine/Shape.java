@@ -27,8 +27,7 @@ public final class Shape {
     /**
      * A shape with these sizes; each at least 1.
      *
-     * @throws TooManyElementsException
-     *             where a number of 64 bits does not count the elements
+     * @throws TooManyElementsException where a number of 64 bits does not count the elements
      */
     public static Shape of(int... sizes) {
         return new Shape(sizes.clone());
@@ -37,8 +36,7 @@ public final class Shape {
     /**
      * The shape of {@code elementCount} elements in one row.
      *
-     * @throws TooManyElementsException
-     *             where a number of 32 bits does not count them
+     * @throws TooManyElementsException where a number of 32 bits does not count them
      */
     public static Shape row(long elementCount) {
         if (elementCount > TooManyElementsException.MOST) {

@@ -33,8 +33,7 @@ public final class TooManyElementsException extends IllegalArgumentException {
     /**
      * Checks a shape that is to have memory.
      *
-     * @throws TooManyElementsException
-     *             where that is more than {@link #MOST} elements
+     * @throws TooManyElementsException where that is more than {@link #MOST} elements
      */
     public static void check(Shape shape) {
         if (shape.elementCount() > MOST) {

@@ -39,14 +39,10 @@ final class Checkpoints {
     private final CheckpointPatience patience;
 
     /**
-     * @param nodes
-     *            by their names, as they come and go
-     * @param ranks
-     *            tells ranks
-     * @param epoch
-     *            the present one
-     * @param coordinator
-     *            hears whether files were written, committed or deleted
+     * @param nodes by their names, as they come and go
+     * @param ranks tells ranks
+     * @param epoch the present one
+     * @param coordinator hears whether files were written, committed or deleted
      */
     Checkpoints(CoordinatorSetup setup, Map<String, ActorRef<NodeActor.Command>> nodes,
             BiConsumer<List<Integer>, ScheduleActor.Order> ranks, IntSupplier epoch,
@@ -156,8 +152,7 @@ final class Checkpoints {
      * Looks whether the run has waited long enough for something of the checkpoint to happen, a piece of it that is
      * written too; returns what the run hears of it.
      *
-     * @param runWaits
-     *            whether the run waits for a checkpoint that is written beside training
+     * @param runWaits whether the run waits for a checkpoint that is written beside training
      */
     List<RunEvent> look(boolean runWaits) {
         return patience.isOver(runWaits) ? take(new CheckpointEvent.Overdue()) : List.of();

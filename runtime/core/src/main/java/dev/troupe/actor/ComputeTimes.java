@@ -29,8 +29,7 @@ final class ComputeTimes {
     /**
      * Those of a rank's stages.
      *
-     * @param trace
-     *            has the times where a device computes late
+     * @param trace has the times where a device computes late
      */
     ComputeTimes(List<Integer> stages, RankTrace trace, Shares shares) {
         this.trace = trace;

@@ -27,39 +27,25 @@ import java.util.function.Supplier;
 /**
  * What a {@link TrainingCoordinator} works with.
  *
- * @param settings
- *            what the run is to do
- * @param plan
- *            how it is done
- * @param roster
- *            the nodes of the run
- * @param term
- *            the term of the coordinator, above 0: of two coordinators of a run the later one has the higher term
- * @param present
- *            tells the nodes that there are, whether they have joined or not
- * @param directory
- *            where the run writes
- * @param found
- *            how many steps lie behind each checkpoint that was there before the run went on in the directory, damaged or
- *            not
- * @param checkpoints
- *            takes checkpoints
- * @param timeout
- *            how long nothing may move
- * @param hangTimeout
- *            how long a rank may be at one thing before it is asked whether it hangs; zero for as long as it likes
- * @param checkpointInterval
- *            how old the last checkpoint may become; zero for as old as it likes
- * @param clock
- *            nanoseconds of a monotonic clock
- * @param expectation
- *            how long a stage should compute as against others, by which stragglers are known that were never faster
- * @param lengths
- *            the lengths of the microbatches of each step
- * @param listener
- *            hears how the run goes
- * @param outcome
- *            completed when the run is over
+ * @param settings what the run is to do
+ * @param plan how it is done
+ * @param roster the nodes of the run
+ * @param term the term of the coordinator, above 0: of two coordinators of a run the later one has the higher term
+ * @param present tells the nodes that there are, whether they have joined or not
+ * @param directory where the run writes
+ * @param found how many steps lie behind each checkpoint that was there before the run went on in the directory,
+ *     damaged or not
+ * @param checkpoints takes checkpoints
+ * @param timeout how long nothing may move
+ * @param hangTimeout how long a rank may be at one thing before it is asked whether it hangs; zero for as long as it
+ *     likes
+ * @param checkpointInterval how old the last checkpoint may become; zero for as old as it likes
+ * @param clock nanoseconds of a monotonic clock
+ * @param expectation how long a stage should compute as against others, by which stragglers are known that were never
+ *     faster
+ * @param lengths the lengths of the microbatches of each step
+ * @param listener hears how the run goes
+ * @param outcome completed when the run is over
  */
 public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, int term,
         Supplier<Set<String>> present,

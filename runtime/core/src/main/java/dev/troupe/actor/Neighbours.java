@@ -9,10 +9,8 @@ public interface Neighbours {
     /**
      * The map of nodes where ranks live on these.
      *
-     * @param hosts
-     *            for each rank the name of its node
-     * @param since
-     *            for each node whose ranks are others than at first, the epoch since which it has those
+     * @param hosts for each rank the name of its node
+     * @param since for each node whose ranks are others than at first, the epoch since which it has those
      */
     NodeMap map(List<String> hosts, Map<String, Integer> since);
 

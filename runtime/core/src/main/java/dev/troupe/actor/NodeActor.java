@@ -29,10 +29,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /**
      * Host the ranks that live on this node.
      *
-     * @param term
-     *            the term of the coordinator
-     * @param coordinator
-     *            the coordinator that gives the order, and whose end the node has to hear of
+     * @param term the term of the coordinator
+     * @param coordinator the coordinator that gives the order, and whose end the node has to hear of
      */
     record HostRanks(int term, NodeEvent.HostRanks order,
             ActorRef<TrainingCoordinator.Command> coordinator) implements Command {

@@ -15,31 +15,19 @@ import java.util.function.Supplier;
 /**
  * What a {@link NodeActor} is and brings along.
  *
- * @param name
- *            its name in the run
- * @param keys
- *            what must be the same on all nodes of a run, in words: version, plan, configuration
- * @param patience
- *            how long it waits to be told what to host
- * @param stepsPerPass
- *            steps from one commit to the next
- * @param neighbours
- *            the other nodes of the run
- * @param warmUp
- *            how far it is with running its kernels once, which begins when this is asked first
- * @param context
- *            what its ranks share, given the directory of the run
- * @param transport
- *            of the node; closed before its ranks' threads end
- * @param release
- *            gives back what the ranks need until their threads have ended
- * @param position
- *            receives the progress of the run
- * @param ended
- *            hears how the run ended
- * @param lost
- *            ends the process of a node of several, which is lost for the reason in a sentence; empty where the whole run is
- *            in the process
+ * @param name its name in the run
+ * @param keys what must be the same on all nodes of a run, in words: version, plan, configuration
+ * @param patience how long it waits to be told what to host
+ * @param stepsPerPass steps from one commit to the next
+ * @param neighbours the other nodes of the run
+ * @param warmUp how far it is with running its kernels once, which begins when this is asked first
+ * @param context what its ranks share, given the directory of the run
+ * @param transport of the node; closed before its ranks' threads end
+ * @param release gives back what the ranks need until their threads have ended
+ * @param position receives the progress of the run
+ * @param ended hears how the run ended
+ * @param lost ends the process of a node of several, which is lost for the reason in a sentence; empty where the whole
+ *     run is in the process
  */
 public record NodeSetup(String name, Map<String, String> keys, Duration patience, int stepsPerPass,
         Neighbours neighbours, Supplier<WarmUpReport> warmUp, Function<Path, NodeContext> context,

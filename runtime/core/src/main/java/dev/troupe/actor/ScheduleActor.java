@@ -8,6 +8,7 @@ import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Strike;
 import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.protocol.rank.RankCommand;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.protocol.rank.RankMachine;
@@ -19,7 +20,6 @@ import dev.troupe.rank.RankListener;
 import dev.troupe.rank.RankResources;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.schedule.idle.RankTimes;
 import dev.troupe.transport.TransportFault;
 import java.util.HashSet;
@@ -56,8 +56,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /**
      * Walk the row.
      *
-     * @param updates
-     *            of the first steps, where they are decided
+     * @param updates of the first steps, where they are decided
      */
     record StartPass(int term, Pass pass, List<WeightUpdate> updates) implements Order {
         StartPass(int term, Pass pass) {
@@ -84,8 +83,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /**
      * A stage has done an action.
      *
-     * @param nanos
-     *            how long it took, by the clock of the host
+     * @param nanos how long it took, by the clock of the host
      */
     record ActionEnded(Action action, ActionResult result, long nanos) implements Command {
     }

@@ -1,9 +1,9 @@
 package dev.troupe.actor;
 
+import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.rank.ActionRequest;
 import dev.troupe.rank.RankResources;
 import dev.troupe.rank.StageWorker;
-import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.weights.Progress;
 import dev.troupe.weights.TensorPart;
 import java.util.ArrayList;
@@ -29,8 +29,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
     /**
      * Do an action, and hand its sends to the transport.
      *
-     * @param order
-     *            the number of this order among all of the rank, from 0
+     * @param order the number of this order among all of the rank, from 0
      */
     record Compute(long order, ActionRequest request) implements Command {
     }
@@ -39,10 +38,8 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
      * Add your weights and optimizer state to the rank's part of a checkpoint, and pass it on to the next stage of the
      * rank; the last writes the file. The rank computes nothing meanwhile.
      *
-     * @param parts
-     *            of the stages before
-     * @param rest
-     *            the stages behind this one
+     * @param parts of the stages before
+     * @param rest the stages behind this one
      */
     record WriteCheckpoint(long stepsDone, List<TensorPart> parts, List<ActorRef<Command>> rest) implements Command {
         WriteCheckpoint {

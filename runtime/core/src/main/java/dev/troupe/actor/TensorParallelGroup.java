@@ -1,12 +1,12 @@
 package dev.troupe.actor;
 
 import dev.troupe.actor.supervision.FatalErrors;
-import dev.troupe.protocol.node.NodeEvent;
-import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.engine.provider.LostDeviceException;
+import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Strike;
-import dev.troupe.prepare.Reason;
+import dev.troupe.protocol.node.NodeEvent;
+import dev.troupe.protocol.run.RunEvent;
 import java.util.List;
 import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -38,8 +38,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     /**
      * A rank has failed, for the reason in this sentence, and by this error if it is one that may strike again.
      *
-     * @param cause
-     *            what threw; null where nothing did
+     * @param cause what threw; null where nothing did
      */
     record MemberFailed(int rank, String reason, Optional<Strike> strike, Throwable cause) implements Command {
     }
@@ -74,12 +73,9 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     /**
      * Starts the ranks of a group.
      *
-     * @param members
-     *            the tensor-parallel ranks of one place, in their order; one alone is a group too
-     * @param node
-     *            the node of the group
-     * @param position
-     *            keeps what its ranks throw
+     * @param members the tensor-parallel ranks of one place, in their order; one alone is a group too
+     * @param node the node of the group
+     * @param position keeps what its ranks throw
      */
     static Behavior<Command> create(List<HostedRank> members, ActorRef<TrainingCoordinator.Command> coordinator,
             ActorRef<NodeActor.Command> node, RunPosition position) {

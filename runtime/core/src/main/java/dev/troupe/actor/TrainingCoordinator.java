@@ -44,14 +44,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     /**
      * A node wants to take part; its keys must be those of the coordinator's node.
      *
-     * @param door
-     *            the number of where its process takes copies in; 0 where it takes none
-     * @param term
-     *            the term of the latest coordinator that it has heard; 0 for none
-     * @param report
-     *            what it knows of the run where the coordinator before was lost; it says so until it is heard
-     * @param warmUp
-     *            how far it is with running its kernels once
+     * @param door the number of where its process takes copies in; 0 where it takes none
+     * @param term the term of the latest coordinator that it has heard; 0 for none
+     * @param report what it knows of the run where the coordinator before was lost; it says so until it is heard
+     * @param warmUp how far it is with running its kernels once
      */
     record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int door, int term,
             Optional<NodeReport> report, WarmUpReport warmUp) implements Command {
@@ -88,10 +84,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     /**
      * What a rank says of itself.
      *
-     * @param askedNanos
-     *            the clock of the coordinator when it asked
-     * @param nanos
-     *            the clock of the rank's process when it answered
+     * @param askedNanos the clock of the coordinator when it asked
+     * @param nanos the clock of the rank's process when it answered
      */
     record StatusTold(RankStatus status, long askedNanos, long nanos) implements OfRun {
     }

@@ -14,33 +14,22 @@ import java.util.TreeSet;
 /**
  * What a comparison of the digests of two runs has found.
  *
- * @param first
- *            the first step that both have
- * @param last
- *            the last compared step
- * @param steps
- *            number of compared steps
- * @param outputs
- *            number of the outputs of a step that both runs have
- * @param parting
- *            where the runs part; empty where all is the same
+ * @param first the first step that both have
+ * @param last the last compared step
+ * @param steps number of compared steps
+ * @param outputs number of the outputs of a step that both runs have
+ * @param parting where the runs part; empty where all is the same
  */
 public record Bisection(long first, long last, int steps, int outputs, Optional<Parting> parting) {
     /**
      * The first output, in the order of dependence, that differs.
      *
-     * @param step
-     *            the optimizer step
-     * @param key
-     *            what it is
-     * @param layerName
-     *            the name of its layer
-     * @param stage
-     *            the stage of the layer in the first run
-     * @param left
-     *            the digest in the first run
-     * @param right
-     *            the digest in the second run
+     * @param step the optimizer step
+     * @param key what it is
+     * @param layerName the name of its layer
+     * @param stage the stage of the layer in the first run
+     * @param left the digest in the first run
+     * @param right the digest in the second run
      */
     public record Parting(long step, BitKey key, String layerName, int stage, long left, long right) {
     }
@@ -52,8 +41,7 @@ public record Bisection(long first, long last, int steps, int outputs, Optional<
     /**
      * Compares two runs over the steps that both have.
      *
-     * @throws UsageException
-     *             where they cannot be compared
+     * @throws UsageException where they cannot be compared
      */
     public static Bisection of(RecordedBits left, RecordedBits right) {
         NavigableSet<Long> steps = new TreeSet<>(left.steps());
@@ -69,8 +57,7 @@ public record Bisection(long first, long last, int steps, int outputs, Optional<
     /**
      * Compares two runs over some steps, which both have.
      *
-     * @throws UsageException
-     *             where they cannot be compared
+     * @throws UsageException where they cannot be compared
      */
     static Bisection of(RecordedBits left, RecordedBits right, NavigableSet<Long> steps) {
         requireSameFacts(left, right);

@@ -18,18 +18,12 @@ import java.util.Map;
 /**
  * What the digests of a file are of.
  *
- * @param version
- *            of the file's form
- * @param facts
- *            what a run with the same bits has in common with this one
- * @param layers
- *            the names of the model's layers
- * @param lastLayers
- *            for each stage its last layer
- * @param tensors
- *            the names of tensors, the first one empty
- * @param keys
- *            for each digest its kind, microbatch, layer, number of the tensor's name, data rank and tensor rank
+ * @param version of the file's form
+ * @param facts what a run with the same bits has in common with this one
+ * @param layers the names of the model's layers
+ * @param lastLayers for each stage its last layer
+ * @param tensors the names of tensors, the first one empty
+ * @param keys for each digest its kind, microbatch, layer, number of the tensor's name, data rank and tensor rank
  */
 record BitsHeader(int version, Map<String, String> facts, List<String> layers, List<Integer> lastLayers,
         List<String> tensors, List<int[]> keys) {

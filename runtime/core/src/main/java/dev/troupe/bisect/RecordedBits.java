@@ -79,8 +79,7 @@ public final class RecordedBits implements AutoCloseable {
     /**
      * Opens the digests of a run.
      *
-     * @throws UsageException
-     *             where there are none, or the file is damaged
+     * @throws UsageException where there are none, or the file is damaged
      */
     public static RecordedBits open(Path run) {
         Path file = run.resolve(BitsFile.NAME);

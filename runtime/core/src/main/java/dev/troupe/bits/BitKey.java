@@ -4,18 +4,12 @@ package dev.troupe.bits;
  * What a digest is of, in words that do not depend on the pipeline: two runs that agree to the bit have the same digests
  * for the keys that both have, whatever their stages and schedules are.
  *
- * @param what
- *            the kind of output
- * @param microbatch
- *            its number in the step over all pipelines; {@link #NONE} for gradients and values of parameters
- * @param layer
- *            the layer of the model, by its number
- * @param tensor
- *            the parameter's name; empty for an activation or its gradient
- * @param data
- *            the data rank of the gradient or value of a parameter; {@link #NONE} for an output of a microbatch
- * @param tensorRank
- *            the place in the tensor-parallel group
+ * @param what the kind of output
+ * @param microbatch its number in the step over all pipelines; {@link #NONE} for gradients and values of parameters
+ * @param layer the layer of the model, by its number
+ * @param tensor the parameter's name; empty for an activation or its gradient
+ * @param data the data rank of the gradient or value of a parameter; {@link #NONE} for an output of a microbatch
+ * @param tensorRank the place in the tensor-parallel group
  */
 public record BitKey(What what, int microbatch, int layer, String tensor, int data, int tensorRank) {
     /** The value for no microbatch, and for no data rank. */

@@ -85,8 +85,7 @@ public final class BitRecorder {
     /**
      * Creates the recorder of an incarnation of a rank.
      *
-     * @param engine
-     *            the rank's engine; where it computes nothing there are no digests
+     * @param engine the rank's engine; where it computes nothing there are no digests
      */
     public BitRecorder(int rank, TrainingPlan plan, Engine engine) {
         this.rank = rank;

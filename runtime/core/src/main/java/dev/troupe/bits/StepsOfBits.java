@@ -75,10 +75,8 @@ public final class StepsOfBits {
     /**
      * An output with a number that is not finite.
      *
-     * @param step
-     *            its step
-     * @param output
-     *            what it is
+     * @param step its step
+     * @param output what it is
      */
     public record NotFinite(long step, BitKey output) {
     }

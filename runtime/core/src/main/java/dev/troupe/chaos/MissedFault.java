@@ -9,21 +9,16 @@ import java.util.Optional;
 /**
  * A fault that did not strike.
  *
- * @param reason
- *            the reason, in words for the place after a colon
- * @param wasDue
- *            false for a drawn fault whose moment lies beyond the run's end
+ * @param reason the reason, in words for the place after a colon
+ * @param wasDue false for a drawn fault whose moment lies beyond the run's end
  */
 public record MissedFault(String reason, boolean wasDue) {
     /**
      * Finds why a fault did not strike.
      *
-     * @param isDrawn
-     *            whether the fault was drawn, and not named by the user
-     * @param run
-     *            the run in which the fault did not strike
-     * @param lastStep
-     *            the number of the last step of a complete run
+     * @param isDrawn whether the fault was drawn, and not named by the user
+     * @param run the run in which the fault did not strike
+     * @param lastStep the number of the last step of a complete run
      */
     static MissedFault of(FaultSpec fault, boolean isDrawn, RunRecord run, long lastStep) {
         long endedIn = run.losses().keySet().stream().mapToLong(Long::longValue).max().orElse(-1) + 1;

@@ -32,14 +32,10 @@ public final class RandomFaults {
     /**
      * Draws the faults of a run.
      *
-     * @param meanSeconds
-     *            the mean time between two faults
-     * @param stepSeconds
-     *            the time of a step
-     * @param hasNodes
-     *            whether the run has nodes whose processes may end
-     * @param places
-     *            the places of the run: stages, steps and microbatches
+     * @param meanSeconds the mean time between two faults
+     * @param stepSeconds the time of a step
+     * @param hasNodes whether the run has nodes whose processes may end
+     * @param places the places of the run: stages, steps and microbatches
      */
     public static List<FaultSpec> draw(long seed, double meanSeconds, double stepSeconds, boolean hasNodes,
             Places places) {
@@ -69,14 +65,10 @@ public final class RandomFaults {
     /**
      * The places at which faults of a run may strike.
      *
-     * @param stages
-     *            number of stages
-     * @param steps
-     *            of the run
-     * @param microbatches
-     *            of each pipeline
-     * @param messages
-     *            the messages of each stage to another rank, for each microbatch
+     * @param stages number of stages
+     * @param steps of the run
+     * @param microbatches of each pipeline
+     * @param messages the messages of each stage to another rank, for each microbatch
      */
     public record Places(int stages, int steps, int microbatches, List<Sent> messages) {
         public Places {

@@ -15,16 +15,11 @@ import java.util.TreeMap;
 /**
  * The record of a run in its directory.
  *
- * @param directory
- *            the run's directory
- * @param steps
- *            the steps in the order in which they were committed; a repeated step is in the list again
- * @param fired
- *            the faults that struck, in their order
- * @param recoveries
- *            the recoveries, in their order
- * @param resumed
- *            number of times that the run ended and was resumed from a checkpoint
+ * @param directory the run's directory
+ * @param steps the steps in the order in which they were committed; a repeated step is in the list again
+ * @param fired the faults that struck, in their order
+ * @param recoveries the recoveries, in their order
+ * @param resumed number of times that the run ended and was resumed from a checkpoint
  */
 public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFault> fired,
         List<Recovery> recoveries, int resumed) {
@@ -37,10 +32,8 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
     /**
      * Reads a run that is over.
      *
-     * @param metrics
-     *            its file with a line for each step, among others; a missing file has none
-     * @throws java.io.UncheckedIOException
-     *             where a file cannot be read
+     * @param metrics its file with a line for each step, among others; a missing file has none
+     * @throws java.io.UncheckedIOException where a file cannot be read
      */
     public static RunRecord read(Path directory, Path metrics) {
         List<CommittedStep> steps = JsonLog.objects(metrics).stream().filter(line -> line.has("step"))
@@ -58,12 +51,9 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
      * run's end, resumed at the start of the first repeated step, caught up once every step that was committed before
      * is committed again.
      *
-     * @param later
-     *            the record since, with the earlier lines
-     * @param endedMillis
-     *            time of the run's end on the wall clock, in milliseconds since 1970
-     * @param stepsDone
-     *            steps of the checkpoint
+     * @param later the record since, with the earlier lines
+     * @param endedMillis time of the run's end on the wall clock, in milliseconds since 1970
+     * @param stepsDone steps of the checkpoint
      */
     public RunRecord resumed(RunRecord later, long endedMillis, long stepsDone) {
         List<CommittedStep> again = later.steps.stream().filter(step -> step.committedMillis() > endedMillis).toList();

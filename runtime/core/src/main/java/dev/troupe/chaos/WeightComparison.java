@@ -43,8 +43,7 @@ public final class WeightComparison {
     /**
      * Returns the norm of the difference of all tensors over the norm of all of the expected ones, in float64.
      *
-     * @throws IllegalArgumentException
-     *             where the files have tensors of different names or shapes
+     * @throws IllegalArgumentException where the files have tensors of different names or shapes
      */
     public static double relativeDistance(Path expected, Path found) {
         try (TensorFiles one = TensorFiles.open(expected); TensorFiles other = TensorFiles.open(found)) {

@@ -3,8 +3,8 @@ package dev.troupe.checkpoint;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.protocol.LossScale;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.protocol.LossScale;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.ShardedWeights;
@@ -49,8 +49,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
      * Opens the checkpoint of a directory, or the newest whole one of a run's directory. Every file is read once, a
      * piece at a time, and checked against the manifest.
      *
-     * @throws CheckpointException
-     *             where there is none, none is whole, or the named one is not whole
+     * @throws CheckpointException where there is none, none is whole, or the named one is not whole
      */
     public static Checkpoint open(Path runOrCheckpoint) {
         if (!Files.isDirectory(runOrCheckpoint)) {

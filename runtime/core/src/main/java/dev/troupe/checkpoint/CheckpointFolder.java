@@ -13,8 +13,7 @@ import java.util.stream.Stream;
 /**
  * The folder {@code checkpoints} of a run, and the names of its content.
  *
- * @param path
- *            the folder, which need not exist
+ * @param path the folder, which need not exist
  */
 record CheckpointFolder(Path path) {
     static final String NAME = "checkpoints";

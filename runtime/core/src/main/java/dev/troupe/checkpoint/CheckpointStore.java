@@ -1,8 +1,8 @@
 package dev.troupe.checkpoint;
 
-import dev.troupe.protocol.checkpoint.CheckpointPart;
-import dev.troupe.protocol.LossScale;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightException;
@@ -49,16 +49,11 @@ public final class CheckpointStore {
     private final List<Integer> replicas;
 
     /**
-     * @param runDirectory
-     *            the directory of the run; {@code checkpoints} is made in it when the first one is written
-     * @param model
-     *            the model, named in every manifest
-     * @param products
-     *            the libraries of matrix products, named in every manifest too
-     * @param kept
-     *            number of the newest to keep; 0 for all
-     * @param expectedBytes
-     *            bytes of the tensors of one checkpoint
+     * @param runDirectory the directory of the run; {@code checkpoints} is made in it when the first one is written
+     * @param model the model, named in every manifest
+     * @param products the libraries of matrix products, named in every manifest too
+     * @param kept number of the newest to keep; 0 for all
+     * @param expectedBytes bytes of the tensors of one checkpoint
      */
     public CheckpointStore(Path runDirectory, ModelSpec model, String products, int kept, long expectedBytes) {
         this(runDirectory, model, products, kept, expectedBytes, Disk.REAL, List.of());
@@ -94,8 +89,7 @@ public final class CheckpointStore {
     /**
      * Checks that there is room for another checkpoint, so that none is begun in vain.
      *
-     * @throws CheckpointException
-     *             where there is not
+     * @throws CheckpointException where there is not
      */
     public void requireRoom() {
         requireRoom(expectedBytes);
@@ -115,8 +109,7 @@ public final class CheckpointStore {
     /**
      * Writes the file of one rank, under a name of its own until the checkpoint is committed.
      *
-     * @throws CheckpointException
-     *             where it cannot be written, or there is no room for it
+     * @throws CheckpointException where it cannot be written, or there is no room for it
      */
     public CheckpointPart writePart(long stepsDone, int rank, Collection<TensorPart> tensors) {
         String name = PartFile.newName(rank);
@@ -146,8 +139,7 @@ public final class CheckpointStore {
      * is replaced; checkpoints that are too old to be kept are deleted.
      *
      * @return the checkpoint's directory
-     * @throws CheckpointException
-     *             where it cannot be written
+     * @throws CheckpointException where it cannot be written
      */
     public Path commit(long stepsDone, LossScale lossScale, List<CheckpointPart> parts) {
         Path target = folder.whole(stepsDone);

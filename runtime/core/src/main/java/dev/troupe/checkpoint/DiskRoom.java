@@ -8,26 +8,19 @@ import java.util.Locale;
  * The check that the file system of a run's directory has room for its checkpoints and its model: a run that lacks room
  * at its end has lost its work.
  *
- * @param checkpointBytes
- *            bytes of one checkpoint
- * @param modelBytes
- *            bytes of the exported model
+ * @param checkpointBytes bytes of one checkpoint
+ * @param modelBytes bytes of the exported model
  */
 public record DiskRoom(long checkpointBytes, long modelBytes) {
     /**
      * Checks the room, before any file is written.
      *
-     * @param output
-     *            the run's directory, which need not exist yet
-     * @param kept
-     *            {@code training.keep-checkpoints}; 0 for all
-     * @param present
-     *            number of checkpoints that exist already
-     * @param isPeriodic
-     *            whether the run writes checkpoints after a number of steps; the number of those written by time is not
-     *            known
-     * @throws CheckpointException
-     *             with the numbers and the key to change
+     * @param output the run's directory, which need not exist yet
+     * @param kept {@code training.keep-checkpoints}; 0 for all
+     * @param present number of checkpoints that exist already
+     * @param isPeriodic whether the run writes checkpoints after a number of steps; the number of those written by time
+     *     is not known
+     * @throws CheckpointException with the numbers and the key to change
      */
     public void require(Path output, int kept, int present, boolean isPeriodic) {
         require(output, kept, present, isPeriodic, Disk.REAL);
@@ -36,10 +29,8 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
     /**
      * Checks that a model of some size has room, before any of its files is written.
      *
-     * @param output
-     *            the directory of the model, which need not exist yet
-     * @throws CheckpointException
-     *             with the numbers and what to change
+     * @param output the directory of the model, which need not exist yet
+     * @throws CheckpointException with the numbers and what to change
      */
     public static void requireForModel(Path output, long bytes) {
         requireForModel(output, bytes, Disk.REAL);

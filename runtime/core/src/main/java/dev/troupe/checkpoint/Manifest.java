@@ -5,17 +5,17 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.annotation.JsonNaming;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.protocol.checkpoint.CheckpointPart;
-import dev.troupe.protocol.LossScale;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Section;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,11 +27,9 @@ import java.util.regex.Pattern;
 /**
  * The content of {@code manifest.json}.
  *
- * @param products
- *            the libraries of matrix products that computed it, as {@link EngineSettings#products}
- * @param replicas
- *            the ranks of each stage where one had several, so that stages have had different numbers of updates; none where
- *            each had one
+ * @param products the libraries of matrix products that computed it, as {@link EngineSettings#products}
+ * @param replicas the ranks of each stage where one had several, so that stages have had different numbers of updates;
+ *     none where each had one
  */
 record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(value = "steps_done", required = true) long stepsDone,
@@ -95,10 +93,8 @@ record Manifest(@JsonProperty(required = true) int format,
     /**
      * Reads the manifest of a checkpoint.
      *
-     * @throws DamageException
-     *             where it is missing or cannot be read
-     * @throws CheckpointException
-     *             where it is of another version
+     * @throws DamageException where it is missing or cannot be read
+     * @throws CheckpointException where it is of another version
      */
     static Manifest read(Path directory) {
         Path file = directory.resolve(FILE);

@@ -19,10 +19,8 @@ final class Retention {
      * Deletes checkpoints older than those to keep, and incomplete ones that were begun before the newest. A file that
      * cannot be deleted is logged, and the checkpoint is valid all the same.
      *
-     * @param stepsDone
-     *            steps of the newest, which was just committed
-     * @param kept
-     *            number of checkpoints to keep, with the newest; 0 for all
+     * @param stepsDone steps of the newest, which was just committed
+     * @param kept number of checkpoints to keep, with the newest; 0 for all
      */
     static void deleteOlder(CheckpointFolder folder, long stepsDone, int kept) {
         try {

@@ -11,12 +11,12 @@ import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.cluster.status.StatusBoard;
 import dev.troupe.cluster.tls.Certificates;
 import dev.troupe.cluster.tls.MutualTls;
-import dev.troupe.group.NodeGroups;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
+import dev.troupe.group.NodeGroups;
 import dev.troupe.liveness.LivenessConnections;
 import dev.troupe.liveness.Sockets;
 import dev.troupe.observe.RunListener;
@@ -36,9 +36,9 @@ import dev.troupe.run.ActorSystems;
 import dev.troupe.run.LateListener;
 import dev.troupe.run.RunActors;
 import dev.troupe.run.TrainingRun;
-import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
+import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
@@ -84,8 +84,7 @@ public final class ClusterRun {
         /**
          * Opens the run's directory, and returns the listener of the run.
          *
-         * @param status
-         *            takes changes of this node's status
+         * @param status takes changes of this node's status
          */
         RunListener lead(Consumer<UnaryOperator<NodeStatus>> status);
 
@@ -117,16 +116,12 @@ public final class ClusterRun {
     /**
      * Joins the cluster, or forms it, and takes part in the run until it ends.
      *
-     * @param run
-     *            the run as prepared by this node, with the engine of this node
-     * @param version
-     *            version of Troupe, which must be the same on all nodes
-     * @throws UsageException
-     *             where a certificate is wrong, a port is taken, or the machine's media driver cannot be found
-     * @throws dev.troupe.transport.TransportException
-     *             where the transport cannot start
-     * @throws dev.troupe.plan.StartException
-     *             where the actors cannot start, though another attempt may succeed
+     * @param run the run as prepared by this node, with the engine of this node
+     * @param version version of Troupe, which must be the same on all nodes
+     * @throws UsageException where a certificate is wrong, a port is taken, or the machine's media driver cannot be
+     *     found
+     * @throws dev.troupe.transport.TransportException where the transport cannot start
+     * @throws dev.troupe.plan.StartException where the actors cannot start, though another attempt may succeed
      */
     public static TrainingRun join(PreparedRun run, NodeSpec self, String version, Leader leader) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();

@@ -32,10 +32,8 @@ final class ClusterSettings {
     /**
      * Returns the settings.
      *
-     * @param mayForm
-     *            whether the node may form the cluster; false where it joins one that must exist
-     * @param faults
-     *            the faults of the run, some of which cut the node off
+     * @param mayForm whether the node may form the cluster; false where it joins one that must exist
+     * @param faults the faults of the run, some of which cut the node off
      */
     static Config of(ClusterSpec cluster, NodeSpec self, boolean mayForm, List<FaultSpec> faults) {
         String protocol = "pekko://" + systemName(cluster) + "@";

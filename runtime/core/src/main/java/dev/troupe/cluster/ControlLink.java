@@ -7,8 +7,8 @@ import org.apache.pekko.cluster.Member;
 import org.apache.pekko.cluster.typed.Cluster;
 import org.apache.pekko.remote.RARP;
 import org.apache.pekko.remote.RemoteTransport;
-import org.apache.pekko.remote.transport.ThrottlerTransportAdapter$Direction$Both$;
 import org.apache.pekko.remote.transport.ThrottlerTransportAdapter;
+import org.apache.pekko.remote.transport.ThrottlerTransportAdapter$Direction$Both$;
 
 /**
  * Cuts a node off from the control plane of the others, by Pekko's means for its own tests. No message passes while the

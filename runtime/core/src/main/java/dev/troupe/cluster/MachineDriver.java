@@ -1,14 +1,14 @@
 package dev.troupe.cluster;
 
-import dev.troupe.group.NodeGroups;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.spec.TransportSpec;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.TermLength;
+import dev.troupe.group.NodeGroups;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.TermLength;
 import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.Network;
@@ -61,8 +61,7 @@ public final class MachineDriver {
     /**
      * Returns the map of nodes from the side of one node where ranks are on other nodes.
      *
-     * @param since
-     *            for each node whose ranks have changed, by its name, the epoch since which it has its present ranks
+     * @param since for each node whose ranks have changed, by its name, the epoch since which it has its present ranks
      */
     static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, List<Integer> nodeOfRank,
             Map<String, Integer> since) {
@@ -99,10 +98,8 @@ public final class MachineDriver {
     /**
      * Starts the driver of a host.
      *
-     * @throws UsageException
-     *             where the cluster runs there already
-     * @throws dev.troupe.transport.TransportException
-     *             where the driver does not start: too little room
+     * @throws UsageException where the cluster runs there already
+     * @throws dev.troupe.transport.TransportException where the driver does not start: too little room
      */
     public static SharedDriver start(PreparedRun run, String host) {
         RunSpec spec = run.spec();
@@ -138,8 +135,8 @@ public final class MachineDriver {
     /**
      * Finds the driver of a node's machine, or starts it where this node has to, and then must also close it.
      *
-     * @throws UsageException
-     *             where another node has to start it, and has not done so within the time that nodes wait for each other
+     * @throws UsageException where another node has to start it, and has not done so within the time that nodes wait
+     *     for each other
      */
     static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();

@@ -1,8 +1,8 @@
 package dev.troupe.cluster;
 
-import dev.troupe.run.NodeWarmUp;
-import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.run.NodeWarmUp;
 import java.util.List;
 import java.util.function.Supplier;
 import org.slf4j.Logger;

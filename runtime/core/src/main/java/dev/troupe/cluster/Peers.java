@@ -15,8 +15,7 @@ final class Peers {
      * Returns the nodes with which a node exchanges boundary tensors: those of the other ends of its ranks' messages,
      * and of their tied embeddings.
      *
-     * @param nodeOfRank
-     *            for each rank its node
+     * @param nodeOfRank for each rank its node
      */
     static Set<Integer> of(TrainingPlan plan, List<Integer> nodeOfRank, int self) {
         Set<Integer> peers = new TreeSet<>(Set.of(self));

@@ -20,8 +20,7 @@ final class Takeover {
      * lost its process and any other has taken its ranks over: the node that takes over has new streams to all nodes
      * with which it exchanges tensors, and the groups of the restarted pipeline places are made anew.
      *
-     * @param there
-     *            the maps of the machine's nodes at the start
+     * @param there the maps of the machine's nodes at the start
      */
     static long mostDriverBytes(TrainingPlan plan, List<NodeMap> there, TransportSettings settings) {
         if (there.isEmpty()) {

@@ -1,8 +1,8 @@
 package dev.troupe.compare;
 
+import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.ParallelSpec;
-import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.MachineMemory;
@@ -48,18 +48,12 @@ public final class Comparison {
     private final Consumer<String> progress;
 
     /**
-     * @param base
-     *            the run; its schedule and virtual stages are replaced by each contestant's
-     * @param builtInCorpus
-     *            text to train on where the run names none
-     * @param directory
-     *            a directory in which each run has a directory of its own while it lasts
-     * @param repeats
-     *            runs of each schedule, at least 1
-     * @param steps
-     *            measured steps of each run, at least 1; as many more are done between them
-     * @param progress
-     *            receives a line for each part of the work
+     * @param base the run; its schedule and virtual stages are replaced by each contestant's
+     * @param builtInCorpus text to train on where the run names none
+     * @param directory a directory in which each run has a directory of its own while it lasts
+     * @param repeats runs of each schedule, at least 1
+     * @param steps measured steps of each run, at least 1; as many more are done between them
+     * @param progress receives a line for each part of the work
      */
     public Comparison(RunSpec base, byte[] builtInCorpus, Path directory, int repeats, int steps,
             Consumer<String> progress) {
@@ -74,8 +68,7 @@ public final class Comparison {
     /**
      * Checks that every contestant can run, and that the memory of all fits this machine, without running any.
      *
-     * @throws RuntimeException
-     *             as {@link PreparedRun} throws them
+     * @throws RuntimeException as {@link PreparedRun} throws them
      */
     public void check(List<Contestant> contestants) {
         long bytes = 0;
@@ -99,8 +92,7 @@ public final class Comparison {
     /**
      * Runs the comparison.
      *
-     * @throws ComparisonException
-     *             where a run fails, or two schedules do not have the same losses
+     * @throws ComparisonException where a run fails, or two schedules do not have the same losses
      */
     public List<Outcome> run(List<Contestant> contestants) throws InterruptedException {
         List<List<TracedRun>> rounds = new ArrayList<>();

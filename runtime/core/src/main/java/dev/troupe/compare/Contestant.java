@@ -11,20 +11,16 @@ import java.util.Set;
 /**
  * A schedule that takes part in a comparison.
  *
- * @param schedule
- *            its name, or the path of a plan
- * @param virtualStages
- *            stages on each rank, V
+ * @param schedule its name, or the path of a plan
+ * @param virtualStages stages on each rank, V
  */
 public record Contestant(String schedule, int virtualStages) {
     /**
      * Reads a list such as {@code gpipe,1f1b,interleaved-1f1b:4}: names, each with its V where it is not the schedule's
      * default.
      *
-     * @throws UsageException
-     *             where V is no number, or a contestant is named twice
-     * @throws dev.troupe.schedule.PlanException
-     *             where there is no such schedule
+     * @throws UsageException where V is no number, or a contestant is named twice
+     * @throws dev.troupe.schedule.PlanException where there is no such schedule
      */
     public static List<Contestant> parse(String list) {
         List<Contestant> contestants = Arrays.stream(list.split(",")).map(String::strip)

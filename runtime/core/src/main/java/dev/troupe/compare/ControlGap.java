@@ -1,9 +1,9 @@
 package dev.troupe.compare;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.timeline.Transfer;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
+import dev.troupe.schedule.timeline.Transfer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,8 +23,7 @@ final class ControlGap {
      * been made before the earlier one began, or comes from no other rank; the {@link MedianOfMeans} of the steps. 0
      * where there are none.
      *
-     * @param paired
-     *            the actions of pairs, which are left out since a pair waits for two inputs
+     * @param paired the actions of pairs, which are left out since a pair waits for two inputs
      */
     static long nanos(List<Timeline> measured, Set<Action> paired) {
         MedianOfMeans gap = new MedianOfMeans();

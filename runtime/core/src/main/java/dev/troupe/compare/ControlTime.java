@@ -5,14 +5,10 @@ import java.util.List;
 /**
  * The control time of an action: from the landing of the tensor for which a rank waits to the start of the computing.
  *
- * @param count
- *            number of measured actions; where it is 0 the times have no meaning
- * @param medianNanos
- *            half of them take no longer
- * @param ninetiethNanos
- *            nine in ten take no longer
- * @param ninetyNinthNanos
- *            ninety-nine in a hundred take no longer
+ * @param count number of measured actions; where it is 0 the times have no meaning
+ * @param medianNanos half of them take no longer
+ * @param ninetiethNanos nine in ten take no longer
+ * @param ninetyNinthNanos ninety-nine in a hundred take no longer
  */
 public record ControlTime(int count, long medianNanos, long ninetiethNanos, long ninetyNinthNanos) {
     static ControlTime of(List<Long> nanos) {

@@ -2,9 +2,9 @@ package dev.troupe.compare;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.simulator.Hop;
-import dev.troupe.schedule.timeline.Transfer;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
+import dev.troupe.schedule.timeline.Transfer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,9 +21,8 @@ final class HopMeasure {
      * that had nothing else to do; the {@link MedianOfMeans} of the steps. The time includes transport and control for
      * all bytes of one message.
      *
-     * @param paired
-     *            the actions of pairs, which are left out since a pair waits for two inputs, and sends its outputs when
-     *            both its actions have ended
+     * @param paired the actions of pairs, which are left out since a pair waits for two inputs, and sends its outputs
+     *     when both its actions have ended
      */
     static Hop of(List<Timeline> measured, Set<Action> paired) {
         MedianOfMeans hop = new MedianOfMeans();

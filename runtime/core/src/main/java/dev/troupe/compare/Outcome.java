@@ -6,26 +6,16 @@ import java.util.List;
 /**
  * The outcome of one schedule.
  *
- * @param contestant
- *            the schedule
- * @param engine
- *            the kind of engine it ran on
- * @param prediction
- *            the simulator's prediction
- * @param measured
- *            the measured figures; the median where there are several
- * @param stepTime
- *            the spread of the measured steps
- * @param seconds
- *            the time of each measured step, in the order of the turns
- * @param control
- *            the time from a tensor's landing to the start of the computing that waited for it
- * @param losses
- *            the loss of each step
- * @param agreement
- *            how its losses compare with the first schedule's, in words
- * @param measuredTimeline
- *            the measured step whose time is nearest to the median
+ * @param contestant the schedule
+ * @param engine the kind of engine it ran on
+ * @param prediction the simulator's prediction
+ * @param measured the measured figures; the median where there are several
+ * @param stepTime the spread of the measured steps
+ * @param seconds the time of each measured step, in the order of the turns
+ * @param control the time from a tensor's landing to the start of the computing that waited for it
+ * @param losses the loss of each step
+ * @param agreement how its losses compare with the first schedule's, in words
+ * @param measuredTimeline the measured step whose time is nearest to the median
  */
 public record Outcome(Contestant contestant, String engine, Prediction prediction, Figures measured, StepTime stepTime,
         List<Double> seconds, ControlTime control, List<Double> losses, String agreement, Timeline measuredTimeline) {

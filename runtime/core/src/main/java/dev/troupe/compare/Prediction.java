@@ -1,9 +1,9 @@
 package dev.troupe.compare;
 
-import dev.troupe.schedule.Action;
 import dev.troupe.engine.provider.Work;
-import dev.troupe.prepare.EngineChoice;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.prepare.EngineChoice;
+import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
@@ -25,14 +25,10 @@ import java.util.stream.IntStream;
 /**
  * The simulator's prediction for a schedule, with costs that were read off runs of it.
  *
- * @param figures
- *            the median of the steps that were simulated
- * @param stepTime
- *            the median of those of each run by itself
- * @param seconds
- *            the time of each simulated step with its updates, as measured steps have it, in the order of the turns
- * @param timeline
- *            the forwards and backwards of the simulated step whose time is closest to the median
+ * @param figures the median of the steps that were simulated
+ * @param stepTime the median of those of each run by itself
+ * @param seconds the time of each simulated step with its updates, as measured steps have it, in the order of the turns
+ * @param timeline the forwards and backwards of the simulated step whose time is closest to the median
  */
 public record Prediction(Figures figures, StepTime stepTime, List<Double> seconds, Timeline timeline) {
     /** Decides by how many microbatches the times of a step go around; the same in every comparison. */
@@ -41,8 +37,7 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
     /**
      * Simulates the plan of the runs, once with the costs of each step.
      *
-     * @param runs
-     *            runs of one plan on one engine, at least one, with the steps of which the costs are read off
+     * @param runs runs of one plan on one engine, at least one, with the steps of which the costs are read off
      */
     static Prediction of(String title, List<TracedRun> runs) {
         TracedRun any = runs.getFirst();

@@ -40,10 +40,8 @@ final class SideBySide {
     private final Turns turns;
 
     /**
-     * @param specs
-     *            the runs, all with the same number of steps
-     * @param directory
-     *            the directory of all their directories
+     * @param specs the runs, all with the same number of steps
+     * @param directory the directory of all their directories
      */
     SideBySide(List<RunSpec> specs, byte[] builtInCorpus, Path directory) {
         this.specs = specs;
@@ -55,8 +53,7 @@ final class SideBySide {
     /**
      * Runs all from their first step to their last.
      *
-     * @throws ComparisonException
-     *             where a run fails
+     * @throws ComparisonException where a run fails
      */
     List<TracedRun> run() throws InterruptedException {
         List<Future<TracedRun>> runs;

@@ -5,12 +5,9 @@ import java.util.List;
 /**
  * The time of a step over repeats.
  *
- * @param medianSeconds
- *            the median
- * @param leastSeconds
- *            the shortest
- * @param mostSeconds
- *            the longest
+ * @param medianSeconds the median
+ * @param leastSeconds the shortest
+ * @param mostSeconds the longest
  */
 public record StepTime(double medianSeconds, double leastSeconds, double mostSeconds) {
     /** Returns the step time of at least one measurement. */

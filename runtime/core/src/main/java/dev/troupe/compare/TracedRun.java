@@ -12,16 +12,11 @@ import java.util.stream.IntStream;
 /**
  * A short run of one schedule, with the times of all its actions.
  *
- * @param plan
- *            the plan of the run
- * @param engine
- *            the engine of the run
- * @param losses
- *            the loss of each step of the run
- * @param seconds
- *            the time of each step here, on the coordinator's clock
- * @param steps
- *            the times of all actions of each step here
+ * @param plan the plan of the run
+ * @param engine the engine of the run
+ * @param losses the loss of each step of the run
+ * @param seconds the time of each step here, on the coordinator's clock
+ * @param steps the times of all actions of each step here
  */
 record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, List<Double> seconds,
         List<StepTimes> steps) {

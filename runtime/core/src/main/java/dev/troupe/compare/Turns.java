@@ -18,10 +18,8 @@ final class Turns {
     private RuntimeException failure;
 
     /**
-     * @param runs
-     *            number of runs
-     * @param steps
-     *            steps of each run
+     * @param runs number of runs
+     * @param steps steps of each run
      */
     Turns(int runs, int steps) {
         this.runs = runs;

@@ -1,8 +1,8 @@
 package dev.troupe.fault;
 
 import dev.troupe.config.fault.FaultMessage;
-import dev.troupe.schedule.Kind;
 import dev.troupe.protocol.MessageKind;
+import dev.troupe.schedule.Kind;
 
 /** The content of messages, in the words of faults. */
 public final class Carried {

@@ -77,8 +77,7 @@ public final class FaultInjector implements AutoCloseable {
     /**
      * Creates the injector of a node; {@link #NONE} where there are no faults.
      *
-     * @param runDirectory
-     *            the directory in which the run writes its struck faults; it must exist
+     * @param runDirectory the directory in which the run writes its struck faults; it must exist
      */
     public static FaultInjector of(List<FaultSpec> faults, Path runDirectory, String node, NodeDamage damage) {
         if (faults.isEmpty()) {
@@ -98,14 +97,10 @@ public final class FaultInjector implements AutoCloseable {
     /**
      * Injects the faults of a point that a rank passes once for each microbatch.
      *
-     * @throws InjectedFault
-     *             where an exception is due, or a hung rank was given up
-     * @throws OutOfMemoryError
-     *             where such an error is due
-     * @throws LostDeviceException
-     *             where a lost device is due
-     * @throws CheckpointException
-     *             where a full disk is due
+     * @throws InjectedFault where an exception is due, or a hung rank was given up
+     * @throws OutOfMemoryError where such an error is due
+     * @throws LostDeviceException where a lost device is due
+     * @throws CheckpointException where a full disk is due
      */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch) {
         if (!faults.isEmpty()) {

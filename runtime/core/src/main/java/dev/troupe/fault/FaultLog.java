@@ -53,8 +53,7 @@ public final class FaultLog {
     /**
      * Reads the faults that have struck in a run so far.
      *
-     * @throws UncheckedIOException
-     *             where the file cannot be read, or is not one of this class
+     * @throws UncheckedIOException where the file cannot be read, or is not one of this class
      */
     public static List<FiredFault> read(Path runDirectory) {
         Path file = runDirectory.resolve(FILE);

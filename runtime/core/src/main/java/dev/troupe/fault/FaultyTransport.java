@@ -3,9 +3,9 @@ package dev.troupe.fault;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKind;
+import dev.troupe.protocol.Pass;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.NodeMap;
@@ -71,14 +71,10 @@ public final class FaultyTransport implements Transport {
     }
 
     /**
-     * @param faulty
-     *            the messages that the inner transport loses or damages
-     * @param senderStage
-     *            the stage that sends on an edge
-     * @param microbatchesPerStep
-     *            microbatches of a step in each pipeline
-     * @param isOfThisNode
-     *            whether a rank is on this node in the first epoch
+     * @param faulty the messages that the inner transport loses or damages
+     * @param senderStage the stage that sends on an edge
+     * @param microbatchesPerStep microbatches of a step in each pipeline
+     * @param isOfThisNode whether a rank is on this node in the first epoch
      */
     public FaultyTransport(Transport inner, NamedMessages faulty, FaultInjector faults,
             ToIntFunction<Edge> senderStage, int microbatchesPerStep, IntPredicate isOfThisNode) {
@@ -90,10 +86,8 @@ public final class FaultyTransport implements Transport {
     /**
      * As above, with another clock.
      *
-     * @param nanoTime
-     *            a clock
-     * @param timer
-     *            one thread, whose delays pass on that clock
+     * @param nanoTime a clock
+     * @param timer one thread, whose delays pass on that clock
      */
     FaultyTransport(Transport inner, NamedMessages faulty, FaultInjector faults, ToIntFunction<Edge> senderStage,
             int microbatchesPerStep, IntPredicate isOfThisNode, LongSupplier nanoTime, ScheduledExecutorService timer) {

@@ -10,26 +10,16 @@ import java.util.Optional;
 /**
  * A fault that has struck: a line of {@code faults.jsonl}.
  *
- * @param timeMillis
- *            the time, on the wall clock, in milliseconds since 1970
- * @param fault
- *            the fault as text
- * @param index
- *            the index of the fault in the run, from 0
- * @param node
- *            the node it struck
- * @param point
- *            the point of the step
- * @param rank
- *            the rank it struck
- * @param stage
- *            the stage
- * @param step
- *            the optimizer step
- * @param microbatch
- *            the microbatch; -1 at points that come once in a step
- * @param message
- *            the message that is sent or received there; empty at other points
+ * @param timeMillis the time, on the wall clock, in milliseconds since 1970
+ * @param fault the fault as text
+ * @param index the index of the fault in the run, from 0
+ * @param node the node it struck
+ * @param point the point of the step
+ * @param rank the rank it struck
+ * @param stage the stage
+ * @param step the optimizer step
+ * @param microbatch the microbatch; -1 at points that come once in a step
+ * @param message the message that is sent or received there; empty at other points
  */
 public record FiredFault(@JsonProperty(value = "time_ms", required = true) long timeMillis,
         @JsonProperty(required = true) String fault, @JsonProperty(required = true) int index,

@@ -1,8 +1,8 @@
 package dev.troupe.group;
 
-import dev.troupe.collective.Shares;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Reduction;
+import dev.troupe.collective.Shares;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;

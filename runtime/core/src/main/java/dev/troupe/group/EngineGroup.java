@@ -37,8 +37,7 @@ public final class EngineGroup implements TensorGroup {
     /**
      * As above, and a listener receives the time of each call to the group.
      *
-     * @param took
-     *            receives nanoseconds, most of them a wait for other members; on the thread of the call
+     * @param took receives nanoseconds, most of them a wait for other members; on the thread of the call
      */
     public EngineGroup(CollectiveGroup group, Engine engine, LongConsumer took) {
         this(group, engine, took, Reduction.SUM);
@@ -47,8 +46,8 @@ public final class EngineGroup implements TensorGroup {
     /**
      * A group whose sums of float32 tensors, over ranks that hold the same weights, are others.
      *
-     * @param ofFloats
-     *            {@link Reduction#SUM} or {@link Reduction#SUM_OF_ROUNDED}; narrower and wider types have their sums
+     * @param ofFloats {@link Reduction#SUM} or {@link Reduction#SUM_OF_ROUNDED}; narrower and wider types have their
+     *     sums
      */
     public EngineGroup(CollectiveGroup group, Engine engine, Reduction ofFloats) {
         this(group, engine, _ -> {

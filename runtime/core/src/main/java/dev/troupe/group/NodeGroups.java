@@ -106,8 +106,7 @@ public final class NodeGroups implements RankGroups {
     /**
      * Makes the groups of a world whose ranks are all in this JVM.
      *
-     * @param deadline
-     *            how long a member may wait for the others
+     * @param deadline how long a member may wait for the others
      */
     public static NodeGroups ofOneNode(ParallelLayout ranks, Duration deadline) {
         return new NodeGroups(ranks, NodeMap.single(ranks.worldSize()), Path.of(""), Optional.empty(), deadline);
@@ -116,12 +115,10 @@ public final class NodeGroups implements RankGroups {
     /**
      * Makes the groups of this node. A client of the media driver is made when a rank first joins a group with a stream.
      *
-     * @param driverDirectory
-     *            the directory of the media driver of this node
-     * @param connections
-     *            the connections of this node, which their owner closes; empty where there are streams to other machines
-     * @param deadline
-     *            how long a member may wait for the others
+     * @param driverDirectory the directory of the media driver of this node
+     * @param connections the connections of this node, which their owner closes; empty where there are streams to other
+     *     machines
+     * @param deadline how long a member may wait for the others
      */
     public static NodeGroups connect(ParallelLayout ranks, NodeMap nodes, Path driverDirectory,
             Optional<Connections> connections, Duration deadline) {
@@ -132,8 +129,7 @@ public final class NodeGroups implements RankGroups {
      * Returns the bytes of this node's groups in the directory of its media driver: the streams that its ranks write,
      * and those from other machines.
      *
-     * @param network
-     *            the protocol to other machines
+     * @param network the protocol to other machines
      */
     public static long driverBytes(ParallelLayout ranks, NodeMap nodes, Network network) {
         return driverBytes(ranks, nodes, network,

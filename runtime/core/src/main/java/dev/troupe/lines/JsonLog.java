@@ -38,10 +38,8 @@ public final class JsonLog {
     /**
      * A line that was read.
      *
-     * @param number
-     *            in the file, from 1
-     * @param text
-     *            without its end
+     * @param number in the file, from 1
+     * @param text without its end
      */
     public record Line(int number, String text, ObjectNode json) {
     }
@@ -49,10 +47,8 @@ public final class JsonLog {
     /**
      * A line that cannot be read.
      *
-     * @param number
-     *            in the file, from 1
-     * @param bytes
-     *            without its end
+     * @param number in the file, from 1
+     * @param bytes without its end
      */
     public record Damaged(int number, byte[] bytes) {
         /** Returns a line that can be read, but that cannot be true. */
@@ -64,8 +60,7 @@ public final class JsonLog {
     /**
      * Reads a file, a line at a time; a file that does not exist has none.
      *
-     * @param reader
-     *            receives each line that is a JSON object; false if it is none of this file's
+     * @param reader receives each line that is a JSON object; false if it is none of this file's
      * @return the lines that cannot be read, or that the reader refused
      */
     public static List<Damaged> read(Path file, Predicate<Line> reader) throws IOException {
@@ -111,14 +106,10 @@ public final class JsonLog {
     /**
      * Sets damaged lines aside, so that no reader meets them again.
      *
-     * @param file
-     *            which has them
-     * @param damaged
-     *            some of its lines, in their order
-     * @param kept
-     *            the other lines, with their ends
-     * @param trouble
-     *            receives a sentence on the damaged ones
+     * @param file which has them
+     * @param damaged some of its lines, in their order
+     * @param kept the other lines, with their ends
+     * @param trouble receives a sentence on the damaged ones
      */
     public static void setAside(Path file, List<Damaged> damaged, String kept, Consumer<String> trouble)
             throws IOException {
@@ -149,8 +140,7 @@ public final class JsonLog {
     /**
      * Sets the damaged lines of a file aside that nobody reads to go on; if that is impossible, the file stays as it is.
      *
-     * @param trouble
-     *            receives a sentence on them
+     * @param trouble receives a sentence on them
      */
     public static void mend(Path file, Consumer<String> trouble) {
         if (!Files.exists(file)) {

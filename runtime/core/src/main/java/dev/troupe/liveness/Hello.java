@@ -12,10 +12,8 @@ import java.nio.charset.StandardCharsets;
  * The first message of either side of a liveness connection: a magic number, the process's number, and cluster and node
  * as UTF-8 with their lengths before them; all numbers big-endian.
  *
- * @param cluster
- *            the name of the cluster
- * @param peer
- *            the process that sends the hello
+ * @param cluster the name of the cluster
+ * @param peer the process that sends the hello
  */
 record Hello(String cluster, Peer peer) {
     /** "troupe-" and the version of the message. */
@@ -39,8 +37,7 @@ record Hello(String cluster, Peer peer) {
     /**
      * Waits for a hello.
      *
-     * @throws IOException
-     *             where other bytes arrive, or none in the time that a read may take
+     * @throws IOException where other bytes arrive, or none in the time that a read may take
      */
     static Hello read(InputStream stream) throws IOException {
         DataInputStream in = new DataInputStream(stream);

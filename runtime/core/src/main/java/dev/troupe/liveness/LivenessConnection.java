@@ -31,14 +31,10 @@ final class LivenessConnection {
     /**
      * Calls a node.
      *
-     * @param own
-     *            the data port of the caller's node
-     * @param patience
-     *            longest wait for the connection, and for each answer
-     * @throws java.net.ConnectException
-     *             where its machine refuses the connection
-     * @throws IOException
-     *             where there is no answer, or not that of a node
+     * @param own the data port of the caller's node
+     * @param patience longest wait for the connection, and for each answer
+     * @throws java.net.ConnectException where its machine refuses the connection
+     * @throws IOException where there is no answer, or not that of a node
      */
     static LivenessConnection dial(DataPort own, InetSocketAddress address, Hello self, Sockets sockets,
             Duration patience) throws IOException {
@@ -56,8 +52,7 @@ final class LivenessConnection {
     /**
      * Answers a caller.
      *
-     * @throws IOException
-     *             where the caller is no node; the connection is closed then
+     * @throws IOException where the caller is no node; the connection is closed then
      */
     static LivenessConnection accept(Socket connection, Hello self, Sockets sockets, Duration patience)
             throws IOException {

@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
  * its name, the process has ended; if the process answers, it lives, and that call is the new connection; without any
  * answer the failure detector decides.
  *
- * <p>The kernels of the two machines question each other on every connection. Where one does not answer, and then accepts no
- * connection either, the machine has failed or the network is cut: the node is silent. All other nodes are then looked for at
- * the same time, so that one cut is one piece of news. A process that is stopped or starved is never silent.
+ * <p>The kernels of the two machines question each other on every connection. If one does not answer, and then accepts no
+ * connection either, the machine has failed or the network is cut: the node is silent. All other nodes are then called
+ * at the same time, so that one cut is one piece of news. A process that is stopped or starved is never silent.
  *
  * <p>Thread rule: any thread. Each connection has a virtual thread, which waits in a read.
  */
@@ -39,8 +39,7 @@ public final class LivenessConnections implements AutoCloseable {
         /**
          * The process of a node has ended; called once, on a thread of the connection.
          *
-         * @param seen
-         *            the evidence, in words
+         * @param seen the evidence, in words
          */
         void onEnd(Peer peer, End end, String seen);
 
@@ -85,8 +84,7 @@ public final class LivenessConnections implements AutoCloseable {
     /**
      * Makes the connections of a node. Callers wait until {@link #begin}.
      *
-     * @param port
-     *            the node's data port, which is closed with the connections
+     * @param port the node's data port, which is closed with the connections
      */
     public LivenessConnections(ClusterSpec cluster, NodeSpec self, Sockets sockets, DataPort port) {
         this.cluster = cluster;
@@ -98,8 +96,7 @@ public final class LivenessConnections implements AutoCloseable {
     /**
      * Begins to answer callers.
      *
-     * @param uid
-     *            the number of this process
+     * @param uid the number of this process
      */
     public void begin(long uid, Listener hears) {
         hello = new Hello(cluster.name(), new Peer(self.name(), uid));
@@ -238,7 +235,7 @@ public final class LivenessConnections implements AutoCloseable {
         }
     }
 
-    /** Whether the machine of a node does not answer as many calls; a refusal is an answer, and so is a full queue of calls. */
+    /** Whether the machine of a node answers none of so many calls; a refusal is an answer, and so is a full queue. */
     private boolean isKernelSilent(Peer peer, int questions) {
         for (int question = 0; question < questions; question++) {
             try (Socket call = new Socket()) {

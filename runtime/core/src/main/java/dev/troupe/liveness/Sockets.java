@@ -24,16 +24,14 @@ public interface Sockets {
     /**
      * Wraps the side that called; the other end is authenticated when this returns.
      *
-     * @throws IOException
-     *             where the other end is not accepted; the caller must still close the connection
+     * @throws IOException where the other end is not accepted; the caller must still close the connection
      */
     Socket dialed(Socket connection) throws IOException;
 
     /**
      * Wraps the side that was called.
      *
-     * @throws IOException
-     *             as above
+     * @throws IOException as above
      */
     Socket accepted(Socket connection) throws IOException;
 }

@@ -17,12 +17,9 @@ public final class AheadBudget {
      * Returns the run with the most blocks replayed ahead with which no rank takes more than some bytes beyond what it takes
      * without; every stage has the same number.
      *
-     * @param bytes
-     *            {@link Long#MAX_VALUE} for no limit
-     * @param engines
-     *            opens an engine as the ranks will have, for the sizes of what it keeps
-     * @throws UsageException
-     *             where one block is too many
+     * @param bytes {@link Long#MAX_VALUE} for no limit
+     * @param engines opens an engine as the ranks will have, for the sizes of what it keeps
+     * @throws UsageException where one block is too many
      */
     public static TrainingPlan fit(TrainingPlan plan, long bytes, Supplier<Engine> engines) {
         if (bytes == Long.MAX_VALUE) {

@@ -5,9 +5,9 @@ import dev.troupe.engine.Engine;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.IndexRange;
 import dev.troupe.parallel.Zero;
-import dev.troupe.protocol.Pass;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
+import dev.troupe.protocol.Pass;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,8 +22,7 @@ import java.util.stream.Stream;
  * them, on an engine that counts bytes and holds none. What an engine's libraries take beside tensors is not in it, and
  * neither is the JVM's own heap.
  *
- * @param ranks
- *            by number
+ * @param ranks by number
  */
 public record MemoryPlan(List<RankMemory> ranks) {
     public MemoryPlan {
@@ -33,16 +32,11 @@ public record MemoryPlan(List<RankMemory> ranks) {
     /**
      * Walks the plan.
      *
-     * @param engine
-     *            an engine as the ranks will have, for the sizes of what it keeps
-     * @param measuresValidation
-     *            whether the run makes passes over validation data
-     * @param snapshots
-     *            how often ranks keep what they need to start again inside a step; 0 where they do not
-     * @param copied
-     *            the ranks of which another machine has copies of that
-     * @throws UsageException
-     *             where a tensor of the run would be larger than any engine can have one
+     * @param engine an engine as the ranks will have, for the sizes of what it keeps
+     * @param measuresValidation whether the run makes passes over validation data
+     * @param snapshots how often ranks keep what they need to start again inside a step; 0 where they do not
+     * @param copied the ranks of which another machine has copies of that
+     * @throws UsageException where a tensor of the run would be larger than any engine can have one
      */
     public static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresValidation, int snapshots,
             List<Integer> copied) {
@@ -114,10 +108,8 @@ public record MemoryPlan(List<RankMemory> ranks) {
     /**
      * What a machine has of it.
      *
-     * @param hosted
-     *            the ranks that are there
-     * @param copied
-     *            the ranks of whose snapshots it has copies
+     * @param hosted the ranks that are there
+     * @param copied the ranks of whose snapshots it has copies
      */
     public MemoryPlan onMachine(List<Integer> hosted, List<Integer> copied) {
         return new MemoryPlan(Stream.concat(hosted.stream().map(ranks::get).map(RankMemory::atHome),
@@ -137,10 +129,8 @@ public record MemoryPlan(List<RankMemory> ranks) {
     /**
      * Refuses what cannot fit.
      *
-     * @param availableBytes
-     *            what the machine that hosts these ranks has to give
-     * @throws UsageException
-     *             where that is less than the ranks take together
+     * @param availableBytes what the machine that hosts these ranks has to give
+     * @throws UsageException where that is less than the ranks take together
      */
     public void requireRoom(long availableBytes) {
         if (total() <= availableBytes) {

@@ -3,26 +3,26 @@ package dev.troupe.memory;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.WorkClock;
-import dev.troupe.engine.structural.SizingEngine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.TooManyElementsException;
-import dev.troupe.protocol.Pass;
-import dev.troupe.protocol.rank.RankRow;
-import dev.troupe.protocol.rank.RowWalk;
-import dev.troupe.protocol.WeightUpdate;
-import dev.troupe.stage.Stage;
+import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.engine.structural.SizingEngine;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.rank.RankRow;
+import dev.troupe.protocol.rank.RowWalk;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.snapshot.Snapshots;
+import dev.troupe.stage.Stage;
 import dev.troupe.step.RankSide;
 import dev.troupe.step.StageOps;
-import dev.troupe.protocol.Edge;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -78,10 +78,8 @@ final class MemoryWalk implements RankSide, AutoCloseable {
     /**
      * Makes the stages of a rank.
      *
-     * @param snapshots
-     *            how often the rank keeps what it needs to start again inside a step; 0 where it does not
-     * @throws dev.troupe.plan.UsageException
-     *             where a stage has a buffer that no engine can have
+     * @param snapshots how often the rank keeps what it needs to start again inside a step; 0 where it does not
+     * @throws dev.troupe.plan.UsageException where a stage has a buffer that no engine can have
      */
     MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots) {
         this.plan = plan;
@@ -109,8 +107,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
     /**
      * Does the rank's row of a pass, alone: whatever it waits for is there.
      *
-     * @throws dev.troupe.plan.UsageException
-     *             where an action needs a tensor that no engine can have
+     * @throws dev.troupe.plan.UsageException where an action needs a tensor that no engine can have
      */
     void over(Pass.Kind pass) {
         kind = pass;

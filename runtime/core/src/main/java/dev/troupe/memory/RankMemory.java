@@ -5,23 +5,15 @@ import dev.troupe.protocol.replica.SnapshotSlots;
 /**
  * The bytes of tensors that a rank takes at most, over the whole run.
  *
- * @param rank
- *            which rank
- * @param weights
- *            of its stages
- * @param gradients
- *            of its weights
- * @param optimizer
- *            what the optimizer remembers
- * @param activations
- *            what is kept from forwards for backwards at the worst place of the plan, and what is passing
- * @param boundary
- *            activations and gradients that come in, as many as there are credits, and that wait to go out, as many as can
- *            be unreceived at one time, or where the run recovers from failures, as many as a pass sends
- * @param snapshots
- *            in host memory, what a rank starts again from
- * @param copies
- *            of those, in the host memory of another machine
+ * @param rank which rank
+ * @param weights of its stages
+ * @param gradients of its weights
+ * @param optimizer what the optimizer remembers
+ * @param activations what is kept from forwards for backwards at the worst place of the plan, and what is passing
+ * @param boundary activations and gradients that come in, as many as there are credits, and that wait to go out, as
+ *     many as can be unreceived at one time, or where the run recovers from failures, as many as a pass sends
+ * @param snapshots in host memory, what a rank starts again from
+ * @param copies of those, in the host memory of another machine
  */
 public record RankMemory(int rank, long weights, long gradients, long optimizer, long activations, long boundary,
         long snapshots, long copies) {
@@ -33,10 +25,8 @@ public record RankMemory(int rank, long weights, long gradients, long optimizer,
     /**
      * As a rank takes that keeps its state, with copies on another machine.
      *
-     * @param keptBytes
-     *            of one snapshot
-     * @param times
-     *            how often
+     * @param keptBytes of one snapshot
+     * @param times how often
      */
     RankMemory keeping(long keptBytes, int times) {
         return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, times * keptBytes,

@@ -26,12 +26,9 @@ public final class GradientDump {
     }
 
     /**
-     * @param step
-     *            the step, from 0
-     * @param file
-     *            the safetensors file to write
-     * @param writerCount
-     *            number of contributions: one of each rank for each of its stages
+     * @param step the step, from 0
+     * @param file the safetensors file to write
+     * @param writerCount number of contributions: one of each rank for each of its stages
      */
     public GradientDump(long step, Path file, int writerCount) {
         this.step = step;

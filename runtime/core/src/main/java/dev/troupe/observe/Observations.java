@@ -20,8 +20,7 @@ public final class Observations implements Observation {
     /**
      * Begins the observations.
      *
-     * @param trouble
-     *            receives a sentence where an observer throws; the run continues without it
+     * @param trouble receives a sentence where an observer throws; the run continues without it
      */
     public Observations(List<RunObserver> observers, RunFacts run, Consumer<String> trouble) {
         this.trouble = trouble;

@@ -77,10 +77,8 @@ public interface RunListener {
     /**
      * An epoch begins, since something has failed.
      *
-     * @param ranks
-     *            the ranks that start again; none where messages were lost and are sent again
-     * @param reason
-     *            what had happened, in one sentence
+     * @param ranks the ranks that start again; none where messages were lost and are sent again
+     * @param reason what had happened, in one sentence
      */
     default void onRecoveryBegins(int epoch, long stepsDone, List<Integer> ranks, String reason) {
     }

@@ -5,14 +5,10 @@ import java.util.Optional;
 /**
  * The end of a run.
  *
- * @param stepsDone
- *            optimizer steps done
- * @param failure
- *            the reason of its failure, in one sentence; empty if it reached its end or was told to stop
- * @param cause
- *            the exception or error by which it failed, if one was thrown in this process
- * @param wasRefused
- *            whether nothing had started, since the request does not fit the existing run
+ * @param stepsDone optimizer steps done
+ * @param failure the reason of its failure, in one sentence; empty if it reached its end or was told to stop
+ * @param cause the exception or error by which it failed, if one was thrown in this process
+ * @param wasRefused whether nothing had started, since the request does not fit the existing run
  */
 public record RunOutcome(long stepsDone, Optional<String> failure, Optional<Throwable> cause,
         boolean wasRefused) {

@@ -47,14 +47,10 @@ public final class RunReports {
     /**
      * Reports to a listener.
      *
-     * @param hosts
-     *            for each rank its node, at first
-     * @param traces
-     *            puts the times of steps together
-     * @param bits
-     *            puts their digests together
-     * @param spikes
-     *            finds losses far above the usual one
+     * @param hosts for each rank its node, at first
+     * @param traces puts the times of steps together
+     * @param bits puts their digests together
+     * @param spikes finds losses far above the usual one
      */
     public RunReports(RunListener listener, LongSupplier clock, StragglerWatch stragglers, List<String> hosts,
             StepTraces traces, StepsOfBits bits, LossSpikes spikes) {
@@ -131,8 +127,7 @@ public final class RunReports {
      * The steps of a pass are committed. Each has taken an equal part of its time, and the times of the whole pass are told
      * before the first.
      *
-     * @param hosts
-     *            for each rank the node that it lives on
+     * @param hosts for each rank the node that it lives on
      */
     public void committed(List<StepResult> results, List<String> hosts) {
         if (results.getFirst().step() <= lastStep) {
@@ -179,10 +174,8 @@ public final class RunReports {
     /**
      * A node is gone.
      *
-     * @param present
-     *            those that are left
-     * @param hosts
-     *            for each rank the node that it lived on
+     * @param present those that are left
+     * @param hosts for each rank the node that it lived on
      */
     public void nodeGone(long stepsDone, String node, Collection<String> present, List<String> hosts) {
         EventLog.ofRun(epoch, stepsDone, "node " + node + " is gone");

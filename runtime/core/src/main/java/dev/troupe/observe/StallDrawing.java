@@ -1,11 +1,11 @@
 package dev.troupe.observe;
 
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
-import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.protocol.RowPosition;
+import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.protocol.watch.StallWatch.Stall;
 import dev.troupe.protocol.watch.StallWatch.Standstill;
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Mark;
 import dev.troupe.schedule.Place;

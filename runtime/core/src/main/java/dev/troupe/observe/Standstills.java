@@ -24,16 +24,11 @@ public final class Standstills {
     /**
      * Watches a run.
      *
-     * @param directory
-     *            of the run, which takes the drawing
-     * @param timeout
-     *            the longest wait for a message
-     * @param hangTimeout
-     *            the longest time without a beat of a rank that computes; zero for no limit
-     * @param clock
-     *            nanoseconds
-     * @param longestKernelNanos
-     *            the time of the longest kernel
+     * @param directory of the run, which takes the drawing
+     * @param timeout the longest wait for a message
+     * @param hangTimeout the longest time without a beat of a rank that computes; zero for no limit
+     * @param clock nanoseconds
+     * @param longestKernelNanos the time of the longest kernel
      */
     public Standstills(TrainingPlan plan, Path directory, Duration timeout, Duration hangTimeout, LongSupplier clock,
             long longestKernelNanos) {

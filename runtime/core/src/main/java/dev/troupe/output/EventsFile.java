@@ -3,8 +3,8 @@ package dev.troupe.output;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.lines.JsonLog;
-import dev.troupe.protocol.watch.Notice;
 import dev.troupe.observe.Recovery;
+import dev.troupe.protocol.watch.Notice;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,8 +26,7 @@ public final class EventsFile {
     private int epoch;
 
     /**
-     * @param trouble
-     *            receives a sentence where a line cannot be written; the run continues without the line
+     * @param trouble receives a sentence where a line cannot be written; the run continues without the line
      */
     public EventsFile(Path directory, Consumer<String> trouble) {
         this.file = directory.resolve(FILE);

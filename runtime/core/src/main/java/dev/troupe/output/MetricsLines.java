@@ -17,19 +17,15 @@ import java.util.Set;
  * <p>Steps rise from line to line, by one unless a line was lost. A line that breaks this has a damaged number: with it, a
  * coordinator that takes the run over would wait for a node that knows such a step.
  *
- * @param lines
- *            in their order
- * @param damaged
- *            the other lines, in their order
+ * @param lines in their order
+ * @param damaged the other lines, in their order
  */
 record MetricsLines(List<Entry> lines, List<JsonLog.Damaged> damaged) {
     /**
      * A line; what it does not have is NaN.
      *
-     * @param step
-     *            its step; negative if it is no step's
-     * @param stepsDone
-     *            the steps that are done with it
+     * @param step its step; negative if it is no step's
+     * @param stepsDone the steps that are done with it
      */
     record Entry(int number, String text, long step, long stepsDone, double loss, double validationLoss,
             double stepSeconds) {

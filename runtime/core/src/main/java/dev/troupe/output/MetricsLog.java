@@ -38,8 +38,7 @@ public final class MetricsLog implements AutoCloseable {
     /**
      * Opens the file, drops lines of steps that will be repeated, and sets aside lines that cannot be read.
      *
-     * @param trouble
-     *            receives a sentence on damaged lines, and where lines cannot be written
+     * @param trouble receives a sentence on damaged lines, and where lines cannot be written
      */
     public static MetricsLog open(Path file, long stepsDone, Consumer<String> trouble) {
         try {
@@ -109,8 +108,7 @@ public final class MetricsLog implements AutoCloseable {
      * Writes the line of a step. Has no effect where the step has one: a lost coordinator committed it, and then the
      * next one again.
      *
-     * @param dataEpochs
-     *            number of passes through the data up to and with this step
+     * @param dataEpochs number of passes through the data up to and with this step
      */
     public void write(StepResult result, long tokens, double dataEpochs, double stepSeconds) {
         if (result.step() < nextStep) {

@@ -26,12 +26,9 @@ final class RetryingFile implements AutoCloseable {
     private boolean isBehind;
 
     /**
-     * @param channel
-     *            the file's channel, at its end
-     * @param what
-     *            name of the file in sentences
-     * @param trouble
-     *            receives a sentence when records begin to wait, and when all are written again
+     * @param channel the file's channel, at its end
+     * @param what name of the file in sentences
+     * @param trouble receives a sentence when records begin to wait, and when all are written again
      */
     RetryingFile(SeekableByteChannel channel, String what, Consumer<String> trouble) throws IOException {
         this.channel = channel;

@@ -7,8 +7,7 @@ public sealed interface RunEnd {
     /**
      * The run failed.
      *
-     * @param reason
-     *            one sentence
+     * @param reason one sentence
      */
     record Failed(String reason) implements RunEnd {
     }
@@ -24,8 +23,7 @@ public sealed interface RunEnd {
     /**
      * The run is done, but its model could not be written.
      *
-     * @param reason
-     *            one sentence
+     * @param reason one sentence
      */
     record ModelUnwritten(String reason) implements RunEnd {
     }
@@ -33,10 +31,8 @@ public sealed interface RunEnd {
     /**
      * The run is done, or was stopped after a step, and its model is written.
      *
-     * @param model
-     *            the directory of the model, in Hugging Face layout
-     * @param checkpoint
-     *            the checkpoint of its last step
+     * @param model the directory of the model, in Hugging Face layout
+     * @param checkpoint the checkpoint of its last step
      */
     record Written(Path model, Path checkpoint) implements RunEnd {
     }

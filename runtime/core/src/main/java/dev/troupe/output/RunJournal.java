@@ -1,5 +1,6 @@
 package dev.troupe.output;
 
+import dev.troupe.batch.Batches;
 import dev.troupe.bisect.BitsFile;
 import dev.troupe.bisect.OutputPlace;
 import dev.troupe.bits.BitKey;
@@ -8,7 +9,6 @@ import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.cluster.status.NodeStatus;
-import dev.troupe.batch.Batches;
 import dev.troupe.lines.JsonLog;
 import dev.troupe.observe.Observations;
 import dev.troupe.observe.Recovery;
@@ -103,14 +103,11 @@ public final class RunJournal implements RunListener, AutoCloseable {
     /**
      * Opens the directory of a run that begins, or resumes from a checkpoint, and writes its configuration.
      *
-     * @param observers
-     *            told of the run beside its files
-     * @param status
-     *            takes changes of the status of this process's node
-     * @param trouble
-     *            receives a sentence where a line cannot be written; the run continues without the line
-     * @throws dev.troupe.plan.UsageException
-     *             where the directory is in use, another run has been there since the checks, or it cannot be written to
+     * @param observers told of the run beside its files
+     * @param status takes changes of the status of this process's node
+     * @param trouble receives a sentence where a line cannot be written; the run continues without the line
+     * @throws dev.troupe.plan.UsageException where the directory is in use, another run has been there since the
+     *     checks, or it cannot be written to
      */
     public static RunJournal begin(PreparedRun run, List<RunObserver> observers,
             Consumer<UnaryOperator<NodeStatus>> status, Consumer<String> trouble) {
@@ -169,14 +166,10 @@ public final class RunJournal implements RunListener, AutoCloseable {
      * Opens the directory of a run on which another process reported until now; the files in it remain. A run that the other
      * process had not begun begins.
      *
-     * @param observers
-     *            as for {@link #begin}
-     * @param status
-     *            as for {@link #begin}
-     * @param trouble
-     *            as for {@link #begin}
-     * @throws dev.troupe.plan.UsageException
-     *             as for {@link #begin}
+     * @param observers as for {@link #begin}
+     * @param status as for {@link #begin}
+     * @param trouble as for {@link #begin}
+     * @throws dev.troupe.plan.UsageException as for {@link #begin}
      */
     public static RunJournal takeOver(PreparedRun run, List<RunObserver> observers,
             Consumer<UnaryOperator<NodeStatus>> status, Consumer<String> trouble) {
@@ -350,8 +343,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
     /**
      * Writes the model of a run that is over.
      *
-     * @param isAtOnce
-     *            whether the run was asked to end at once, and so without its model where it was stopped
+     * @param isAtOnce whether the run was asked to end at once, and so without its model where it was stopped
      */
     public RunEnd end(RunOutcome outcome, boolean isAtOnce) {
         directory.keepToTheEnd();

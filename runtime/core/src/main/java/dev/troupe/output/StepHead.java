@@ -13,18 +13,12 @@ import java.util.Optional;
 /**
  * The begin of a file of {@code steps}: what sums the step up.
  *
- * @param number
- *            of the step
- * @param nanos
- *            the time that the step accounts for
- * @param plannedNanos
- *            the time that was planned
- * @param ranks
- *            the number of ranks
- * @param tags
- *            of the step
- * @param roots
- *            what cost the most beyond the plan, the greatest first
+ * @param number of the step
+ * @param nanos the time that the step accounts for
+ * @param plannedNanos the time that was planned
+ * @param ranks the number of ranks
+ * @param tags of the step
+ * @param roots what cost the most beyond the plan, the greatest first
  */
 public record StepHead(long number, long nanos, long plannedNanos, int ranks, List<String> tags, List<Root> roots) {
     private static final String SUFFIX = ".json";

@@ -81,12 +81,9 @@ public final class StepRecords implements AutoCloseable {
     /**
      * Creates the records of a run.
      *
-     * @param directory
-     *            of the run
-     * @param measured
-     *            receives each step whose idle time is parted by cause, on the thread of this object
-     * @param trouble
-     *            receives a sentence where a file cannot be written; the run continues without it
+     * @param directory of the run
+     * @param measured receives each step whose idle time is parted by cause, on the thread of this object
+     * @param trouble receives a sentence where a file cannot be written; the run continues without it
      */
     StepRecords(Path directory, Consumer<MeasuredStep> measured, Consumer<String> trouble) {
         this.directory = directory;

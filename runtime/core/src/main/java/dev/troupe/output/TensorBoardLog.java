@@ -43,10 +43,8 @@ final class TensorBoardLog implements Observation {
     /**
      * Opens the file of a process.
      *
-     * @param directory
-     *            of the run
-     * @param trouble
-     *            receives a sentence where records cannot be written
+     * @param directory of the run
+     * @param trouble receives a sentence where records cannot be written
      */
     static TensorBoardLog open(Path directory, RunFacts run, Consumer<String> trouble) {
         try {

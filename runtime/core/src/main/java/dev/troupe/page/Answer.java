@@ -7,12 +7,9 @@ import java.nio.charset.StandardCharsets;
 /**
  * The answer to a question over HTTP.
  *
- * @param status
- *            of HTTP
- * @param type
- *            media type of the body
- * @param body
- *            the bytes
+ * @param status of HTTP
+ * @param type media type of the body
+ * @param body the bytes
  */
 public record Answer(int status, String type, byte[] body) {
     /** The media type of an object. */

@@ -40,10 +40,8 @@ public final class PageServer implements AutoCloseable {
     /**
      * Opens {@code observe.port} for a run of this process; empty where none is configured.
      *
-     * @param more
-     *            returns the routes of the run with what this process answers beside them
-     * @throws UsageException
-     *             where the port is taken
+     * @param more returns the routes of the run with what this process answers beside them
+     * @throws UsageException where the port is taken
      */
     public static Optional<PageServer> of(PreparedRun run, UnaryOperator<Routes> more) {
         int port = run.spec().observe().port();
@@ -54,14 +52,10 @@ public final class PageServer implements AutoCloseable {
     /**
      * Opens the port.
      *
-     * @param port
-     *            of the loopback; 0: one that is free
-     * @param key
-     *            what to change where the port is taken, for the sentence
-     * @param routes
-     *            all that answers beside the events
-     * @throws UsageException
-     *             where the port is taken
+     * @param port of the loopback; 0: one that is free
+     * @param key what to change where the port is taken, for the sentence
+     * @param routes all that answers beside the events
+     * @throws UsageException where the port is taken
      */
     public static PageServer open(int port, String key, RunPage run, Routes routes) {
         try {

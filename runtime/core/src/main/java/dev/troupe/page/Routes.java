@@ -19,10 +19,8 @@ public final class Routes {
     /**
      * A question.
      *
-     * @param rest
-     *            the path behind that of the resource; empty where there is none
-     * @param parameters
-     *            those of the query
+     * @param rest the path behind that of the resource; empty where there is none
+     * @param parameters those of the query
      */
     public record Question(String rest, Map<String, String> parameters) {
         public Question {
@@ -78,8 +76,7 @@ public final class Routes {
     /**
      * Returns these routes and one more.
      *
-     * @param path
-     *            the whole path; one that ends with a slash is that of everything below it
+     * @param path the whole path; one that ends with a slash is that of everything below it
      */
     public Routes with(String path, Resource resource) {
         Map<String, Resource> more = new LinkedHashMap<>(resources);
@@ -95,10 +92,8 @@ public final class Routes {
     /**
      * Returns the answer to a GET.
      *
-     * @param path
-     *            with its slash
-     * @param query
-     *            as it is in the address, encoded; null where there is none
+     * @param path with its slash
+     * @param query as it is in the address, encoded; null where there is none
      */
     public Answer answer(String path, String query) {
         Resource whole = resources.get(path);

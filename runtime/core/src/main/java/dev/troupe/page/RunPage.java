@@ -1,6 +1,5 @@
 package dev.troupe.page;
 
-import dev.troupe.output.StepHead;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -8,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.output.ProcessMemory;
 import dev.troupe.output.RunFile;
+import dev.troupe.output.StepHead;
 import dev.troupe.output.StepJson;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.tokenizer.file.JsonDefect;
@@ -63,8 +63,7 @@ public final class RunPage {
     /**
      * Creates what answers for a run.
      *
-     * @param directory
-     *            of the run, which may not be there yet
+     * @param directory of the run, which may not be there yet
      */
     public RunPage(Path directory) {
         this(directory, Optional.empty());
@@ -73,10 +72,8 @@ public final class RunPage {
     /**
      * Creates what answers for a run.
      *
-     * @param directory
-     *            of the run, which may not be there yet
-     * @param other
-     *            the directory of a run to compare it with
+     * @param directory of the run, which may not be there yet
+     * @param other the directory of a run to compare it with
      */
     public RunPage(Path directory, Optional<Path> other) {
         this.other = other.map(RunPage::new);

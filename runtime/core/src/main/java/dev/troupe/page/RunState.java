@@ -34,8 +34,7 @@ final class RunState {
     /**
      * Returns the state.
      *
-     * @param isHeld
-     *            whether a process writes to the run's directory
+     * @param isHeld whether a process writes to the run's directory
      */
     ObjectNode now(boolean isHeld, long nowMillis) {
         Told told = history.told();

@@ -90,8 +90,7 @@ final class StepFiles {
     /**
      * Returns the text of a step's file; why there is none, where there is none.
      *
-     * @param stepsDone
-     *            the steps that are committed
+     * @param stepsDone the steps that are committed
      */
     Answer answer(long number, long stepsDone) {
         Path file = directory.resolve(StepRecords.fileName(number));

@@ -38,10 +38,8 @@ final class WhatIf {
     /**
      * Creates the question.
      *
-     * @param run
-     *            the object of {@code run.json}
-     * @param costs
-     *            those of a step
+     * @param run the object of {@code run.json}
+     * @param costs those of a step
      */
     WhatIf(JsonNode run, JsonNode costs) {
         this.run = run;

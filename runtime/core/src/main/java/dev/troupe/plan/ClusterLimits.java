@@ -35,8 +35,7 @@ public final class ClusterLimits {
     /**
      * Checks a run in several processes.
      *
-     * @throws UsageException
-     *             with the number that is too large and the key to change
+     * @throws UsageException with the number that is too large and the key to change
      */
     public static void require(RunSpec spec, ModelSpec model) {
         if (spec.cluster().isEmpty()) {

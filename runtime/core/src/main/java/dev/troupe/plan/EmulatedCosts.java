@@ -30,10 +30,8 @@ public final class EmulatedCosts implements WorkCosts {
     }
 
     /**
-     * @param replaysAhead
-     *            whether a stage's row has replays ahead of its backwards
-     * @throws UsageException
-     *             where a list has neither one time nor one for each stage
+     * @param replaysAhead whether a stage's row has replays ahead of its backwards
+     * @throws UsageException where a list has neither one time nor one for each stage
      */
     public EmulatedCosts(EmulatedSpec spec, Partition partition, StageSettings settings, IntPredicate replaysAhead) {
         int stageCount = partition.stageCount();

@@ -1,10 +1,10 @@
 package dev.troupe.plan;
 
-import dev.troupe.config.problem.Word;
 import dev.troupe.config.fault.FaultKind.Reach;
 import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.config.problem.Word;
 import dev.troupe.fault.Carried;
 import dev.troupe.fault.FaultPoints;
 import dev.troupe.protocol.Pass;
@@ -33,16 +33,11 @@ public final class FaultChecks {
     private final boolean hasNodes;
 
     /**
-     * @param firstStep
-     *            the first step of this run: a fault of an earlier step has struck or will not
-     * @param steps
-     *            of the run, counted from its first
-     * @param checkpointEvery
-     *            how many steps lie between two checkpoints; 0 for none but that at the end
-     * @param recovers
-     *            whether ranks keep snapshots
-     * @param hasNodes
-     *            whether the run has processes beside this one
+     * @param firstStep the first step of this run: a fault of an earlier step has struck or will not
+     * @param steps of the run, counted from its first
+     * @param checkpointEvery how many steps lie between two checkpoints; 0 for none but that at the end
+     * @param recovers whether ranks keep snapshots
+     * @param hasNodes whether the run has processes beside this one
      */
     public FaultChecks(TrainingPlan plan, long firstStep, int steps, int checkpointEvery, boolean recovers,
             boolean hasNodes) {
@@ -57,8 +52,7 @@ public final class FaultChecks {
     /**
      * Checks all faults of a run.
      *
-     * @throws UsageException
-     *             with a sentence for each that cannot strike
+     * @throws UsageException with a sentence for each that cannot strike
      */
     public void require(List<FaultSpec> faults) {
         List<String> wrong = faults.stream().flatMap(fault -> refusal(fault).stream()).toList();

@@ -17,8 +17,7 @@ public final class OptimizerChoice {
     /**
      * Returns the optimizer of a run.
      *
-     * @throws UsageException
-     *             where the ranks of the run do not hold what it needs
+     * @throws UsageException where the ranks of the run do not hold what it needs
      */
     public static Optimizer of(RunSpec run, ModelSpec model) {
         OptimizerSpec spec = run.training().optimizer();

@@ -1,14 +1,14 @@
 package dev.troupe.plan;
 
+import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
-import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.SplitCoolDown;
-import dev.troupe.schedule.family.OverlappingSteps;
 import dev.troupe.schedule.family.OverlappingRule;
+import dev.troupe.schedule.family.OverlappingSteps;
 import dev.troupe.schedule.family.PipeDream;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
@@ -19,14 +19,10 @@ import java.util.stream.LongStream;
 /**
  * The counts of a run's steps from which the flushes of its pipeline follow, where steps overlap.
  *
- * @param stepsDone
- *            steps that lie behind when the run starts
- * @param steps
- *            steps that lie behind when it ends
- * @param validateEvery
- *            steps between two validations, or 0 for none
- * @param checkpointEvery
- *            steps between two checkpoints, or 0 for the one at the end only
+ * @param stepsDone steps that lie behind when the run starts
+ * @param steps steps that lie behind when it ends
+ * @param validateEvery steps between two validations, or 0 for none
+ * @param checkpointEvery steps between two checkpoints, or 0 for the one at the end only
  */
 public record RunSchedule(long stepsDone, long steps, long validateEvery, long checkpointEvery) {
     /** Steps of a pass: a rank that fails repeats it, and keeps all that it has sent in it. */
@@ -37,14 +33,10 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
     /**
      * Returns the schedule of the run.
      *
-     * @param microbatches
-     *            microbatches of a step in each pipeline
-     * @param sharesParameter
-     *            whether two layers share a parameter that is trained
-     * @throws dev.troupe.schedule.PlanException
-     *             where there is no such schedule
-     * @throws UsageException
-     *             where its steps overlap, and the run cannot do that
+     * @param microbatches microbatches of a step in each pipeline
+     * @param sharesParameter whether two layers share a parameter that is trained
+     * @throws dev.troupe.schedule.PlanException where there is no such schedule
+     * @throws UsageException where its steps overlap, and the run cannot do that
      */
     public Schedule of(ParallelSpec parallel, int microbatches, TrainingSpec training, boolean sharesParameter) {
         if (!parallel.replicas().isEmpty()) {

@@ -6,8 +6,8 @@ import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.ParameterSpec;
-import dev.troupe.stage.StageSettings;
 import dev.troupe.protocol.Edge;
+import dev.troupe.stage.StageSettings;
 import java.math.BigInteger;
 import java.util.Locale;
 
@@ -30,10 +30,8 @@ public final class SizeChecks {
     /**
      * Checks how a model is to be cut, by arithmetic alone; the model itself was checked before.
      *
-     * @param sequenceLength
-     *            tokens of a training sequence
-     * @throws UsageException
-     *             with the number that is too large and the key to change
+     * @param sequenceLength tokens of a training sequence
+     * @throws UsageException with the number that is too large and the key to change
      */
     public static void require(RunSpec spec, ModelSpec model, int sequenceLength) {
         int microbatchSize = spec.training().microbatchSize();
@@ -57,8 +55,7 @@ public final class SizeChecks {
     /**
      * Checks what a model's description alone says, before its tensors are listed.
      *
-     * @throws UsageException
-     *             with the number that is too large and the key to change
+     * @throws UsageException with the number that is too large and the key to change
      */
     public static void requireModel(ModelSpec model) {
         atMost(model.blockCount(), ModelSpec.MOST_BLOCKS,
@@ -90,8 +87,7 @@ public final class SizeChecks {
     /**
      * What to say where the walk of a rank met a tensor that cannot be.
      *
-     * @param doing
-     *            what the rank did: an action, or nothing where the stage was made
+     * @param doing what the rank did: an action, or nothing where the stage was made
      */
     public static UsageException refusal(TrainingPlan plan, int rank, int stage, String doing,
             TooManyElementsException tensor) {

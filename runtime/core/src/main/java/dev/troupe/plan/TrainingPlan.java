@@ -1,22 +1,22 @@
 package dev.troupe.plan;
 
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.protocol.rank.RunPlan;
-import dev.troupe.schedule.lowering.WholeStep;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.ParameterSpec;
-import dev.troupe.partition.Partition;
-import dev.troupe.stage.Replay;
-import dev.troupe.stage.StageSettings;
 import dev.troupe.parallel.Zero;
+import dev.troupe.partition.Partition;
+import dev.troupe.protocol.rank.RunPlan;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.family.ForwardOnly;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
+import dev.troupe.schedule.family.ForwardOnly;
+import dev.troupe.schedule.lowering.WholeStep;
 import dev.troupe.shard.Overlap;
+import dev.troupe.stage.Replay;
+import dev.troupe.stage.StageSettings;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,34 +27,23 @@ import java.util.stream.IntStream;
  * When, what and where as one: the certified plan of a training step, that of a pass over validation data, and the layers
  * of each stage. Immutable.
  *
- * @param ranks
- *            where each rank stands; those of one pipeline place carry out the same row
- * @param sharesSequence
- *            whether the ranks of a tensor-parallel group share the rows of an activation too
- * @param zero
- *            what the ranks that hold the same weights share out among them
- * @param partition
- *            the layers of each stage
- * @param stageSettings
- *            sizes and optimizer of every stage; see {@link #stageSettings(int)}
- * @param training
- *            the certified plan of a step
- * @param validation
- *            the certified plan of a forward pass over validation data
+ * @param ranks where each rank stands; those of one pipeline place carry out the same row
+ * @param sharesSequence whether the ranks of a tensor-parallel group share the rows of an activation too
+ * @param zero what the ranks that hold the same weights share out among them
+ * @param partition the layers of each stage
+ * @param stageSettings sizes and optimizer of every stage; see {@link #stageSettings(int)}
+ * @param training the certified plan of a step
+ * @param validation the certified plan of a forward pass over validation data
  */
 public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero zero, Partition partition,
         StageSettings stageSettings, Certificate training, Certificate validation) implements RunPlan {
     /**
      * Plans a run and certifies the plan.
      *
-     * @param settings
-     *            with the microbatches of all pipelines together
-     * @param validationMicrobatches
-     *            microbatches of a pass over validation data in each pipeline, at least 1
-     * @throws dev.troupe.schedule.PlanException
-     *             where the schedule is not defined for these numbers
-     * @throws UsageException
-     *             where the layers cannot be assigned so
+     * @param settings with the microbatches of all pipelines together
+     * @param validationMicrobatches microbatches of a pass over validation data in each pipeline, at least 1
+     * @throws dev.troupe.schedule.PlanException where the schedule is not defined for these numbers
+     * @throws UsageException where the layers cannot be assigned so
      */
     public static TrainingPlan of(ModelSpec model, StageSettings settings, String layout, Schedule schedule,
             ParallelLayout ranks, boolean sharesSequence, Zero zero, int virtualStages, int validationMicrobatches,

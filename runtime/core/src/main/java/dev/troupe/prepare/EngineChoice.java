@@ -24,15 +24,11 @@ import java.util.stream.Collectors;
 /**
  * The engine a run computes on.
  *
- * @param provider
- *            opens engines
- * @param settings
- *            the settings of each rank's engine, but for its turn among devices
- * @param ranksOfMachine
- *            the ranks whose engines take turns over the devices of this machine
- * @param passedOver
- *            why {@code auto} did not take its preferred engine, in one sentence; empty where it did, or where the
- *            configuration names an engine
+ * @param provider opens engines
+ * @param settings the settings of each rank's engine, but for its turn among devices
+ * @param ranksOfMachine the ranks whose engines take turns over the devices of this machine
+ * @param passedOver why {@code auto} did not take its preferred engine, in one sentence; empty where it did, or where
+ *     the configuration names an engine
  */
 public record EngineChoice(EngineProvider provider, EngineSettings settings, List<Integer> ranksOfMachine,
         Optional<String> passedOver) {
@@ -53,10 +49,8 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
     /**
      * Finds the engine of the configuration; {@code auto} takes the preferred one of those that this machine can run.
      *
-     * @param ranksOfMachine
-     *            the ranks that share the cores and devices of this machine
-     * @throws UsageException
-     *             where it is not installed or cannot run here, with the reason
+     * @param ranksOfMachine the ranks that share the cores and devices of this machine
+     * @throws UsageException where it is not installed or cannot run here, with the reason
      */
     public static EngineChoice of(EngineSpec spec, DataType parameterType, DataType computeType,
             List<Integer> ranksOfMachine,
@@ -104,15 +98,11 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
      * Returns the same choice with the libraries of its matrix products, where the engine has several. What only another
      * engine knows counts as {@code auto}: a run may have begun there, and a cluster's nodes may have several engines.
      *
-     * @param asked
-     *            as the configuration has them
-     * @param installed
-     *            the engines that there are
-     * @param isOfOneMachine
-     *            whether all ranks are on this machine; of others no table is known, so {@code auto} takes the engine's own
-     *            library
-     * @throws UsageException
-     *             where a library is not here or does not fit, or the table is damaged
+     * @param asked as the configuration has them
+     * @param installed the engines that there are
+     * @param isOfOneMachine whether all ranks are on this machine; of others no table is known, so {@code auto} takes
+     *     the engine's own library
+     * @throws UsageException where a library is not here or does not fit, or the table is damaged
      */
     public EngineChoice withProducts(String asked, boolean isOfOneMachine, List<EngineProvider> installed) {
         Optional<ProductLibraries> libraries = provider.productLibraries();

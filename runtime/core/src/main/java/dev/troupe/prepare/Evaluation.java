@@ -30,12 +30,9 @@ public final class Evaluation implements AutoCloseable {
     /**
      * The loss over some sequences.
      *
-     * @param sequences
-     *            how many were read
-     * @param targets
-     *            how many of their targets count
-     * @param loss
-     *            the mean cross-entropy of these
+     * @param sequences how many were read
+     * @param targets how many of their targets count
+     * @param loss the mean cross-entropy of these
      */
     public record Result(long sequences, long targets, double loss) {
         /** The exponential of the loss. */
@@ -47,10 +44,8 @@ public final class Evaluation implements AutoCloseable {
     /**
      * Opens and checks all parts.
      *
-     * @param from
-     *            the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
-     * @throws RuntimeException
-     *             with a sentence for the user where the request is wrong: see {@link UserErrors}
+     * @param from the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
+     * @throws RuntimeException with a sentence for the user where the request is wrong: see {@link UserErrors}
      */
     public Evaluation(RunSpec spec, Optional<Path> from) {
         whole = WholeModel.of(spec, from);
@@ -99,10 +94,8 @@ public final class Evaluation implements AutoCloseable {
     /**
      * Measures the loss over the first sequences of the data without overlap.
      *
-     * @param most
-     *            how many to read at most
-     * @param logits
-     *            the safetensors file that gets the logits of the first sequence, under that name
+     * @param most how many to read at most
+     * @param logits the safetensors file that gets the logits of the first sequence, under that name
      */
     public Result measure(long most, Optional<Path> logits) {
         Sequences sequences = data.sequences();

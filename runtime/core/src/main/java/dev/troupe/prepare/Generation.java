@@ -29,10 +29,8 @@ public final class Generation implements AutoCloseable {
     /**
      * Opens and checks all parts.
      *
-     * @param from
-     *            the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
-     * @throws RuntimeException
-     *             with a sentence for the user where the request is wrong: see {@link UserErrors}
+     * @param from the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
+     * @throws RuntimeException with a sentence for the user where the request is wrong: see {@link UserErrors}
      */
     public Generation(RunSpec spec, Optional<Path> from) {
         whole = WholeModel.of(spec, from);
@@ -60,11 +58,9 @@ public final class Generation implements AutoCloseable {
      * Returns the text after a prompt, up to a token that ends a text, without that: the tokenizer's, or one of those that
      * the model began with.
      *
-     * @param count
-     *            the most tokens to add
-     * @throws UsageException
-     *             where the prompt has no token, one that the model does not know, or prompt and text are longer than the
-     *             model's longest sequence
+     * @param count the most tokens to add
+     * @throws UsageException where the prompt has no token, one that the model does not know, or prompt and text are
+     *     longer than the model's longest sequence
      */
     public String write(String prompt, int count, Sampling sampling) {
         Tokenizer tokenizer = whole.tokenizer();

@@ -14,12 +14,9 @@ import java.util.Optional;
 /**
  * The process that holds the lock of a run's directory, from the lock file.
  *
- * @param machine
- *            the domain of its process number: the boot of the kernel, and the namespace of process numbers
- * @param process
- *            its process number
- * @param start
- *            its start, since process numbers are used again
+ * @param machine the domain of its process number: the boot of the kernel, and the namespace of process numbers
+ * @param process its process number
+ * @param start its start, since process numbers are used again
  */
 record LockHolder(String machine, long process, Instant start) {
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");

@@ -21,8 +21,7 @@ public final class NodeRequests {
     /**
      * Refuses a configuration without nodes.
      *
-     * @param config
-     *            the file of the configuration
+     * @param config the file of the configuration
      */
     public static void requireNodes(RunSpec spec, Path config) {
         if (spec.cluster().isEmpty()) {
@@ -34,8 +33,7 @@ public final class NodeRequests {
     /**
      * Returns the request of a node that begins or resumes a run with the others.
      *
-     * @param directory
-     *            the run's directory, the same for all nodes
+     * @param directory the run's directory, the same for all nodes
      */
     public static RunRequest of(RunSpec spec, NodeSpec node, Path directory, Optional<Path> resume) {
         ClusterSpec cluster = spec.cluster().orElseThrow();
@@ -48,8 +46,7 @@ public final class NodeRequests {
     /**
      * Returns the request of a node that joins while the others compute, on a machine where they already have their memory.
      *
-     * @param directory
-     *            the run's directory, the same for all nodes
+     * @param directory the run's directory, the same for all nodes
      */
     public static RunRequest rejoining(RunSpec spec, NodeSpec node, Path directory, Optional<Path> resume) {
         Path absolute = directory.toAbsolutePath().normalize();

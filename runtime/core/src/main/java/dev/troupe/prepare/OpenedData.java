@@ -14,16 +14,11 @@ import java.util.function.Function;
 /**
  * Training data, and validation data where there are any.
  *
- * @param name
- *            what messages call the training data
- * @param training
- *            the sequences to train on
- * @param trainingAmount
- *            how much that is, in words
- * @param validation
- *            the sequences of the validation loss
- * @param validationAmount
- *            how much that is, in words; empty where there are none
+ * @param name what messages call the training data
+ * @param training the sequences to train on
+ * @param trainingAmount how much that is, in words
+ * @param validation the sequences of the validation loss
+ * @param validationAmount how much that is, in words; empty where there are none
  */
 record OpenedData(String name, Sequences training, String trainingAmount, Optional<Sequences> validation,
         String validationAmount) {
@@ -45,10 +40,8 @@ record OpenedData(String name, Sequences training, String trainingAmount, Option
     /**
      * Rows of documents of which the last part is for validation.
      *
-     * @param fraction
-     *            of the rows, rounded to a whole number of them; 0 for none
-     * @throws DataException
-     *             where a part would have no row
+     * @param fraction of the rows, rounded to a whole number of them; 0 for none
+     * @throws DataException where a part would have no row
      */
     static OpenedData of(PackedRows all, double fraction) {
         if (fraction == 0) {

@@ -1,5 +1,7 @@
 package dev.troupe.prepare;
 
+import dev.troupe.batch.Batches;
+import dev.troupe.batch.ValidationBatches;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.DiskRoom;
 import dev.troupe.config.RunSpec;
@@ -7,40 +9,38 @@ import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.TrainingSpec;
-import dev.troupe.batch.Batches;
-import dev.troupe.batch.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.WorkCosts;
-import dev.troupe.protocol.LossScale;
-import dev.troupe.protocol.RunSettings;
-import dev.troupe.protocol.replica.SnapshotSlots;
-import dev.troupe.protocol.watch.StragglerWatch;
 import dev.troupe.layer.DropoutSettings;
-import dev.troupe.optimizer.LearningRate;
+import dev.troupe.memory.AheadBudget;
+import dev.troupe.memory.MemoryPlan;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.optimizer.LearningRate;
 import dev.troupe.optimizer.Optimizer;
-import dev.troupe.stage.Recompute;
-import dev.troupe.stage.Replay;
-import dev.troupe.stage.StageSettings;
-import dev.troupe.partition.TensorSharing;
 import dev.troupe.parallel.Zero;
+import dev.troupe.partition.TensorSharing;
 import dev.troupe.plan.ClusterLimits;
 import dev.troupe.plan.EmulatedCosts;
 import dev.troupe.plan.ExpectedTimes;
 import dev.troupe.plan.FaultChecks;
-import dev.troupe.memory.AheadBudget;
-import dev.troupe.memory.MemoryPlan;
+import dev.troupe.plan.OptimizerChoice;
 import dev.troupe.plan.ResumedState;
 import dev.troupe.plan.RunSchedule;
-import dev.troupe.plan.OptimizerChoice;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.replica.SnapshotSlots;
+import dev.troupe.protocol.watch.StragglerWatch;
 import dev.troupe.publish.RunCompanions;
 import dev.troupe.snapshot.Snapshots;
+import dev.troupe.stage.Recompute;
+import dev.troupe.stage.Replay;
+import dev.troupe.stage.StageSettings;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.trace.Pauses;
 import dev.troupe.transport.NamedMessages;
@@ -78,8 +78,7 @@ public final class PreparedRun implements AutoCloseable {
     /**
      * Opens and checks all parts of a request.
      *
-     * @throws RuntimeException
-     *             with a sentence for the user where the request is wrong: see {@link UserErrors}
+     * @throws RuntimeException with a sentence for the user where the request is wrong: see {@link UserErrors}
      */
     public PreparedRun(RunRequest request) {
         try {

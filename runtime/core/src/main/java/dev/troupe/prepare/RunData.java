@@ -44,16 +44,11 @@ public final class RunData implements AutoCloseable {
     /**
      * Opens the data of a configuration.
      *
-     * @param tokenizer
-     *            for text
-     * @param builtIn
-     *            UTF-8 text where the configuration names no data
-     * @param inMemory
-     *            UTF-8 text in place of the data that the configuration names
-     * @param start
-     *            the model, and the length of a sequence
-     * @throws DataException
-     *             where the data cannot be read, are too short, or have tokens that the model does not know
+     * @param tokenizer for text
+     * @param builtIn UTF-8 text where the configuration names no data
+     * @param inMemory UTF-8 text in place of the data that the configuration names
+     * @param start the model, and the length of a sequence
+     * @throws DataException where the data cannot be read, are too short, or have tokens that the model does not know
      */
     RunData(RunSpec run, Tokenizer tokenizer, byte[] builtIn, Optional<byte[]> inMemory,
             StartingPoint start) {

@@ -57,8 +57,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Checks that this directory is empty or does not exist yet; writes nothing.
      *
-     * @throws UsageException
-     *             where it holds files or cannot be made
+     * @throws UsageException where it holds files or cannot be made
      */
     public static void requireFree(Path path) {
         if (!isFree(path)) {
@@ -72,8 +71,7 @@ public final class RunDirectory implements AutoCloseable {
      * Checks that a run may begin in this directory, also where one ended before its first checkpoint; writes nothing.
      *
      * @return whether a run has ended in the directory
-     * @throws UsageException
-     *             where it holds other files, or cannot be made
+     * @throws UsageException where it holds other files, or cannot be made
      */
     static boolean requireBeginnable(Path path) {
         DirectoryState state = DirectoryState.of(path);
@@ -87,8 +85,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Checks that a run may resume in this directory; writes nothing.
      *
-     * @throws UsageException
-     *             where it holds a run that has no checkpoint
+     * @throws UsageException where it holds a run that has no checkpoint
      */
     static void requireResumable(Path path) {
         DirectoryState.of(path).whyNotResume(path).ifPresent(why -> {
@@ -145,10 +142,8 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Returns the configuration of a run that is resumed, which it wrote itself.
      *
-     * @param resumed
-     *            the directory of the run, or of one of its checkpoints
-     * @throws UsageException
-     *             where it has none
+     * @param resumed the directory of the run, or of one of its checkpoints
+     * @throws UsageException where it has none
      */
     public static Path configOf(Path resumed) {
         Path file = Checkpoint.runDirectoryOf(resumed).resolve(CONFIG);
@@ -208,8 +203,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Makes the directory where it does not exist, and locks it.
      *
-     * @throws UsageException
-     *             where another run has locked it, or it cannot be written to
+     * @throws UsageException where another run has locked it, or it cannot be written to
      */
     public static RunDirectory open(Path path) {
         try {
@@ -238,8 +232,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Checks under the lock that a run may begin here: another one may have begun, and ended, since the first checks.
      *
-     * @throws UsageException
-     *             where the directory holds more than a run that ended before its first checkpoint
+     * @throws UsageException where the directory holds more than a run that ended before its first checkpoint
      */
     public void requireStillBeginnable() {
         DirectoryState.underLock(path).whyNotBegin(path).ifPresent(why -> {
@@ -290,10 +283,8 @@ public final class RunDirectory implements AutoCloseable {
      * process that does not end, since it is stopped or hangs, is killed where it is of this machine: the cluster has
      * removed it, and it must not write any more.
      *
-     * @param patience
-     *            longest wait for its end, and again once it was killed
-     * @throws UsageException
-     *             where it still holds the lock, or the directory cannot be written to
+     * @param patience longest wait for its end, and again once it was killed
+     * @throws UsageException where it still holds the lock, or the directory cannot be written to
      */
     public static RunDirectory takeOver(Path path, Duration patience) {
         long sinceNanos = System.nanoTime();

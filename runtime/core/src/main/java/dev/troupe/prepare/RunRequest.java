@@ -15,22 +15,15 @@ import java.util.stream.IntStream;
 /**
  * The request of a user.
  *
- * @param spec
- *            the validated configuration
- * @param builtInCorpus
- *            UTF-8 text to train on where the configuration names none
- * @param output
- *            the run's directory
- * @param resume
- *            the run, or the checkpoint, to resume
- * @param gradientsOf
- *            the step, from 0, whose gradients are to be written to a file
- * @param isExperiment
- *            whether the run is there to be measured alone, and leaves no checkpoint
- * @param share
- *            the part of the run in this process, where there are several
- * @param text
- *            UTF-8 text in memory to train on, in place of the one file that the configuration names, which the run writes
+ * @param spec the validated configuration
+ * @param builtInCorpus UTF-8 text to train on where the configuration names none
+ * @param output the run's directory
+ * @param resume the run, or the checkpoint, to resume
+ * @param gradientsOf the step, from 0, whose gradients are to be written to a file
+ * @param isExperiment whether the run is there to be measured alone, and leaves no checkpoint
+ * @param share the part of the run in this process, where there are several
+ * @param text UTF-8 text in memory to train on, in place of the one file that the configuration names, which the run
+ *     writes
  */
 public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
         OptionalLong gradientsOf, boolean isExperiment, Optional<Share> share,
@@ -38,12 +31,9 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
     /**
      * One process's part of a run.
      *
-     * @param ranksOfMachine
-     *            the ranks for which this machine provides memory and cores
-     * @param ranksCopiedHere
-     *            the ranks of whose snapshots this machine has copies
-     * @param leads
-     *            whether this process makes the run's directory
+     * @param ranksOfMachine the ranks for which this machine provides memory and cores
+     * @param ranksCopiedHere the ranks of whose snapshots this machine has copies
+     * @param leads whether this process makes the run's directory
      */
     public record Share(List<Integer> ranksOfMachine, List<Integer> ranksCopiedHere, boolean leads) {
         public Share {

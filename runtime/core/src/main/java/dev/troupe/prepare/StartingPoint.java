@@ -1,21 +1,21 @@
 package dev.troupe.prepare;
 
-import dev.troupe.plan.ResumedState;
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.LoraSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.TrainingSpec;
-import dev.troupe.protocol.LossScale;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
+import dev.troupe.plan.ResumedState;
 import dev.troupe.plan.SizeChecks;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
+import dev.troupe.protocol.LossScale;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.WeightSource;
 import dev.troupe.weights.huggingface.HuggingFaceModel;
@@ -33,24 +33,15 @@ import java.util.OptionalInt;
 /**
  * The model a run starts from: drawn from the seed, read from a Hugging Face directory, or taken from a checkpoint.
  *
- * @param model
- *            the shape of the model
- * @param sequenceLength
- *            tokens of a training sequence, at most the model's
- * @param weights
- *            the weights, and from a checkpoint the optimizer's state
- * @param stepsDone
- *            steps done
- * @param lossScale
- *            the loss scale of the checkpoint; none where no step is done
- * @param resumed
- *            whether the model is that of a checkpoint
- * @param passedOver
- *            the damage of each newer checkpoint that was not taken
- * @param identity
- *            tells the first weights from others of the same model; of adapters, these and the frozen ones
- * @param files
- *            the files of the weights, open until the run is over: a rank that starts again reads frozen weights
+ * @param model the shape of the model
+ * @param sequenceLength tokens of a training sequence, at most the model's
+ * @param weights the weights, and from a checkpoint the optimizer's state
+ * @param stepsDone steps done
+ * @param lossScale the loss scale of the checkpoint; none where no step is done
+ * @param resumed whether the model is that of a checkpoint
+ * @param passedOver the damage of each newer checkpoint that was not taken
+ * @param identity tells the first weights from others of the same model; of adapters, these and the frozen ones
+ * @param files the files of the weights, open until the run is over: a rank that starts again reads frozen weights
  */
 record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, long stepsDone,
         LossScale lossScale, boolean resumed, List<String> passedOver, String identity,
@@ -62,10 +53,8 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
     /**
      * Opens the model of the specification, and checks that the two agree.
      *
-     * @param tokenizer
-     *            the tokenizer of the run, whose vocabulary a model has that is described without one
-     * @throws UsageException
-     *             where they do not
+     * @param tokenizer the tokenizer of the run, whose vocabulary a model has that is described without one
+     * @throws UsageException where they do not
      */
     static StartingPoint of(RunSpec spec, Tokenizer tokenizer, Optional<Path> resume) {
         ModelSection section = withVocabulary(spec.model(), tokenizer);

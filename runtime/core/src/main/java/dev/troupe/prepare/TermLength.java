@@ -21,8 +21,7 @@ public final class TermLength {
      * message, and a longer one would only take memory. Beyond {@link TransportSettings#DEFAULT_TERM_LENGTH} nothing is
      * gained either: a message larger than the window goes through it as through a pipe.
      *
-     * @param nodeOfRank
-     *            for each rank its node
+     * @param nodeOfRank for each rank its node
      */
     public static int of(PreparedRun run, List<Integer> nodeOfRank) {
         int given = run.spec().transport().termLengthBytes();
@@ -32,8 +31,7 @@ public final class TermLength {
     /**
      * Returns the derived length.
      *
-     * @param boundary
-     *            the type of boundary tensors
+     * @param boundary the type of boundary tensors
      */
     static int of(TrainingPlan plan, DataType boundary, List<Integer> nodeOfRank) {
         Map<List<Integer>, Long> underWay = new HashMap<>();

@@ -23,8 +23,7 @@ public final class UserErrors {
      * Returns what to throw where a start of actors failed: an exception that has a sentence for the user unchanged, any
      * other with a sentence. Scala throws checked exceptions past the Java compiler, so a caller has to catch Exception.
      *
-     * @param who
-     *            whose actors they are, such as "node b"
+     * @param who whose actors they are, such as "node b"
      */
     public static RuntimeException ofStart(String who, Throwable failure) {
         switch (failure) {

@@ -18,19 +18,15 @@ import java.util.function.ToLongFunction;
  * A model with its weights, tokenizer and engine: what a configuration would train, with nothing of its schedule and its
  * grid.
  *
- * @param choice
- *            an engine that computes
- * @param tokenizer
- *            of text
- * @param start
- *            the weights, closed with this
+ * @param choice an engine that computes
+ * @param tokenizer of text
+ * @param start the weights, closed with this
  */
 record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start) implements AutoCloseable {
     /**
      * Opens and checks all parts.
      *
-     * @param from
-     *            the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
+     * @param from the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
      */
     static WholeModel of(RunSpec spec, Optional<Path> from) {
         from.filter(path -> !Checkpoint.isAt(path)).ifPresent(RunDirectory::requireResumable);
@@ -56,8 +52,7 @@ record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start)
     /**
      * Refuses work that takes more memory than is free.
      *
-     * @param work
-     *            does it on an engine that computes nothing, and returns the bytes that it has allocated
+     * @param work does it on an engine that computes nothing, and returns the bytes that it has allocated
      */
     void requireRoom(ToLongFunction<Engine> work) {
         try (Engine real = choice.open(); Engine sizes = SizingEngine.like(real)) {

@@ -8,10 +8,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * A process group that tells its member's {@link Pulse} when the member waits for the others.
  *
- * @param group
- *            the group that does the work
- * @param pulse
- *            the pulse of the member
+ * @param group the group that does the work
+ * @param pulse the pulse of the member
  */
 public record WatchedGroup(CollectiveGroup group, Pulse pulse) implements CollectiveGroup {
     @Override

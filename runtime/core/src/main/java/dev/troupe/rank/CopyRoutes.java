@@ -12,8 +12,7 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
     /**
      * A node that keeps copies.
      *
-     * @param door
-     *            the {@linkplain SnapshotCopies#door number} of where its process takes them in
+     * @param door the {@linkplain SnapshotCopies#door number} of where its process takes them in
      */
     public record Buddy(int node, int door) {
     }

@@ -1,12 +1,12 @@
 package dev.troupe.rank;
 
-import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.group.RankGroups;
 import dev.troupe.batch.Batches;
 import dev.troupe.batch.ValidationBatches;
+import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.fault.FaultInjector;
+import dev.troupe.group.RankGroups;
 import dev.troupe.observe.GradientDump;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.snapshot.Snapshots;
@@ -20,40 +20,23 @@ import java.util.function.Supplier;
 /**
  * The parts that all ranks of a node share. Any thread may read it.
  *
- * @param plan
- *            the plan of the run
- * @param transport
- *            carries tensors between ranks
- * @param groups
- *            the process groups that ranks are in
- * @param engines
- *            opens the engine of a rank, by its number
- * @param clocks
- *            gives a rank the clock beside its engine
- * @param weights
- *            the weights the run starts from
- * @param resumes
- *            whether the weights come with optimizer state
- * @param firstStep
- *            steps done with these weights
- * @param snapshots
- *            the states from which ranks start again after a failure; empty where a failure ends the run
- * @param copies
- *            sends snapshots to other nodes
- * @param batches
- *            the batches of the training data
- * @param validation
- *            the batches of the validation loss, if it is measured
- * @param checkpoints
- *            takes checkpoints
- * @param gradientDump
- *            writes the gradients of one step, if that was asked for
- * @param pauses
- *            the times in which this process stood still
- * @param faults
- *            the faults that are injected
- * @param warmsUp
- *            whether a node without ranks warms up the kernels of ranks that it may take over
+ * @param plan the plan of the run
+ * @param transport carries tensors between ranks
+ * @param groups the process groups that ranks are in
+ * @param engines opens the engine of a rank, by its number
+ * @param clocks gives a rank the clock beside its engine
+ * @param weights the weights the run starts from
+ * @param resumes whether the weights come with optimizer state
+ * @param firstStep steps done with these weights
+ * @param snapshots the states from which ranks start again after a failure; empty where a failure ends the run
+ * @param copies sends snapshots to other nodes
+ * @param batches the batches of the training data
+ * @param validation the batches of the validation loss, if it is measured
+ * @param checkpoints takes checkpoints
+ * @param gradientDump writes the gradients of one step, if that was asked for
+ * @param pauses the times in which this process stood still
+ * @param faults the faults that are injected
+ * @param warmsUp whether a node without ranks warms up the kernels of ranks that it may take over
  */
 public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, IntFunction<CheckedEngine> engines,
         Supplier<WorkClock> clocks, WeightSource weights, boolean resumes, long firstStep,

@@ -12,8 +12,7 @@ import java.util.function.BiConsumer;
 /**
  * The transport of a node for the tensors of one rank's engine.
  *
- * @param released
- *            takes back a tensor that was sent on an edge and is not needed any more
+ * @param released takes back a tensor that was sent on an edge and is not needed any more
  */
 record OutboxTransport(Transport transport, Engine engine, BiConsumer<Edge, Tensor> released)
         implements

@@ -2,10 +2,10 @@ package dev.troupe.rank;
 
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
-import dev.troupe.prepare.Reason;
 import dev.troupe.snapshot.PinnedState;
 import dev.troupe.weights.Progress;
 import dev.troupe.weights.TensorPart;
@@ -104,8 +104,7 @@ public final class PartWriter {
     /**
      * Writes a rank's part, with the faults that are due there.
      *
-     * @throws CheckpointException
-     *             where it cannot be written
+     * @throws CheckpointException where it cannot be written
      */
     static CheckpointPart write(NodeContext node, long stepsDone, int rank, Collection<TensorPart> tensors) {
         List<Integer> stages = node.plan().stagesOf(rank);

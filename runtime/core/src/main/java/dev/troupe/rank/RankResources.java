@@ -3,31 +3,31 @@ package dev.troupe.rank;
 import dev.troupe.bits.BitRecorder;
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.group.EngineGroup;
 import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.WorkClock;
-import dev.troupe.protocol.MessageKey;
-import dev.troupe.protocol.run.RunEvent;
-import dev.troupe.protocol.Incarnation;
-import dev.troupe.protocol.Pass;
-import dev.troupe.protocol.rank.Outbox;
-import dev.troupe.protocol.rank.RankMachine;
-import dev.troupe.protocol.Traffic;
-import dev.troupe.stage.Stage;
 import dev.troupe.fault.BitFlips;
 import dev.troupe.fault.FlippingHook;
+import dev.troupe.group.EngineGroup;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
-import dev.troupe.pulse.Pulse;
-import dev.troupe.pulse.WatchedGroup;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.MessageKey;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.rank.Outbox;
+import dev.troupe.protocol.rank.RankMachine;
+import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.pulse.Pulse;
+import dev.troupe.pulse.WatchedGroup;
+import dev.troupe.stage.Stage;
 import dev.troupe.trace.RankTrace;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportFault;
@@ -80,8 +80,7 @@ public final class RankResources {
     private final Map<Integer, Consumer<Tensor>> boundaries = new ConcurrentHashMap<>();
 
     /**
-     * @param stepsDone
-     *            steps that lie behind when it starts: the weights are those after them
+     * @param stepsDone steps that lie behind when it starts: the weights are those after them
      */
     public RankResources(Incarnation incarnation, long stepsDone, NodeContext node) {
         this.rank = incarnation.rank();

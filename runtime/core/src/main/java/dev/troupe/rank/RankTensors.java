@@ -4,13 +4,13 @@ import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.engine.Tensor;
 import dev.troupe.fault.Carried;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.RankEvent;
-import dev.troupe.stage.Stage;
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.stage.Stage;
 import dev.troupe.step.RankSide;
 import dev.troupe.transport.MessageId;
 import java.util.List;
@@ -114,8 +114,7 @@ public final class RankTensors implements RankSide {
      * The rows that the message of an edge must have: of a boundary those of its microbatch, which may be fewer than its
      * buffer has, and otherwise those of the buffer.
      *
-     * @throws RuntimeException
-     *             where the run has no such message
+     * @throws RuntimeException where the run has no such message
      */
     int rowsOf(MessageId id, Tensor buffer) {
         int rows = buffer.shape().size(0);

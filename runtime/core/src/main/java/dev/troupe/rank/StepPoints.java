@@ -6,9 +6,9 @@ import dev.troupe.fault.Carried;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultPoints;
 import dev.troupe.protocol.Pass;
-import dev.troupe.schedule.Action;
 import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.protocol.rank.RunPlan;
+import dev.troupe.schedule.Action;
 import java.util.Optional;
 import java.util.function.Supplier;
 

@@ -50,8 +50,7 @@ public final class WarmUp {
     /**
      * Begins.
      *
-     * @param events
-     *            hears, on the warm-up's thread and after all its memory is free, how it ended
+     * @param events hears, on the warm-up's thread and after all its memory is free, how it ended
      */
     public static WarmUp start(NodeContext node, Consumer<String> events) {
         WarmUp warmUp = new WarmUp(node, events);

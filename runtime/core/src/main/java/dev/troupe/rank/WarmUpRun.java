@@ -1,20 +1,20 @@
 package dev.troupe.rank;
 
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.rank.RankCommand;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.protocol.rank.RankMachine;
-import dev.troupe.protocol.WeightUpdate;
-import dev.troupe.warmup.WarmUpGroups;
-import dev.troupe.warmup.WarmUpTransport;
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportFault;
+import dev.troupe.warmup.WarmUpGroups;
+import dev.troupe.warmup.WarmUpTransport;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -52,14 +52,10 @@ final class WarmUpRun implements AutoCloseable {
     private long nanos;
 
     /**
-     * @param node
-     *            that warms up; nothing that the run has or writes is touched
-     * @param kept
-     *            what was kept in warm-up runs, and is in this one
-     * @param stepsDone
-     *            how many steps this rank has warmed up
-     * @param pace
-     *            told after each action how many nanoseconds it took; whether the next may begin
+     * @param node that warms up; nothing that the run has or writes is touched
+     * @param kept what was kept in warm-up runs, and is in this one
+     * @param stepsDone how many steps this rank has warmed up
+     * @param pace told after each action how many nanoseconds it took; whether the next may begin
      */
     WarmUpRun(NodeContext node, Snapshots kept, int number, int stepsDone, LongPredicate pace) {
         this.plan = node.plan();

@@ -44,10 +44,8 @@ public final class Replay {
      * Does the steps from the newest checkpoint before the step, or from the beginning, up to the step, and compares their
      * digests with those of the run. Nothing is written to the run's directory.
      *
-     * @param spec
-     *            the run's configuration; its faults do not strike
-     * @throws UsageException
-     *             where the step cannot be done again, or its digests are not there
+     * @param spec the run's configuration; its faults do not strike
+     * @throws UsageException where the step cannot be done again, or its digests are not there
      */
     public Bisection of(RunSpec spec, byte[] builtInCorpus) throws InterruptedException {
         Path scratch = scratch();

@@ -31,8 +31,7 @@ public final class ActorSystems {
     /**
      * Returns the configuration of the system of a run in one process.
      *
-     * @throws UsageException
-     *             where the class path has no more than a part of Pekko's defaults
+     * @throws UsageException where the class path has no more than a part of Pekko's defaults
      */
     static synchronized Config ofOneProcess() {
         if (ofOneProcess == null) {
@@ -44,8 +43,7 @@ public final class ActorSystems {
     /**
      * Returns the configuration of a node's system, without the node's own settings.
      *
-     * @throws UsageException
-     *             where the class path has no more than a part of Pekko's defaults
+     * @throws UsageException where the class path has no more than a part of Pekko's defaults
      */
     public static Config ofNode() {
         return requireDefaults(load("troupe-cluster", DEFAULTS), CLUSTER_DEFAULTS);

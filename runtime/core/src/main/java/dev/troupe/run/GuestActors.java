@@ -49,8 +49,7 @@ final class GuestActors implements RunActors {
     /**
      * Starts the coordinator and the node of a run.
      *
-     * @param actors
-     *            the configuration of actor systems that runs make for themselves, with the dispatcher of ranks
+     * @param actors the configuration of actor systems that runs make for themselves, with the dispatcher of ranks
      */
     static GuestActors start(ActorSystem<?> host, Config actors, CoordinatorSetup coordinator, NodeSetup node) {
         Dispatchers dispatchers = Adapter.toClassic(host).dispatchers();

@@ -20,10 +20,8 @@ public final class LateListener extends ForwardingListener {
     };
 
     /**
-     * @param opening
-     *            called once, when the run begins
-     * @param waiting
-     *            receives the nodes for which the run waits before
+     * @param opening called once, when the run begins
+     * @param waiting receives the nodes for which the run waits before
      */
     public LateListener(Supplier<RunListener> opening, Consumer<List<String>> waiting) {
         this.opening = opening;

@@ -1,8 +1,8 @@
 package dev.troupe.run;
 
-import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.Reason;
+import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.warmup.KernelWarmUp;
 import java.time.Duration;
 import java.util.List;
@@ -100,9 +100,8 @@ public final class NodeWarmUp {
     /**
      * Waits for the end of the warm-up, and until all memory is freed, except that of a kernel that hangs.
      *
-     * @throws InterruptedException
-     *             where this thread was interrupted, also if there was nothing to wait for: what follows maps files, and an
-     *             interrupt would close their channels
+     * @throws InterruptedException where this thread was interrupted, also if there was nothing to wait for: what
+     *     follows maps files, and an interrupt would close their channels
      */
     public WarmUpReport await() throws InterruptedException {
         WarmUpReport report = report();

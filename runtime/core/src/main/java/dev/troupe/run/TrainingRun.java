@@ -1,30 +1,30 @@
 package dev.troupe.run;
 
 import dev.troupe.actor.CoordinatorSetup;
-import dev.troupe.rank.CopyRoutes;
 import dev.troupe.actor.Neighbours;
 import dev.troupe.actor.NodeActor;
-import dev.troupe.rank.NodeContext;
 import dev.troupe.actor.NodeSetup;
 import dev.troupe.actor.RunPosition;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.group.RankGroups;
-import dev.troupe.group.NodeGroups;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
 import dev.troupe.fault.ProcessDamage;
-import dev.troupe.protocol.replica.ReplicaTable;
-import dev.troupe.protocol.membership.Roster;
-import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.group.NodeGroups;
+import dev.troupe.group.RankGroups;
 import dev.troupe.observe.GradientDump;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
-import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.UserErrors;
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.protocol.membership.Roster;
+import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.rank.CopyRoutes;
+import dev.troupe.rank.NodeContext;
+import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
@@ -79,12 +79,9 @@ public final class TrainingRun {
     /**
      * Creates the run of started actors.
      *
-     * @param outcome
-     *            completed by the actors when the run is over
-     * @param position
-     *            the progress of the run as this node knows it
-     * @param whyEnded
-     *            the reason where the actors end without completing the outcome
+     * @param outcome completed by the actors when the run is over
+     * @param position the progress of the run as this node knows it
+     * @param whyEnded the reason where the actors end without completing the outcome
      */
     public TrainingRun(RunActors actors, CompletableFuture<RunOutcome> outcome, RunPosition position,
             long stepsBefore, Supplier<String> whyEnded) {
@@ -102,10 +99,9 @@ public final class TrainingRun {
      * Runs each kind of kernel of the run's ranks in this process once, at its real shape, and frees all memory. Call
      * this before the run's directory is made.
      *
-     * @throws UsageException
-     *             where this machine cannot run a kernel, or the class path lacks a part of what the actors need
-     * @throws InterruptedException
-     *             where this thread was interrupted
+     * @throws UsageException where this machine cannot run a kernel, or the class path lacks a part of what the actors
+     *     need
+     * @throws InterruptedException where this thread was interrupted
      */
     public static WarmUpReport warmUp(PreparedRun run) throws InterruptedException {
         ActorSystems.ofOneProcess();
@@ -120,10 +116,8 @@ public final class TrainingRun {
     /**
      * Starts a run in an actor system of its own with one coordinator and one node.
      *
-     * @param transport
-     *            carries the tensors; the run closes it
-     * @param warmUp
-     *            the result of {@link #warmUp}
+     * @param transport carries the tensors; the run closes it
+     * @param warmUp the result of {@link #warmUp}
      */
     public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport, WarmUpReport warmUp,
             RunListener listener) {
@@ -133,8 +127,7 @@ public final class TrainingRun {
     /**
      * As {@link #start(PreparedRun, RunDirectory, Transport, WarmUpReport, RunListener)}, in the actor system of a program.
      *
-     * @param host
-     *            the system, which lives on after the run; empty: one of the run's own
+     * @param host the system, which lives on after the run; empty: one of the run's own
      */
     public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport, WarmUpReport warmUp,
             RunListener listener, Optional<ActorSystem<?>> host) {
@@ -193,8 +186,7 @@ public final class TrainingRun {
     /**
      * Returns the snapshots of a node's ranks, from which they start again; empty where a failure ends the run.
      *
-     * @param shares
-     *            whether other processes of the machine can map them
+     * @param shares whether other processes of the machine can map them
      */
     public static Optional<Snapshots> snapshots(PreparedRun run, boolean shares) {
         return run.recovers() ? Optional.of(new Snapshots(shares)) : Optional.empty();
@@ -281,8 +273,7 @@ public final class TrainingRun {
      * Waits for the end of the run, and until all its threads, memory and files are released, but for those of a stage
      * that hangs. The run itself bounds the wait, since a stalled run ends itself.
      *
-     * @throws InterruptedException
-     *             where this thread was interrupted; the run then ends without a checkpoint
+     * @throws InterruptedException where this thread was interrupted; the run then ends without a checkpoint
      */
     public RunOutcome await() throws InterruptedException {
         try {

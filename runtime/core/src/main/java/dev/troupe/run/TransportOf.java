@@ -16,8 +16,8 @@ public final class TransportOf {
     /**
      * Starts a media driver and the node's transport.
      *
-     * @throws dev.troupe.transport.TransportException
-     *             where it cannot start: no room for its files, or a directory in use
+     * @throws dev.troupe.transport.TransportException where it cannot start: no room for its files, or a directory in
+     *     use
      */
     public static Transport run(PreparedRun run) {
         TransportSpec spec = run.spec().transport();

@@ -1,8 +1,8 @@
 package dev.troupe.snapshot;
 
-import dev.troupe.snapshot.copy.SnapshotLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;

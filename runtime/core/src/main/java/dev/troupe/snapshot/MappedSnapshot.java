@@ -1,7 +1,7 @@
 package dev.troupe.snapshot;
 
-import dev.troupe.snapshot.copy.SnapshotLayout;
 import dev.troupe.snapshot.copy.SharedSnapshot;
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -23,8 +23,7 @@ final class MappedSnapshot implements Snapshot {
     private boolean isClosed;
 
     /**
-     * @throws IOException
-     *             where this process cannot map the memory, or it is not the announced snapshot
+     * @throws IOException where this process cannot map the memory, or it is not the announced snapshot
      */
     MappedSnapshot(SharedSnapshot shared) throws IOException {
         this.shared = shared;

@@ -1,12 +1,12 @@
 package dev.troupe.snapshot;
 
-import dev.troupe.snapshot.copy.SnapshotLayout;
-import dev.troupe.snapshot.copy.SharedSnapshot;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.protocol.replica.SnapshotWritings;
 import dev.troupe.shard.StateTensor;
+import dev.troupe.snapshot.copy.SharedSnapshot;
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -35,8 +35,7 @@ final class OwnSnapshot implements Snapshot {
     private Optional<List<OfFiles>> ofFiles = Optional.empty();
 
     /**
-     * @param sharesMemory
-     *            whether other processes can map the snapshot, where the system has memory for that
+     * @param sharesMemory whether other processes can map the snapshot, where the system has memory for that
      */
     OwnSnapshot(SnapshotLayout layout, boolean sharesMemory) {
         this.layout = layout;

@@ -19,10 +19,8 @@ public final class PinnedState implements AutoCloseable {
     private final Runnable release;
 
     /**
-     * @param ofFiles
-     *            the tensors that files have
-     * @param release
-     *            called by {@link #close}
+     * @param ofFiles the tensors that files have
+     * @param release called by {@link #close}
      */
     PinnedState(Snapshot snapshot, long writing, List<OwnSnapshot.OfFiles> ofFiles, Runnable release) {
         this.kept = new KeptState(snapshot, writing);

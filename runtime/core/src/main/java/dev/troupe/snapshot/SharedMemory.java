@@ -71,8 +71,7 @@ final class SharedMemory implements AutoCloseable {
     /**
      * Allocates {@code bytes}, all zero; empty where the system has no such memory.
      *
-     * @param token
-     *            tells the memory from any other
+     * @param token tells the memory from any other
      */
     static Optional<SharedMemory> allocate(long bytes, long token) {
         return CALLS.flatMap(calls -> {
@@ -96,8 +95,7 @@ final class SharedMemory implements AutoCloseable {
     /**
      * Maps the shared memory of a process for reading.
      *
-     * @throws IOException
-     *             where the process does not live, shares no such memory, or is another user's
+     * @throws IOException where the process does not live, shares no such memory, or is another user's
      */
     static MemorySegment map(SharedSnapshot shared, Arena arena) throws IOException {
         try (FileChannel file = FileChannel.open(path(shared), StandardOpenOption.READ)) {

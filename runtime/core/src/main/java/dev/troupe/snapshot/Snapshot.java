@@ -1,8 +1,8 @@
 package dev.troupe.snapshot;
 
-import dev.troupe.snapshot.copy.SnapshotLayout;
-import dev.troupe.snapshot.copy.SharedSnapshot;
 import dev.troupe.protocol.replica.SnapshotSlots;
+import dev.troupe.snapshot.copy.SharedSnapshot;
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;

@@ -43,8 +43,7 @@ final class SnapshotHeader {
     /**
      * Returns the layout that the owner has written.
      *
-     * @throws IOException
-     *             where the memory does not have this token, or has another form
+     * @throws IOException where the memory does not have this token, or has another form
      */
     SnapshotLayout layout(long token) throws IOException {
         if (memory.byteSize() < LAYOUT_AT || (long) LONG.getAcquire(memory, TOKEN_AT) != token) {

@@ -36,8 +36,7 @@ public final class Snapshots implements CopyStore, AutoCloseable {
     private final boolean shares;
 
     /**
-     * @param shares
-     *            whether the processes of this machine can map each other's snapshots
+     * @param shares whether the processes of this machine can map each other's snapshots
      */
     public Snapshots(boolean shares) {
         this.shares = shares;

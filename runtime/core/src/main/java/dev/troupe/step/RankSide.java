@@ -3,8 +3,8 @@ package dev.troupe.step;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Pass;
-import dev.troupe.stage.Stage;
 import dev.troupe.schedule.Action;
+import dev.troupe.stage.Stage;
 
 /**
  * What the stages of a rank need of the rank around them. A rank that has no use for what a stage only tells leaves it.
@@ -18,10 +18,8 @@ public interface RankSide {
     /**
      * Reads a microbatch of the rank's pipeline for a stage; the rows hold until the next is read.
      *
-     * @param pass
-     *            with the microbatch's own step
-     * @param microbatch
-     *            its number in that step
+     * @param pass with the microbatch's own step
+     * @param microbatch its number in that step
      */
     MicrobatchRows read(int stage, Pass pass, int microbatch);
 

@@ -31,8 +31,7 @@ final class CollectionPauses implements AutoCloseable {
     /**
      * Begins to listen.
      *
-     * @param found
-     *            receives each pause soon after its end, on a thread of the JVM
+     * @param found receives each pause soon after its end, on a thread of the JVM
      */
     CollectionPauses(Consumer<Pause> found) {
         long zero = zeroNanos();

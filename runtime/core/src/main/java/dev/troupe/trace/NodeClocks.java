@@ -15,12 +15,9 @@ public final class NodeClocks {
     /**
      * A clock.
      *
-     * @param aheadNanos
-     *            the nanoseconds by which it is ahead
-     * @param errorNanos
-     *            the most by which this may have been wrong when it was measured
-     * @param measuredNanos
-     *            the coordinator's clock then
+     * @param aheadNanos the nanoseconds by which it is ahead
+     * @param errorNanos the most by which this may have been wrong when it was measured
+     * @param measuredNanos the coordinator's clock then
      */
     public record Offset(long aheadNanos, long errorNanos, long measuredNanos) {
         /** The most by which it may be wrong at an instant of the coordinator's clock. */
@@ -37,12 +34,9 @@ public final class NodeClocks {
     /**
      * Takes in an answer.
      *
-     * @param askedNanos
-     *            the coordinator's clock when it asked
-     * @param thereNanos
-     *            the rank's clock when it answered
-     * @param answeredNanos
-     *            the coordinator's clock when the answer arrived
+     * @param askedNanos the coordinator's clock when it asked
+     * @param thereNanos the rank's clock when it answered
+     * @param answeredNanos the coordinator's clock when the answer arrived
      */
     public void answered(int rank, long askedNanos, long thereNanos, long answeredNanos) {
         long error = (answeredNanos - askedNanos + 1) / 2; // rounded up

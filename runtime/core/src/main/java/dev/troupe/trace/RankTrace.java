@@ -53,12 +53,9 @@ public final class RankTrace {
     /**
      * Creates the trace of an incarnation of a rank.
      *
-     * @param row
-     *            the rank's row of a training step
-     * @param pauses
-     *            the pauses of this process
-     * @param engine
-     *            of the rank
+     * @param row the rank's row of a training step
+     * @param pauses the pauses of this process
+     * @param engine of the rank
      */
     public RankTrace(int rank, int epoch, List<Action> row, Pauses pauses, Engine engine) {
         this.rank = rank;

@@ -45,8 +45,7 @@ public final class StepTraces {
      * A rank has done its row of a step. Before its clock is known, times between the begin of the step and now are taken
      * for those of the coordinator's clock, which processes of one machine share, and others are left out.
      *
-     * @param nowNanos
-     *            the coordinator's clock
+     * @param nowNanos the coordinator's clock
      */
     public void traced(long ofStep, RankTimes times, long nowNanos) {
         if (ofStep != step) {
@@ -84,8 +83,7 @@ public final class StepTraces {
     /**
      * A step is committed: its times, where every rank has told them.
      *
-     * @param nodes
-     *            for each rank the node that it lives on
+     * @param nodes for each rank the node that it lives on
      */
     public Optional<StepTimes> committed(long ofStep, List<String> nodes) {
         if (ofStep != step || Arrays.asList(ranks).contains(null)) {

@@ -3,22 +3,18 @@ package dev.troupe.warmup;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Pass;
-import dev.troupe.stage.Stage;
 import dev.troupe.schedule.Action;
+import dev.troupe.stage.Stage;
 import dev.troupe.step.RankSide;
 
 /**
  * What a stage that warms up has around it: whatever it waits for is there, with any content, and whatever it hands on is
  * taken.
  *
- * @param rank
- *            the rank that warms up
- * @param stage
- *            the only stage it has
- * @param length
- *            tokens of a sequence of the run
- * @param rows
- *            the rows of every microbatch
+ * @param rank the rank that warms up
+ * @param stage the only stage it has
+ * @param length tokens of a sequence of the run
+ * @param rows the rows of every microbatch
  */
 record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements RankSide {
     @Override

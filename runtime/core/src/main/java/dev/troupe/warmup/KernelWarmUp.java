@@ -2,21 +2,21 @@ package dev.troupe.warmup;
 
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.group.EngineGroup;
 import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
-import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
-import dev.troupe.protocol.Pass;
-import dev.troupe.protocol.WeightUpdate;
-import dev.troupe.stage.Stage;
+import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.group.EngineGroup;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
-import dev.troupe.pulse.Pulse;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.pulse.Pulse;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.stage.Stage;
 import dev.troupe.step.StageOps;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -49,8 +49,7 @@ public final class KernelWarmUp {
     private volatile String situation = "opening its engine";
 
     /**
-     * @param validates
-     *            whether the run makes passes for validation
+     * @param validates whether the run makes passes for validation
      */
     public KernelWarmUp(TrainingPlan plan, int rank, boolean validates) {
         this.plan = plan;

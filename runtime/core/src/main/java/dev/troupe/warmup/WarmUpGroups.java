@@ -3,9 +3,9 @@ package dev.troupe.warmup;
 import dev.troupe.collective.Call;
 import dev.troupe.collective.CheckedGroup;
 import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.group.RankGroups;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.group.RankGroups;
 import dev.troupe.transport.NodeMap;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -15,8 +15,7 @@ import java.util.Optional;
  * The process groups of a run with one member there: a collective returns at once, and what the others would have brought is
  * missing from its result.
  *
- * @param ranks
- *            the members of each group
+ * @param ranks the members of each group
  */
 public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
     @Override

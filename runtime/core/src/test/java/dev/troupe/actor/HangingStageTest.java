@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.check.CheckedEngine;
-import dev.troupe.protocol.MessageKeys;
 import dev.troupe.model.InitialWeights;
+import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.node.NodeEvent;
 import java.util.List;
 import java.util.Map;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.ConfigFactory;
-import dev.troupe.group.NodeGroups;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.group.NodeGroups;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
@@ -36,12 +36,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
-import java.util.stream.LongStream;
 
 /** A node of two ranks beside a coordinator that the test plays. */
 abstract class NodeTests {

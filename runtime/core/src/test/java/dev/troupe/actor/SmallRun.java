@@ -1,10 +1,9 @@
 package dev.troupe.actor;
 
-import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.group.RankGroups;
 import dev.troupe.batch.Batches;
-import dev.troupe.data.Corpus;
 import dev.troupe.batch.Order;
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.data.Corpus;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
@@ -12,6 +11,7 @@ import dev.troupe.engine.late.WrappedEngine;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.fault.FaultInjector;
+import dev.troupe.group.RankGroups;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.plan.TrainingPlan;

@@ -13,10 +13,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.protocol.checkpoint.CheckpointPart;
-import dev.troupe.protocol.LossScale;
 import dev.troupe.parallel.IndexRange;
 import dev.troupe.parallel.TensorSlice;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.Progress;
 import dev.troupe.weights.TensorPart;

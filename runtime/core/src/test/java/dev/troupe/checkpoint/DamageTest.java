@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

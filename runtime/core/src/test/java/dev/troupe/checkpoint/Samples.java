@@ -2,11 +2,11 @@ package dev.troupe.checkpoint;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.protocol.checkpoint.CheckpointPart;
-import dev.troupe.protocol.LossScale;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.TensorSlice;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
 import java.io.IOException;

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.collective.aeron.AeronCollectives;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.optimizer.Optimizer;
-import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.stage.StageSettings;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;

@@ -1,11 +1,11 @@
 package dev.troupe.liveness;
 
-import dev.troupe.port.RunKey;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.port.RunKey;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;

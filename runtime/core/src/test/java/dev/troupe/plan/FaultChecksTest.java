@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.optimizer.Optimizer;
-import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.stage.StageSettings;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
-import dev.troupe.optimizer.Optimizer;
-import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.stage.StageSettings;
 import dev.troupe.transport.TransportSettings;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.actor.SmallRun;
-import dev.troupe.group.RankGroups;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.group.RankGroups;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.ChildJvm;
 import dev.troupe.snapshot.copy.OutgoingCopy;
 import dev.troupe.snapshot.copy.SharedSnapshot;
-import dev.troupe.ChildJvm;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import java.io.BufferedReader;

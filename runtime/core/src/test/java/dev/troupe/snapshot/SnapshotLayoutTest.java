@@ -3,7 +3,6 @@ package dev.troupe.snapshot;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.troupe.snapshot.copy.SnapshotLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
@@ -11,6 +10,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.shard.StateTensor;
+import dev.troupe.snapshot.copy.SnapshotLayout;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;

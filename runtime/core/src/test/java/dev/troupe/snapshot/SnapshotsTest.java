@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.snapshot.copy.IncomingCopy;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
@@ -12,6 +11,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.shard.StateTensor;
+import dev.troupe.snapshot.copy.IncomingCopy;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;

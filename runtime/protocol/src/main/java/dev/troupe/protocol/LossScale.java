@@ -5,16 +5,11 @@ package dev.troupe.protocol;
  * gradients overflow is skipped; a factor that adapts is halved then, and doubled after many good steps. So it stays as
  * large as gradients bear, at the price of a skipped step now and then.
  *
- * @param rule
- *            how the factor is chosen
- * @param factor
- *            of the next step
- * @param goodSteps
- *            since the factor changed last, where it adapts; 0 otherwise
- * @param skipsInRow
- *            steps that were skipped since the last good one
- * @param updates
- *            steps that were not skipped: what weights and moments have seen
+ * @param rule how the factor is chosen
+ * @param factor of the next step
+ * @param goodSteps since the factor changed last, where it adapts; 0 otherwise
+ * @param skipsInRow steps that were skipped since the last good one
+ * @param updates steps that were not skipped: what weights and moments have seen
  */
 public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow, long updates) {
     /** The factor to begin with: PyTorch's and the paper's order of size, soon found to be too large where it is. */
@@ -76,8 +71,7 @@ public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow,
     /**
      * After a step that was skipped.
      *
-     * @param used
-     *            the factor of that step, which may be an earlier one where steps overlap
+     * @param used the factor of that step, which may be an earlier one where steps overlap
      */
     public LossScale afterSkip(double used) {
         return new LossScale(rule, rule == Rule.DYNAMIC ? Math.min(factor, used / 2) : factor, 0, skipsInRow + 1,

@@ -13,8 +13,7 @@ import java.util.TreeMap;
  * Messages of a pass, a bit for each microbatch of an edge: whatever the schedule, and whichever of them there are, a
  * control message has room for all that a rank can have received. Immutable.
  *
- * @param edges
- *            each edge once
+ * @param edges each edge once
  */
 public record MessageKeys(List<OfEdge> edges) {
     /** No message. */
@@ -23,10 +22,8 @@ public record MessageKeys(List<OfEdge> edges) {
     /**
      * Messages of one edge.
      *
-     * @param edge
-     *            from where to where
-     * @param microbatches
-     *            bit m % 8 of byte m / 8 stands for microbatch m
+     * @param edge from where to where
+     * @param microbatches bit m % 8 of byte m / 8 stands for microbatch m
      */
     public record OfEdge(Edge edge, byte[] microbatches) {
         public OfEdge {

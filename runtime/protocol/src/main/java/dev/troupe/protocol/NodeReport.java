@@ -7,16 +7,11 @@ import java.util.TreeMap;
 /**
  * What a node knows of its run, told to a coordinator that takes over.
  *
- * @param epoch
- *            the last that it has entered
- * @param hosts
- *            for each rank its node, as that epoch has it
- * @param since
- *            for each node whose ranks are others than at first, the epoch since which it has those
- * @param commits
- *            the last that it was told of
- * @param versions
- *            by rank, after how many steps this node has all that it kept: its own or copies
+ * @param epoch the last that it has entered
+ * @param hosts for each rank its node, as that epoch has it
+ * @param since for each node whose ranks are others than at first, the epoch since which it has those
+ * @param commits the last that it was told of
+ * @param versions by rank, after how many steps this node has all that it kept: its own or copies
  */
 public record NodeReport(int epoch, List<String> hosts, Map<String, Integer> since, List<Commit> commits,
         Map<Integer, List<Long>> versions) {

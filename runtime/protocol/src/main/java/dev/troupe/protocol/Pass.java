@@ -3,12 +3,9 @@ package dev.troupe.protocol;
 /**
  * One walk of all ranks over their rows.
  *
- * @param step
- *            the optimizer step it belongs to, from 0; the first one where the row has several
- * @param kind
- *            which of the two plans is walked
- * @param lossScale
- *            what the loss is multiplied by before the backward
+ * @param step the optimizer step it belongs to, from 0; the first one where the row has several
+ * @param kind which of the two plans is walked
+ * @param lossScale what the loss is multiplied by before the backward
  */
 public record Pass(long step, Kind kind, double lossScale) {
     private static final int KINDS = Kind.values().length;

@@ -6,37 +6,23 @@ import java.util.function.LongToDoubleFunction;
 /**
  * What a run is to do.
  *
- * @param rankCount
- *            ranks that take part
- * @param firstStep
- *            steps that lie behind when the run starts: 0, or what a checkpoint holds
- * @param stepCount
- *            steps that lie behind when the run ends
- * @param learningRate
- *            the rate of each step, from 0
- * @param gradientClip
- *            the greatest global norm a gradient may have, or 0 for any
- * @param lossScale
- *            of the first step
- * @param validateEvery
- *            steps between two validations, or 0 for none
- * @param checkpointEvery
- *            steps between two checkpoints, or 0 for the one at the end only
- * @param savedStep
- *            the steps of the checkpoint that is in the run's directory already, or -1 for none
- * @param endsWithCheckpoint
- *            whether the state at the end is worth keeping
- * @param places
- *            the ranks that are restarted together, since a collective that one of them left is whole for none
- * @param mostRecoveries
- *            failures of one step that the run survives; a step that fails more often would fail for ever. 0 where a failure
- *            ends it
- * @param stepsPerPass
- *            steps from one commit to the next: 1, or those of a pass where steps overlap; it divides all counts of steps
- *            above
- * @param stagesUpdateAlone
- *            whether stages update their weights by what is decided before a pass begins, all but the last time in it: there
- *            is no clipping and no loss scale, so that updates follow from the step alone
+ * @param rankCount ranks that take part
+ * @param firstStep steps that lie behind when the run starts: 0, or what a checkpoint holds
+ * @param stepCount steps that lie behind when the run ends
+ * @param learningRate the rate of each step, from 0
+ * @param gradientClip the greatest global norm a gradient may have, or 0 for any
+ * @param lossScale of the first step
+ * @param validateEvery steps between two validations, or 0 for none
+ * @param checkpointEvery steps between two checkpoints, or 0 for the one at the end only
+ * @param savedStep the steps of the checkpoint that is in the run's directory already, or -1 for none
+ * @param endsWithCheckpoint whether the state at the end is worth keeping
+ * @param places the ranks that are restarted together, since a collective that one of them left is whole for none
+ * @param mostRecoveries failures of one step that the run survives; a step that fails more often would fail for ever. 0
+ *     where a failure ends it
+ * @param stepsPerPass steps from one commit to the next: 1, or those of a pass where steps overlap; it divides all
+ *     counts of steps above
+ * @param stagesUpdateAlone whether stages update their weights by what is decided before a pass begins, all but the
+ *     last time in it: there is no clipping and no loss scale, so that updates follow from the step alone
  */
 public record RunSettings(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
         double gradientClip, LossScale lossScale, long validateEvery, long checkpointEvery, long savedStep,

@@ -5,10 +5,8 @@ import java.util.regex.Pattern;
 /**
  * An error of a rank, as far as it can be met again: where it struck, and what it said.
  *
- * @param where
- *            the action, with its stage, microbatch and step, or the part of the step's tail
- * @param cause
- *            kind and message of the error at the root of all others
+ * @param where the action, with its stage, microbatch and step, or the part of the step's tail
+ * @param cause kind and message of the error at the root of all others
  */
 public record Strike(String where, String cause) {
     /** Addresses, times and sizes differ from one attempt to the next and say nothing of another cause. */

@@ -3,12 +3,9 @@ package dev.troupe.protocol;
 /**
  * Bytes of tensors that ranks sent, by what they were sent along; headers and repetitions are not counted.
  *
- * @param pipeline
- *            between stages, over the transport, those to a rank of the same JVM too
- * @param tensor
- *            in tensor-parallel groups, as {@code CollectiveGroup.bytesSent} counts
- * @param data
- *            in data-parallel groups, likewise
+ * @param pipeline between stages, over the transport, those to a rank of the same JVM too
+ * @param tensor in tensor-parallel groups, as {@code CollectiveGroup.bytesSent} counts
+ * @param data in data-parallel groups, likewise
  */
 public record Traffic(long pipeline, long tensor, long data) {
     /** Nothing was sent. */

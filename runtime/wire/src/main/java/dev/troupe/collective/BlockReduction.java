@@ -38,8 +38,7 @@ public final class BlockReduction {
     /**
      * Makes room for blocks.
      *
-     * @param mostBytes
-     *            the most bytes of a block
+     * @param mostBytes the most bytes of a block
      */
     public BlockReduction(int mostBytes) {
         result = Arena.ofAuto().allocate((long) WIDENING * mostBytes, FLOATS.vectorByteSize());
@@ -48,8 +47,8 @@ public final class BlockReduction {
     /**
      * Refuses elements that cannot be reduced.
      *
-     * @throws IllegalArgumentException
-     *             if elements of this type are no floats, or not those of the reduction, or the bytes no whole elements
+     * @throws IllegalArgumentException if elements of this type are no floats, or not those of the reduction, or the
+     *     bytes no whole elements
      */
     public static void require(DataType type, Reduction reduction, long bytes) {
         boolean isReducible = switch (type) {
@@ -70,8 +69,7 @@ public final class BlockReduction {
     /**
      * Begins a reduction with a block of member 0.
      *
-     * @param blockBytes
-     *            of whole elements, at most as many as there is room for
+     * @param blockBytes of whole elements, at most as many as there is room for
      */
     public void begin(MemorySegment first, long firstAt, int blockBytes, DataType elements, Reduction how) {
         type = elements;

@@ -24,10 +24,8 @@ public abstract class CheckedGroup implements CollectiveGroup {
     /**
      * Performs a collective.
      *
-     * @param call
-     *            the collective and its sizes; reused by the next one
-     * @param source
-     *            this member's bytes; of a broadcast and an all-reduce, the same as {@code target}
+     * @param call the collective and its sizes; reused by the next one
+     * @param source this member's bytes; of a broadcast and an all-reduce, the same as {@code target}
      */
     protected abstract void perform(Call call, MemorySegment source, MemorySegment target);
 

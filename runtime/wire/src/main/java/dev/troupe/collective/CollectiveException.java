@@ -15,8 +15,7 @@ public final class CollectiveException extends RuntimeException {
     /**
      * Creates the error.
      *
-     * @param culprit
-     *            the member at fault; empty where there is no single one
+     * @param culprit the member at fault; empty where there is no single one
      */
     public CollectiveException(String message, OptionalInt culprit, Throwable cause) {
         super(message, cause);

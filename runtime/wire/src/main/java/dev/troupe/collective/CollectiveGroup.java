@@ -30,30 +30,24 @@ public interface CollectiveGroup extends AutoCloseable {
     /**
      * Every member's elements become the reduction of them all, element by element.
      *
-     * @param type
-     *            a type of floats
+     * @param type a type of floats
      */
     void allReduce(MemorySegment values, DataType type, Reduction reduction);
 
     /**
      * Each member gets one slice of the reduction: elements {@code member k .. (member + 1) k - 1}.
      *
-     * @param whole
-     *            [k size] elements, which stay as they are
-     * @param slice
-     *            [k] elements, overwritten; apart from {@code whole}, or its own place there
-     * @param type
-     *            a type of floats
+     * @param whole [k size] elements, which stay as they are
+     * @param slice [k] elements, overwritten; apart from {@code whole}, or its own place there
+     * @param type a type of floats
      */
     void reduceScatter(MemorySegment whole, MemorySegment slice, DataType type, Reduction reduction);
 
     /**
      * Every member gets the slices of all, one after another in the order of members.
      *
-     * @param slice
-     *            [k] bytes; apart from {@code whole}, or its own place there
-     * @param whole
-     *            [k size] bytes, overwritten
+     * @param slice [k] bytes; apart from {@code whole}, or its own place there
+     * @param whole [k size] bytes, overwritten
      */
     void allGather(MemorySegment slice, MemorySegment whole);
 
@@ -68,12 +62,9 @@ public interface CollectiveGroup extends AutoCloseable {
     /**
      * Every member leaves an object, and gets those of all: for members that share a process and move values by themselves.
      *
-     * @param all
-     *            [size], overwritten in the order of members
-     * @param whole
-     *            bytes of values of each member that they move behind this; the same for all
-     * @param sent
-     *            bytes thereof for {@link #bytesSent}
+     * @param all [size], overwritten in the order of members
+     * @param whole bytes of values of each member that they move behind this; the same for all
+     * @param sent bytes thereof for {@link #bytesSent}
      */
     default void exchange(Object own, Object[] all, long whole, long sent) {
         throw new UnsupportedOperationException("the members of this group do not share a process");

@@ -9,12 +9,9 @@ import java.util.stream.Collectors;
 /**
  * The members of a group, and their longest wait for each other.
  *
- * @param name
- *            the kind of the group, for messages: {@code tensor}, {@code data}
- * @param ranks
- *            the ranks of its members, in the order of members
- * @param deadline
- *            longest wait of a collective for another member: longer than any step takes
+ * @param name the kind of the group, for messages: {@code tensor}, {@code data}
+ * @param ranks the ranks of its members, in the order of members
+ * @param deadline longest wait of a collective for another member: longer than any step takes
  */
 public record Membership(String name, List<Integer> ranks, Duration deadline) {
     public Membership {

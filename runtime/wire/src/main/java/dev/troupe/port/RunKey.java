@@ -41,8 +41,7 @@ public final class RunKey {
     /**
      * Returns the proof that a sender of some bytes has the secret.
      *
-     * @param purpose
-     *            what the bytes are, so that a proof of one kind is none of another
+     * @param purpose what the bytes are, so that a proof of one kind is none of another
      */
     public byte[] proof(String purpose, byte[] bytes, int length) {
         try {

@@ -6,14 +6,10 @@ import java.util.Objects;
 /**
  * The identity of a message.
  *
- * @param epoch
- *            the incarnation of the pipeline that sent it, from 0
- * @param pass
- *            the number of its pass, from 0
- * @param edge
- *            the edge on which the message is sent
- * @param microbatch
- *            the microbatch, from 0
+ * @param epoch the incarnation of the pipeline that sent it, from 0
+ * @param pass the number of its pass, from 0
+ * @param edge the edge on which the message is sent
+ * @param microbatch the microbatch, from 0
  */
 public record MessageId(int epoch, long pass, Edge edge, int microbatch) {
     public MessageId {

@@ -11,18 +11,14 @@ import java.util.TreeSet;
 /**
  * The node of each rank, and the addresses of nodes.
  *
- * @param self
- *            the index of this node
- * @param nodeOfRank
- *            for each rank of the world its node
- * @param endpoints
- *            for each node its address
- * @param peers
- *            the nodes that this one exchanges messages with; it has streams to and from these alone, and always to itself
- * @param since
- *            for each node the epoch in which it was given its ranks. Where the epoch grows, the streams between the
- *            node and others are new: streams that a dead process, or one with other ranks, still has open have no
- *            reader. All nodes have the same epochs
+ * @param self the index of this node
+ * @param nodeOfRank for each rank of the world its node
+ * @param endpoints for each node its address
+ * @param peers the nodes that this one exchanges messages with; it has streams to and from these alone, and always to
+ *     itself
+ * @param since for each node the epoch in which it was given its ranks. Where the epoch grows, the streams between the
+ *     node and others are new: streams that a dead process, or one with other ranks, still has open have no reader. All
+ *     nodes have the same epochs
  */
 public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers,
         List<Integer> since) {
@@ -77,12 +73,9 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
      * So every process must be given the same sequence of maps; a process that starts later, for a node whose process
      * ended, begins with a map in which its node has no rank.
      *
-     * @param epoch
-     *            the epoch in which ranks move, later than all of {@link #since}
-     * @param movedTo
-     *            for each rank of the world its node
-     * @param peersThen
-     *            the nodes that this one exchanges messages with then
+     * @param epoch the epoch in which ranks move, later than all of {@link #since}
+     * @param movedTo for each rank of the world its node
+     * @param peersThen the nodes that this one exchanges messages with then
      */
     public NodeMap moved(int epoch, List<Integer> movedTo, Set<Integer> peersThen) {
         if (movedTo.size() != worldSize() || epoch <= Collections.max(since)) {

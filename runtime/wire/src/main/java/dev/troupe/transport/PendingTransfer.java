@@ -7,16 +7,11 @@ import java.util.Locale;
 /**
  * Messages or buffers of an edge that wait, for the diagnosis of a stalled run.
  *
- * @param edge
- *            where
- * @param state
- *            the reason of the wait
- * @param count
- *            how many messages or buffers of this edge are in that state
- * @param oldest
- *            the oldest of them, as text
- * @param waiting
- *            for how long the oldest has been waiting
+ * @param edge where
+ * @param state the reason of the wait
+ * @param count how many messages or buffers of this edge are in that state
+ * @param oldest the oldest of them, as text
+ * @param waiting for how long the oldest has been waiting
  */
 public record PendingTransfer(Edge edge, State state, int count, String oldest, Duration waiting) {
     /** The reason why a transfer waits. */

@@ -24,8 +24,7 @@ public interface Transport extends AutoCloseable {
      * Registers the listener of a rank of this node, before any buffer is granted or tensor sent for it. A second call
      * replaces the listener, for a rank that was restarted.
      *
-     * @throws IllegalArgumentException
-     *             if the rank is not on this node in the epoch that was announced last
+     * @throws IllegalArgumentException if the rank is not on this node in the epoch that was announced last
      */
     void register(int rank, TransportListener listener);
 
@@ -34,14 +33,11 @@ public interface Transport extends AutoCloseable {
      * type and shape of the buffer, or fewer rows, as {@link TransportListener#rowsOf} says; it is at the beginning then.
      * Buffers of an edge are filled in the order of their grants.
      *
-     * @param epoch
-     *            the epoch for which the buffer is granted. Where it is before the present one, the buffer comes back
-     *            at once, through {@link TransportListener#onReturned}
-     * @throws IllegalArgumentException
-     *             if the receiver is not registered here, the tensor has more than four dimensions, or the epoch is
-     *             one that {@link #epoch} has not announced
-     * @throws IllegalStateException
-     *             if the transport is closed or its thread has ended
+     * @param epoch the epoch for which the buffer is granted. Where it is before the present one, the buffer comes back
+     *     at once, through {@link TransportListener#onReturned}
+     * @throws IllegalArgumentException if the receiver is not registered here, the tensor has more than four
+     *     dimensions, or the epoch is one that {@link #epoch} has not announced
+     * @throws IllegalStateException if the transport is closed or its thread has ended
      */
     void grant(int epoch, Edge edge, Engine engine, Tensor buffer);
 
@@ -49,11 +45,9 @@ public interface Transport extends AutoCloseable {
      * Sends a tensor of a rank of this node. Where its epoch is before the present one, the tensor comes back at once,
      * through {@link TransportListener#onReturned}.
      *
-     * @throws IllegalArgumentException
-     *             if the sender is not registered here, the receiver is of no node, the tensor has more than four
-     *             dimensions, or the epoch is one that {@link #epoch} has not announced
-     * @throws IllegalStateException
-     *             if the transport is closed or its thread has ended
+     * @throws IllegalArgumentException if the sender is not registered here, the receiver is of no node, the tensor has
+     *     more than four dimensions, or the epoch is one that {@link #epoch} has not announced
+     * @throws IllegalStateException if the transport is closed or its thread has ended
      */
     void send(MessageId id, Engine engine, Tensor tensor);
 
@@ -62,8 +56,7 @@ public interface Transport extends AutoCloseable {
      * {@link TransportListener#onReturned}, earlier credits are void, and frames of earlier epochs that still arrive
      * are dropped and counted.
      *
-     * @throws IllegalArgumentException
-     *             if the epoch is before the present one
+     * @throws IllegalArgumentException if the epoch is before the present one
      */
     void epoch(int epoch);
 
@@ -77,16 +70,16 @@ public interface Transport extends AutoCloseable {
      * cannot be opened the transport ends, and every listener, also one that is registered afterwards, is told so by
      * {@link TransportFault.TransportEnded}.
      *
-     * @throws IllegalArgumentException
-     *             if the epoch is not after the present one, or the map is of another node or world or has other endpoints
+     * @throws IllegalArgumentException if the epoch is not after the present one, or the map is of another node or
+     *     world or has other endpoints
      */
     void epoch(int epoch, NodeMap nodes);
 
     /**
      * Returns the transfers that wait, the longest wait first.
      *
-     * @throws IllegalStateException
-     *             if the transport thread does not answer within a second; the message names its place in the code
+     * @throws IllegalStateException if the transport thread does not answer within a second; the message names its
+     *     place in the code
      */
     List<PendingTransfer> pending();
 

@@ -10,18 +10,12 @@ import java.util.stream.Collectors;
 /**
  * The counts of a transport since it started. Bytes are payload, without headers.
  *
- * @param messagesSent
- *            messages whose last fragment has been handed to Aeron or the kernel
- * @param messagesReceived
- *            messages that landed whole
- * @param bytesSent
- *            payload bytes handed to Aeron, the kernel, or a rank of this process
- * @param bytesReceived
- *            payload bytes written into granted buffers
- * @param backPressured
- *            how often the window to another node was full
- * @param dropped
- *            received frames that were dropped, by reason; every reason has an entry
+ * @param messagesSent messages whose last fragment has been handed to Aeron or the kernel
+ * @param messagesReceived messages that landed whole
+ * @param bytesSent payload bytes handed to Aeron, the kernel, or a rank of this process
+ * @param bytesReceived payload bytes written into granted buffers
+ * @param backPressured how often the window to another node was full
+ * @param dropped received frames that were dropped, by reason; every reason has an entry
  */
 public record TransportCounters(long messagesSent, long messagesReceived, long bytesSent, long bytesReceived,
         long backPressured, Map<DropReason, Long> dropped) {

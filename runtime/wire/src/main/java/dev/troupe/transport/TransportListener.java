@@ -14,8 +14,7 @@ public interface TransportListener {
      * not be more than the buffer has. Any message may be asked for that has the form of one, also one that the run does not
      * have; an exception refuses it.
      *
-     * @param buffer
-     *            the tensor that is granted for it, of one dimension or more
+     * @param buffer the tensor that is granted for it, of one dimension or more
      */
     default int rowsOf(MessageId id, Tensor buffer) {
         return buffer.shape().size(0);

@@ -19,11 +19,9 @@ public final class AgentThread {
     private volatile boolean isRunning = true;
 
     /**
-     * @param agent
-     *            has its {@link Agent#roleName} as the name of the thread; closed on it, after an error too
-     * @param onError
-     *            told of an error that ends the thread, before the agent is closed, and of one as it is closed; on the
-     *            thread
+     * @param agent has its {@link Agent#roleName} as the name of the thread; closed on it, after an error too
+     * @param onError told of an error that ends the thread, before the agent is closed, and of one as it is closed; on
+     *     the thread
      */
     public AgentThread(Agent agent, IdleStrategy idle, ErrorHandler onError) {
         this.agent = agent;

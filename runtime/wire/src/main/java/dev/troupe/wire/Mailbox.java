@@ -8,8 +8,7 @@ import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
  * <p>Thread rule: any thread puts commands in and wakes the agent; the agent's thread takes them and rests. Once it has
  * ended, any thread may take what is left, one at a time.
  *
- * @param <C>
- *            the type of the commands
+ * @param <C> the type of the commands
  */
 public final class Mailbox<C> {
     private final ManyToOneConcurrentLinkedQueue<C> commands = new ManyToOneConcurrentLinkedQueue<>();
@@ -42,8 +41,8 @@ public final class Mailbox<C> {
     /**
      * Rests until there is a command, the agent is woken, or the time is over.
      *
-     * @param watchesConnections
-     *            whether a watched connection that is ready ends the rest too; it has whole milliseconds then
+     * @param watchesConnections whether a watched connection that is ready ends the rest too; it has whole milliseconds
+     *     then
      */
     public void rest(long nanos, boolean watchesConnections) {
         rest.begin();

@@ -1,5 +1,6 @@
 package dev.troupe.wire;
 
+import dev.troupe.transport.TransportSettings;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -8,8 +9,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-
-import dev.troupe.transport.TransportSettings;
 
 /**
  * A ring buffer of memory that two processes of a machine share, for payloads from one to the other. The frames of a
@@ -36,8 +35,7 @@ public final class Ring implements AutoCloseable {
     /**
      * Creates a ring for its writer.
      *
-     * @param capacity
-     *            bytes, a multiple of {@link RingPositions#UNIT_BYTES}
+     * @param capacity bytes, a multiple of {@link RingPositions#UNIT_BYTES}
      */
     public static Ring create(Path file, int capacity) throws IOException {
         Files.createDirectories(file.getParent());

@@ -25,10 +25,8 @@ public final class RingPositions {
     /**
      * Of a ring in which nothing is written.
      *
-     * @param shared
-     *            memory that both processes see, which begins with eight bytes of zeros
-     * @param capacity
-     *            bytes, a multiple of {@link #UNIT_BYTES}
+     * @param shared memory that both processes see, which begins with eight bytes of zeros
+     * @param capacity bytes, a multiple of {@link #UNIT_BYTES}
      */
     public RingPositions(MemorySegment shared, long capacity) {
         this.shared = shared;

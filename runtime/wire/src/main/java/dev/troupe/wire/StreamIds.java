@@ -35,8 +35,7 @@ public final class StreamIds {
     /**
      * The stream of a process to itself.
      *
-     * @param clientId
-     *            the number that the driver gave to the client
+     * @param clientId the number that the driver gave to the client
      */
     public static int ofProcess(long clientId) {
         return Math.toIntExact(OF_PROCESSES + within(clientId, MOST_CLIENTS, "clients of a media driver"));
@@ -45,8 +44,7 @@ public final class StreamIds {
     /**
      * The transport's stream from one node to another.
      *
-     * @param since
-     *            the epoch since which both have their present ranks
+     * @param since the epoch since which both have their present ranks
      */
     public static int ofNodes(int fromNode, int toNode, int nodeCount, int since) {
         long pairs = (long) nodeCount * nodeCount;
@@ -58,8 +56,7 @@ public final class StreamIds {
     /**
      * The stream of a member to the others of its group.
      *
-     * @param number
-     *            number of the group, the same for all its members and of no other group of their nodes
+     * @param number number of the group, the same for all its members and of no other group of their nodes
      */
     public static int ofMember(int number, int member) {
         return Math.toIntExact(OF_GROUPS + within((long) number * MOST_MEMBERS + member, OF_COPIES - OF_GROUPS,

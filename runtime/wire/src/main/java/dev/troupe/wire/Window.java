@@ -3,7 +3,6 @@ package dev.troupe.wire;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
-
 import org.agrona.DirectBuffer;
 
 /**

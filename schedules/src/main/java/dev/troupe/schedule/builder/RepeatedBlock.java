@@ -1,5 +1,9 @@
 package dev.troupe.schedule.builder;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Laps;
+import dev.troupe.schedule.Plan;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -7,11 +11,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
 import java.util.function.IntFunction;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Laps;
-import dev.troupe.schedule.Plan;
 
 /**
  * Schedules made of one block, the life of a microbatch on all ranks, repeated every six units of time: F, I and W of the

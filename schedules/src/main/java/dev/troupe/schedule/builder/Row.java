@@ -1,5 +1,10 @@
 package dev.troupe.schedule.builder;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -7,12 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Place;
-import dev.troupe.schedule.Placement;
-import dev.troupe.schedule.Plan;
 
 /**
  * A builder of one rank's row. Every method adds the action for the next microbatch of a stage, so that a schedule says

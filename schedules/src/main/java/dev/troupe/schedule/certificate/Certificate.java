@@ -1,15 +1,14 @@
 package dev.troupe.schedule.certificate;
 
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulation;
+import dev.troupe.schedule.simulator.Simulator;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
-
-import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.simulator.Costs;
-import dev.troupe.schedule.simulator.Simulation;
-import dev.troupe.schedule.simulator.Simulator;
 
 /**
  * The proof of a plan: it is complete, and it comes to its end with these credits whatever time its actions take.

@@ -1,5 +1,14 @@
 package dev.troupe.schedule.certificate;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Mark;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.Resource;
+import dev.troupe.schedule.StageGraph;
+import dev.troupe.schedule.StageGraph.Flow;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,16 +21,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Mark;
-import dev.troupe.schedule.Place;
-import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.Resource;
-import dev.troupe.schedule.StageGraph;
-import dev.troupe.schedule.StageGraph.Flow;
 
 /**
  * Walks all rows of a plan without computing, until every row is at its end or no rank can continue. One walk is enough:

@@ -1,14 +1,13 @@
 package dev.troupe.schedule.certificate;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Plan;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Plan;
 
 /**
  * The largest number of messages that an edge holds, sent and not yet received, whatever time the actions take: the

@@ -1,12 +1,11 @@
 package dev.troupe.schedule.certificate;
 
-import java.util.List;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.StageGraph;
+import java.util.List;
 
 /** The check that every tensor that changes ranks is sent after its maker and received before its user. */
 final class MessageCheck {

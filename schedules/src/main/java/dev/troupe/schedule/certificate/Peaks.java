@@ -1,14 +1,13 @@
 package dev.troupe.schedule.certificate;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.IntStream;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /** The largest numbers of activations and of replays that each rank holds, and their check against the declared ones. */
 final class Peaks {

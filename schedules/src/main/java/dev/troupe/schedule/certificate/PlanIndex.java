@@ -1,15 +1,14 @@
 package dev.troupe.schedule.certificate;
 
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Mark;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 
 /**
  * The place of each action of a plan, whatever version of the weights it reads. A plan has an index only where each action

@@ -1,9 +1,8 @@
 package dev.troupe.schedule.certificate;
 
-import java.util.List;
-
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import java.util.List;
 
 /**
  * Proves plans, or refuses them. A refusal is a {@link PlanException} that says in one sentence what is wrong and

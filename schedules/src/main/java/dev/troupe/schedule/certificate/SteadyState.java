@@ -1,5 +1,8 @@
 package dev.troupe.schedule.certificate;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -7,10 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Plan;
 
 /**
  * The proof that a plan whose steps overlap can repeat one block of its rows for ever, by induction. The block of a step

@@ -1,12 +1,11 @@
 package dev.troupe.schedule.certificate;
 
-import java.util.List;
-import java.util.stream.Collectors;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.StageGraph;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The check that a stage does its work of the whole step in a possible order within its row: its gradients are complete

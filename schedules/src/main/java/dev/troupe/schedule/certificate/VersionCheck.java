@@ -1,15 +1,13 @@
 package dev.troupe.schedule.certificate;
 
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.List;
-import java.util.List;
-import java.util.Map;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 
 /**
  * The check of the weight versions of a plan whose steps overlap: a version exists when it is read, a backward reads that of

@@ -1,13 +1,12 @@
 package dev.troupe.schedule.certificate;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Plan;
 
 /**
  * The copies of weights and of gradient sums that a plan needs, and the age of the weights of its gradients. Each list has a

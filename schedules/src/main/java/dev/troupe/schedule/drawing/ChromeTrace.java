@@ -1,5 +1,15 @@
 package dev.troupe.schedule.drawing;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.idle.Gap;
+import dev.troupe.schedule.idle.IdlePart;
+import dev.troupe.schedule.idle.MeasuredStep;
+import dev.troupe.schedule.idle.Message;
+import dev.troupe.schedule.idle.RankTimes;
+import dev.troupe.schedule.idle.StepTimes;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
+import dev.troupe.schedule.timeline.Transfer;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -8,17 +18,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.idle.Gap;
-import dev.troupe.schedule.idle.IdlePart;
-import dev.troupe.schedule.idle.MeasuredStep;
-import dev.troupe.schedule.idle.Message;
-import dev.troupe.schedule.idle.RankTimes;
-import dev.troupe.schedule.idle.StepTimes;
-import dev.troupe.schedule.timeline.Transfer;
-import dev.troupe.schedule.timeline.Span;
-import dev.troupe.schedule.timeline.Timeline;
 
 /**
  * Timelines in the trace format of Chrome, which ui.perfetto.dev opens: a process for each timeline, a thread for each

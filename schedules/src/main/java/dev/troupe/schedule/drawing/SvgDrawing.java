@@ -1,13 +1,12 @@
 package dev.troupe.schedule.drawing;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 
 /**
  * Timelines as one SVG file that needs no other file: a bar an action to the scale of time, the microbatch on it, a band a

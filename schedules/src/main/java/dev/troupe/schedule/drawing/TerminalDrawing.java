@@ -1,10 +1,9 @@
 package dev.troupe.schedule.drawing;
 
-import java.util.List;
-
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
+import java.util.List;
 
 /**
  * A timeline for the terminal: a line a rank, to the scale of time. With colours an action is a bar with its microbatch on

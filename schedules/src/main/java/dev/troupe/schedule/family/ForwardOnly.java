@@ -1,8 +1,5 @@
 package dev.troupe.schedule.family;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Placement;
@@ -10,6 +7,8 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Forwards alone, for the validation loss. Microbatches go in rounds: every rank takes a round through its first local

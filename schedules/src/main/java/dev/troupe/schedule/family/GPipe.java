@@ -1,14 +1,13 @@
 package dev.troupe.schedule.family;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * GPipe: all forwards, then all backwards. Every rank keeps the activations of all M microbatches.

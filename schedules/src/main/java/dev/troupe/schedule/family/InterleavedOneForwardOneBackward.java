@@ -1,14 +1,13 @@
 package dev.troupe.schedule.family;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Rounds;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Interleaved 1F1B: every rank holds V stages, a lap of P apart, and microbatches go through them in rounds. The bubble

@@ -1,8 +1,5 @@
 package dev.troupe.schedule.family;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Rounds;
@@ -10,6 +7,8 @@ import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 import dev.troupe.schedule.builder.WeightQueue;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Interleaved zero bubble (ZB1P): interleaved 1F1B with the backward in two. The warm-up is shorter, since a gradient

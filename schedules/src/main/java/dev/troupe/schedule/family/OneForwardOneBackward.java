@@ -1,8 +1,8 @@
 package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.Laps;
+import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanRows;
 import dev.troupe.schedule.builder.Schedule;

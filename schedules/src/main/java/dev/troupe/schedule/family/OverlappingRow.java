@@ -1,10 +1,9 @@
 package dev.troupe.schedule.family;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The row of one stage, or of one of its replicas, whose steps overlap.

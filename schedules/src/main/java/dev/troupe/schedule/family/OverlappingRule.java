@@ -1,10 +1,9 @@
 package dev.troupe.schedule.family;
 
-import java.util.List;
-
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.builder.Sizes;
+import java.util.List;
 
 /** A rule for the steps of a run that overlap: the pipeline does not drain between them. */
 public sealed interface OverlappingRule permits PipeDream, PipeDream2Bw {

@@ -1,17 +1,16 @@
 package dev.troupe.schedule.family;
 
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.Set;
-import java.util.stream.IntStream;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.StageGraph;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * PipeDream: 1F1B that never drains, where each stage updates its weights behind the backward of each microbatch and waits

@@ -1,14 +1,13 @@
 package dev.troupe.schedule.family;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.StageGraph;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 
 /**
  * PipeDream-2BW: 1F1B that never drains. The forwards of the next step begin before the update of this one, so that no rank

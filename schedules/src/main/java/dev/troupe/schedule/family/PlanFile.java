@@ -1,16 +1,15 @@
 package dev.troupe.schedule.family;
 
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.lowering.RemoveTransfers;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-
-import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.builder.Schedule;
-import dev.troupe.schedule.lowering.RemoveTransfers;
 
 /**
  * A plan of the user's own in place of a schedule: a CSV file with a line a rank, as PyTorch writes it, with its

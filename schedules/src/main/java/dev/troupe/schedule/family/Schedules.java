@@ -1,12 +1,11 @@
 package dev.troupe.schedule.family;
 
+import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.builder.Schedule;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-
-import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.builder.Schedule;
 
 /** The schedules of training by name; a new schedule is entered here. */
 public final class Schedules {

@@ -1,13 +1,12 @@
 package dev.troupe.schedule.family;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * ZB-H2: forwards fill the bubble at the start as well. Every rank is busy without a gap from its first action to its

@@ -1,14 +1,13 @@
 package dev.troupe.schedule.family;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * ZBV: two stages a rank, there and back, so that the last rank of the way there is the first of the way back and rank 0

@@ -11,15 +11,13 @@ import java.util.TreeMap;
  * The idle time of a step: every gap of every rank, parted by cause. The time of a rank from {@link StepTimes#fromNanos} to
  * {@link StepTimes#endNanos} is what it computed and its gaps.
  *
- * @param gaps
- *            the gaps, by rank and then by their begin
+ * @param gaps the gaps, by rank and then by their begin
  */
 public record IdleTime(List<Gap> gaps) {
     /**
      * Parts the idle time of a step.
      *
-     * @param usual
-     *            what actions and messages usually take; {@link Usual#UNKNOWN} for the medians of the step itself
+     * @param usual what actions and messages usually take; {@link Usual#UNKNOWN} for the medians of the step itself
      */
     public static IdleTime of(StepTimes step, Usual usual) {
         Usual known = usual == Usual.UNKNOWN ? usual.with(step) : usual;

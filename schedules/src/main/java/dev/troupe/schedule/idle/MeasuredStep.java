@@ -6,12 +6,9 @@ import java.util.List;
 /**
  * A step with its idle time.
  *
- * @param times
- *            the times of its actions and messages
- * @param idle
- *            its gaps, by cause
- * @param usual
- *            what its actions and messages usually take, this step included
+ * @param times the times of its actions and messages
+ * @param idle its gaps, by cause
+ * @param usual what its actions and messages usually take, this step included
  */
 public record MeasuredStep(StepTimes times, IdleTime idle, Usual usual) {
     /** Returns the number of the step. */

@@ -8,24 +8,15 @@ import java.util.Objects;
 /**
  * A message of a step whose two ends recorded it.
  *
- * @param sender
- *            the rank of the world that sent it
- * @param receiver
- *            the rank of the world that it landed at
- * @param send
- *            its send
- * @param maker
- *            the position in the sender's row of the action that made its tensor
- * @param handedNanos
- *            the instant at which the transport got it
- * @param creditNanos
- *            the time for which it then had no credit
- * @param landedNanos
- *            the instant at which it had landed
- * @param bytes
- *            the size of its tensor, without headers
- * @param isAgain
- *            whether a rank that was restarted made it again, after it had landed
+ * @param sender the rank of the world that sent it
+ * @param receiver the rank of the world that it landed at
+ * @param send its send
+ * @param maker the position in the sender's row of the action that made its tensor
+ * @param handedNanos the instant at which the transport got it
+ * @param creditNanos the time for which it then had no credit
+ * @param landedNanos the instant at which it had landed
+ * @param bytes the size of its tensor, without headers
+ * @param isAgain whether a rank that was restarted made it again, after it had landed
  */
 public record Message(int sender, int receiver, Action send, int maker, long handedNanos, long creditNanos,
         long landedNanos, long bytes, boolean isAgain) {

@@ -22,8 +22,7 @@ final class PlannedGaps {
      * Gives what is called planned beyond the planned length of a gap to other causes: first to those that lie further back
      * on the same way, the nearest first, then to the gap's own, by their shares.
      *
-     * @param further
-     *            the parts of the way back to the begin of the step, the latest first
+     * @param further the parts of the way back to the begin of the step, the latest first
      */
     List<IdlePart> settle(int place, int position, List<IdlePart> parts, Supplier<List<IdlePart>> further) {
         long called = sum(parts, true);

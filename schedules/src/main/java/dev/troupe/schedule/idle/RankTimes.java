@@ -7,40 +7,28 @@ import java.util.stream.LongStream;
  * The times of one rank in one step. Instants are nanoseconds after {@code beginNanos}, arrays are by the position in the
  * rank's row, and 0 means that nothing was recorded.
  *
- * @param rank
- *            the number of the rank in the world, tensor fastest, then data, then pipeline
- * @param epoch
- *            the epoch in which the rank ended the step
- * @param beginNanos
- *            the instant at which the rank was told of the step, on a clock that all ranks share
- * @param starts
- *            the start of each action that the rank did
- * @param ends
- *            its end
- * @param moved
- *            of a receive the instant at which its tensor had landed, of a send the instant at which the transport got it
- * @param groupNanos
- *            the time inside an action in which the rank waited for other ranks of a group
- * @param dataNanos
- *            the time inside an action in which it read the rows of a microbatch
- * @param cpuNanos
- *            the time for which the rank's thread had no core, from the end of the action before to the end of this one
- * @param creditNanos
- *            the time for which the message of a send had no credit
- * @param bytes
- *            the size of the tensor of a send, without headers
- * @param pauses
- *            the pauses of the rank's process in the step
+ * @param rank the number of the rank in the world, tensor fastest, then data, then pipeline
+ * @param epoch the epoch in which the rank ended the step
+ * @param beginNanos the instant at which the rank was told of the step, on a clock that all ranks share
+ * @param starts the start of each action that the rank did
+ * @param ends its end
+ * @param moved of a receive the instant at which its tensor had landed, of a send the instant at which the transport
+ *     got it
+ * @param groupNanos the time inside an action in which the rank waited for other ranks of a group
+ * @param dataNanos the time inside an action in which it read the rows of a microbatch
+ * @param cpuNanos the time for which the rank's thread had no core, from the end of the action before to the end of
+ *     this one
+ * @param creditNanos the time for which the message of a send had no credit
+ * @param bytes the size of the tensor of a send, without headers
+ * @param pauses the pauses of the rank's process in the step
  */
 public record RankTimes(int rank, int epoch, long beginNanos, long[] starts, long[] ends, long[] moved,
         long[] groupNanos, long[] dataNanos, long[] cpuNanos, long[] creditNanos, long[] bytes, List<Pause> pauses) {
     /**
      * A time in which a process stood still.
      *
-     * @param fromNanos
-     *            its begin, on the clock of {@code beginNanos}
-     * @param toNanos
-     *            its end
+     * @param fromNanos its begin, on the clock of {@code beginNanos}
+     * @param toNanos its end
      */
     public record Pause(long fromNanos, long toNanos) {
     }

@@ -2,9 +2,9 @@ package dev.troupe.schedule.idle;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Replicas;
-import dev.troupe.schedule.Place;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 import java.util.ArrayList;
@@ -16,21 +16,14 @@ import java.util.stream.IntStream;
 /**
  * The times of all ranks in one step.
  *
- * @param step
- *            its number
- * @param rows
- *            the plan that the ranks did
- * @param ranks
- *            the times of every rank of the world, by its number
- * @param nodes
- *            for each rank the node that it lived on when the step was committed
- * @param lengths
- *            by the number of a microbatch in the step, over all pipelines, the tokens of its sequences; 0 for the longest
- *            of the run, and none where all are as long
- * @param previousEndNanos
- *            the end of the step before, where the run continued from it; 0 where it did not
- * @param between
- *            the cause of the time between the two steps
+ * @param step its number
+ * @param rows the plan that the ranks did
+ * @param ranks the times of every rank of the world, by its number
+ * @param nodes for each rank the node that it lived on when the step was committed
+ * @param lengths by the number of a microbatch in the step, over all pipelines, the tokens of its sequences; 0 for the
+ *     longest of the run, and none where all are as long
+ * @param previousEndNanos the end of the step before, where the run continued from it; 0 where it did not
+ * @param between the cause of the time between the two steps
  */
 public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String> nodes, int[] lengths,
         long previousEndNanos, Cause between) {
@@ -67,14 +60,11 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
     /**
      * The rows of a plan, with the place of every action.
      *
-     * @param plan
-     *            the plan of one pipeline
-     * @param data
-     *            number of pipelines, D
-     * @param tensor
-     *            number of ranks that share a stage, T
-     * @param places
-     *            the place of each action; of what each replica of a stage does once in a step, that in one of their rows
+     * @param plan the plan of one pipeline
+     * @param data number of pipelines, D
+     * @param tensor number of ranks that share a stage, T
+     * @param places the place of each action; of what each replica of a stage does once in a step, that in one of their
+     *     rows
      */
     public record Rows(Plan plan, int data, int tensor, Map<Action, Place> places) {
         /** Returns the rows of a plan. */

@@ -1,11 +1,10 @@
 package dev.troupe.schedule.lowering;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Ends every row with the squares of all gradients of the rank, and behind the decision that they lead to with the update

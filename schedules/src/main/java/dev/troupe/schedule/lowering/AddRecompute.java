@@ -1,16 +1,15 @@
 package dev.troupe.schedule.lowering;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Plan;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Place;
-import dev.troupe.schedule.Plan;
 
 /**
  * Takes the replay of a forward out of its backward and puts it in front, where the rank would wait for the gradient of

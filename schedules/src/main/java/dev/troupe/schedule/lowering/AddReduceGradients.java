@@ -1,10 +1,9 @@
 package dev.troupe.schedule.lowering;
 
-import java.util.List;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
+import java.util.List;
 
 /**
  * Ends every row with the sums of gradients over the ranks that hold the same weights, stage by stage.

@@ -1,14 +1,13 @@
 package dev.troupe.schedule.lowering;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Channel;
 import dev.troupe.schedule.StageGraph.Flow;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Ends the rows of stages that have a parameter in common with the sum of its gradients: each sends its own before it adds

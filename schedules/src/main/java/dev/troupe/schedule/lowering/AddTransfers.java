@@ -1,15 +1,14 @@
 package dev.troupe.schedule.lowering;
 
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 /**
  * Puts the sends and receives of activations and gradients into a plan that only computes. A send is right behind the

@@ -1,16 +1,15 @@
 package dev.troupe.schedule.lowering;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Plan;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Place;
-import dev.troupe.schedule.Plan;
 
 /**
  * Gathers weights of which a rank holds a share (ZeRO 3), from the first action of a stage that reads them to its last.

@@ -1,8 +1,7 @@
 package dev.troupe.schedule.lowering;
 
-import java.util.List;
-
 import dev.troupe.schedule.Plan;
+import java.util.List;
 
 /**
  * Adds one kind of work that a schedule leaves out to its plan. Pure; a pass changes no action of the plan, so an error

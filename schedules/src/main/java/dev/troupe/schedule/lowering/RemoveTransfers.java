@@ -1,5 +1,10 @@
 package dev.troupe.schedule.lowering;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -7,12 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.Place;
-import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.PlanException;
 
 /**
  * Takes the communication out of a plan that was written with it, as PyTorch writes its plans, after a check that it is what

@@ -1,10 +1,9 @@
 package dev.troupe.schedule.lowering;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Replicas;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The passes that make the whole step of a plan that only computes, as the ranks of the run have their weights.

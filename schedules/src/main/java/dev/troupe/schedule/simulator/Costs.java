@@ -1,9 +1,8 @@
 package dev.troupe.schedule.simulator;
 
+import dev.troupe.schedule.Kind;
 import java.util.Collections;
 import java.util.List;
-
-import dev.troupe.schedule.Kind;
 
 /**
  * The costs of all parts of a plan, given or measured.

@@ -1,5 +1,9 @@
 package dev.troupe.schedule.simulator;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -9,11 +13,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.IntToLongFunction;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.timeline.Span;
-import dev.troupe.schedule.timeline.Timeline;
 
 /** The costs of a measured step, to simulate its plan, or other plans of the same model on the same machine. */
 public final class MeasuredCosts {

@@ -1,8 +1,7 @@
 package dev.troupe.schedule.simulator;
 
-import java.util.Arrays;
-
 import dev.troupe.schedule.PlanRows;
+import java.util.Arrays;
 
 /** The gradients that the replicas of a stage add up, round by round; a stage on one rank has none. */
 final class RoundSums {

@@ -1,10 +1,5 @@
 package dev.troupe.schedule.simulator;
 
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.function.LongPredicate;
-
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.Place;
@@ -13,6 +8,10 @@ import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Flow;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.LongPredicate;
 
 /** The start and the end of each action of a plan under given costs, and the measures that follow. Times begin at 0. */
 public final class Simulation {

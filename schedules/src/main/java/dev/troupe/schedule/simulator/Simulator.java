@@ -1,8 +1,5 @@
 package dev.troupe.schedule.simulator;
 
-import java.util.Arrays;
-import java.util.function.Predicate;
-
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.PlanException;
@@ -10,6 +7,8 @@ import dev.troupe.schedule.PlanRows;
 import dev.troupe.schedule.Resource;
 import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Flow;
+import java.util.Arrays;
+import java.util.function.Predicate;
 
 /**
  * Computes the start and the end of each action of a plan. A rank does one action at a time; messages travel meanwhile, from

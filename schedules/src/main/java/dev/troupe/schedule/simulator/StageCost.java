@@ -1,10 +1,9 @@
 package dev.troupe.schedule.simulator;
 
+import dev.troupe.schedule.Kind;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
-
-import dev.troupe.schedule.Kind;
 
 /**
  * The cost of one microbatch in one stage, and of the actions that are done there once in a step, under a plan: where it has

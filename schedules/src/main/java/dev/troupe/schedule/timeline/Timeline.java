@@ -1,14 +1,13 @@
 package dev.troupe.schedule.timeline;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
 
 /**
  * A step as it was predicted or measured. Drawings are made of timelines, so that a prediction and a measurement can be

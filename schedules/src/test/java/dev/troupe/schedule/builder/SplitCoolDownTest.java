@@ -2,17 +2,16 @@ package dev.troupe.schedule.builder;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulator;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("plan")
 class SplitCoolDownTest {

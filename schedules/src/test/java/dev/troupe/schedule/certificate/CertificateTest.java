@@ -4,19 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
-import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Laps;
+import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
@@ -29,6 +18,15 @@ import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulation;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("plan")
 class CertificateTest {

@@ -4,19 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.ArrayList;
-import java.util.List;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Laps;
+import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.OneForwardOneBackward;
 import dev.troupe.schedule.lowering.AddTransfers;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /** Every class of mistake in the messages of a plan, each drawn as the user sees it. */
 @Tag("plan")

@@ -3,16 +3,14 @@ package dev.troupe.schedule.certificate;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import java.util.List;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.OneForwardOneBackward;
 import dev.troupe.schedule.lowering.AddTransfers;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /** A plan that needs more than was declared for it, and a pair that waits for itself. */
 @Tag("plan")

@@ -2,20 +2,18 @@ package dev.troupe.schedule.certificate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.Optional;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.OneForwardOneBackward;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.PipeDream2Bw.Updates;
 import dev.troupe.schedule.lowering.AddTransfers;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class SteadyStateTest {

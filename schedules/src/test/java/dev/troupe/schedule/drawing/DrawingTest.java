@@ -4,6 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Hop;
+import dev.troupe.schedule.simulator.Simulator;
+import dev.troupe.schedule.simulator.StageCost;
+import dev.troupe.schedule.timeline.Timeline;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,20 +21,11 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
-
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
-
-import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.family.Schedules;
-import dev.troupe.schedule.simulator.Costs;
-import dev.troupe.schedule.simulator.Hop;
-import dev.troupe.schedule.simulator.Simulator;
-import dev.troupe.schedule.simulator.StageCost;
-import dev.troupe.schedule.timeline.Timeline;
 
 @Tag("plan")
 class DrawingTest {

@@ -3,13 +3,6 @@ package dev.troupe.schedule.family;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import java.util.List;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
@@ -18,6 +11,11 @@ import dev.troupe.schedule.PlanRows;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulator;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("plan")
 class SchedulesTest {

@@ -3,14 +3,6 @@ package dev.troupe.schedule.lowering;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.ArrayList;
-import java.util.List;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Laps;
@@ -28,6 +20,12 @@ import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Replays in front of their backwards: F and a replay take one unit, B two, unless a test says otherwise. */
 @Tag("plan")

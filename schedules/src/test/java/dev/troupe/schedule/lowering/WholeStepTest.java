@@ -2,17 +2,15 @@ package dev.troupe.schedule.lowering;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.util.List;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.schedule.family.DualPipeV;
 import dev.troupe.schedule.family.Schedules;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /** The passes that make a plan the whole step. */
 @Tag("plan")

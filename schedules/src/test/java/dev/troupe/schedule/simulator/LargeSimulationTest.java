@@ -3,11 +3,10 @@ package dev.troupe.schedule.simulator;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-
 import dev.troupe.schedule.PlanRows;
 import dev.troupe.schedule.family.OneForwardOneBackward;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /** Plans that are never held as objects. */
 @Tag("plan")

@@ -3,6 +3,12 @@ package dev.troupe.schedule.simulator;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.family.GPipe;
+import dev.troupe.schedule.family.ZeroBubbleH1;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -10,16 +16,8 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.family.GPipe;
-import dev.troupe.schedule.family.ZeroBubbleH1;
-import dev.troupe.schedule.timeline.Span;
-import dev.troupe.schedule.timeline.Timeline;
 
 @Tag("plan")
 class MeasuredCostsTest {

@@ -3,14 +3,13 @@ package dev.troupe.schedule.simulator;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.lowering.AddTransfers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-
-import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.family.Schedules;
-import dev.troupe.schedule.lowering.AddTransfers;
 
 /** What every schedule costs, as its papers say: F, I and W take one unit each, messages none. */
 @Tag("plan")

@@ -3,13 +3,6 @@ package dev.troupe.schedule.simulator;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.Collectors;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
@@ -17,6 +10,11 @@ import dev.troupe.schedule.family.GPipe;
 import dev.troupe.schedule.family.OneForwardOneBackward;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.lowering.AddTransfers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class SimulatorTest {

@@ -3,12 +3,6 @@ package dev.troupe.schedule.timeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import java.util.List;
-import java.util.stream.IntStream;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.GPipe;
@@ -19,6 +13,10 @@ import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.Simulation;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class TimelineTest {

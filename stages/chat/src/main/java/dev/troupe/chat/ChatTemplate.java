@@ -63,8 +63,7 @@ public final class ChatTemplate {
     /**
      * Reads the template of a directory.
      *
-     * @throws TokenizerException
-     *             where it has none, or one that cannot be read
+     * @throws TokenizerException where it has none, or one that cannot be read
      */
     public static ChatTemplate of(Path directory) {
         return of(directory, LONGEST);
@@ -100,11 +99,9 @@ public final class ChatTemplate {
      * The text of a chat, as Hugging Face's {@code apply_chat_template} makes it. It has the special tokens that it
      * needs, so its ids are those of the tokenizer without what a post-processor adds.
      *
-     * @param chat
-     *            an object with {@code messages}; its other members are variables too, such as {@code
-     *            add_generation_prompt} and {@code tools}
-     * @throws TokenizerException
-     *             where the template fails, takes too long, or makes too much of it
+     * @param chat an object with {@code messages}; its other members are variables too, such as
+     *     {@code add_generation_prompt} and {@code tools}
+     * @throws TokenizerException where the template fails, takes too long, or makes too much of it
      */
     public String render(JsonNode chat) {
         return render(chat, UnaryOperator.identity());
@@ -118,8 +115,8 @@ public final class ChatTemplate {
     /**
      * As {@link #render(JsonNode)}, with what the template marks.
      *
-     * @throws TokenizerException
-     *             also where the template changes what it marks, so that nobody can tell the marks from the text
+     * @throws TokenizerException also where the template changes what it marks, so that nobody can tell the marks from
+     *     the text
      */
     public MarkedText renderMarked(JsonNode chat) {
         // No text of a chat can have a mark: nobody knows the number before.

@@ -6,10 +6,8 @@ import java.util.List;
 /**
  * The text of a chat, and the parts of it that the template marks with {@code {% generation %}}.
  *
- * @param text
- *            the text, without marks
- * @param answers
- *            the marked parts, in their order, none inside another
+ * @param text the text, without marks
+ * @param answers the marked parts, in their order, none inside another
  */
 public record MarkedText(String text, List<Part> answers) {
     /** The ends of a mark, around its number: characters that Unicode has for no text (16.0, section 23.7). */
@@ -24,10 +22,8 @@ public record MarkedText(String text, List<Part> answers) {
     /**
      * A part of a text.
      *
-     * @param from
-     *            index of its first character
-     * @param to
-     *            index of the character after it
+     * @param from index of its first character
+     * @param to index of the character after it
      */
     public record Part(int from, int to) {
     }
@@ -43,8 +39,7 @@ public record MarkedText(String text, List<Part> answers) {
     /**
      * Takes the marks of a number off a text.
      *
-     * @throws IllegalArgumentException
-     *             where one ends that did not begin, or the other way
+     * @throws IllegalArgumentException where one ends that did not begin, or the other way
      */
     static MarkedText of(String marked, String number) {
         String begin = beginMark(number);

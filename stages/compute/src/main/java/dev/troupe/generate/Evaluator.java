@@ -29,8 +29,7 @@ public final class Evaluator implements AutoCloseable {
     /**
      * Reads a whole model.
      *
-     * @throws dev.troupe.weights.WeightException
-     *             where the source lacks a tensor
+     * @throws dev.troupe.weights.WeightException where the source lacks a tensor
      */
     public Evaluator(Engine engine, ModelSpec spec, WeightSource source, int sequenceLength) {
         this.engine = engine;
@@ -43,10 +42,8 @@ public final class Evaluator implements AutoCloseable {
     /**
      * The sum of the cross-entropies of a sequence's counted targets.
      *
-     * @param rows
-     *            one sequence, which may be shorter than S
-     * @throws IllegalArgumentException
-     *             where these are not S ids and targets of the vocabulary
+     * @param rows one sequence, which may be shorter than S
+     * @throws IllegalArgumentException where these are not S ids and targets of the vocabulary
      */
     public double lossOf(MicrobatchRows rows) {
         return forward(rows, _ -> {
@@ -56,10 +53,8 @@ public final class Evaluator implements AutoCloseable {
     /**
      * The logits of a sequence.
      *
-     * @param rows
-     *            one sequence
-     * @param target
-     *            receives S x V numbers of the engine's float type, row-major
+     * @param rows one sequence
+     * @param target receives S x V numbers of the engine's float type, row-major
      */
     public void logitsOf(MicrobatchRows rows, MemorySegment target) {
         forward(rows, logits -> {

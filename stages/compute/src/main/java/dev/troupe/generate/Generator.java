@@ -38,11 +38,9 @@ public final class Generator implements AutoCloseable {
     /**
      * Reads a whole model.
      *
-     * @param most
-     *            tokens of prompt and text that the model reads at a time, where it has positions for so many: the cache
-     *            has room for all of them, and a published model may have positions for 131,072
-     * @throws dev.troupe.weights.WeightException
-     *             where the source lacks a tensor
+     * @param most tokens of prompt and text that the model reads at a time, where it has positions for so many: the
+     *     cache has room for all of them, and a published model may have positions for 131,072
+     * @throws dev.troupe.weights.WeightException where the source lacks a tensor
      */
     public Generator(Engine engine, ModelSpec model, WeightSource source, int most) {
         this.engine = engine;
@@ -60,12 +58,9 @@ public final class Generator implements AutoCloseable {
     /**
      * Samples tokens after a prompt. The same arguments on the same weights and engine give the same tokens.
      *
-     * @param prompt
-     *            at least one token id; where it is longer than what the model reads at a time, its end counts
-     * @param count
-     *            how many tokens to add
-     * @param sampling
-     *            how a token is drawn
+     * @param prompt at least one token id; where it is longer than what the model reads at a time, its end counts
+     * @param count how many tokens to add
+     * @param sampling how a token is drawn
      * @return the new tokens alone
      */
     public int[] generate(int[] prompt, int count, Sampling sampling) {
@@ -75,8 +70,7 @@ public final class Generator implements AutoCloseable {
     /**
      * As {@link #generate(int[], int, Sampling)}, until a token that ends the text.
      *
-     * @param isEnd
-     *            whether a new token is the last
+     * @param isEnd whether a new token is the last
      */
     public int[] generate(int[] prompt, int count, Sampling sampling, IntPredicate isEnd) {
         if (prompt.length == 0) {

@@ -28,10 +28,8 @@ final class ModelLayers implements AutoCloseable {
     /**
      * Reads the weights.
      *
-     * @param sequenceLength
-     *            of the longest sequences
-     * @throws dev.troupe.weights.WeightException
-     *             where the source lacks a tensor
+     * @param sequenceLength of the longest sequences
+     * @throws dev.troupe.weights.WeightException where the source lacks a tensor
      */
     ModelLayers(Engine engine, ModelSpec model, WeightSource source, int sequenceLength) {
         this.engine = engine;

@@ -3,15 +3,11 @@ package dev.troupe.generate;
 /**
  * How a token is drawn from the logits.
  *
- * @param temperature
- *            what logits are divided by; 0 takes the most likely token, the lowest id among equals
- * @param topK
- *            the number of most likely tokens that can be drawn; 0 for all
- * @param topP
- *            only the fewest most likely tokens whose probabilities add up to this can be drawn (Holtzman et al. 2020),
- *            above 0; 1 for all
- * @param seed
- *            of the draws
+ * @param temperature what logits are divided by; 0 takes the most likely token, the lowest id among equals
+ * @param topK the number of most likely tokens that can be drawn; 0 for all
+ * @param topP only the fewest most likely tokens whose probabilities add up to this can be drawn (Holtzman et al.
+ *     2020), above 0; 1 for all
+ * @param seed of the draws
  */
 public record Sampling(double temperature, int topK, double topP, long seed) {
     public Sampling {

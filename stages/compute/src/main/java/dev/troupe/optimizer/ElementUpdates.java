@@ -27,8 +27,7 @@ final class ElementUpdates {
     /**
      * Neighbouring parameters that are updated alike.
      *
-     * @param operands
-     *            what products read of them, where an update writes that; null elsewhere
+     * @param operands what products read of them, where an update writes that; null elsewhere
      */
     private record Part(boolean decays, Tensor weights, Tensor gradients, List<Tensor> moments, Tensor operands) {
     }
@@ -36,8 +35,8 @@ final class ElementUpdates {
     /**
      * Allocates what the rule remembers of each weight of some runs.
      *
-     * @param writesOperands
-     *            whether the updated weights are what products read next, so that an update writes operands of these
+     * @param writesOperands whether the updated weights are what products read next, so that an update writes operands
+     *     of these
      */
     ElementUpdates(Engine engine, StageBuffers buffers, Optimizer.OfElements rule, List<Run> runs,
             boolean writesOperands) {

@@ -13,10 +13,8 @@ public sealed interface LearningRate {
     /**
      * The peak after the warm-up, for ever.
      *
-     * @param peak
-     *            the rate
-     * @param warmupSteps
-     *            steps of the warm-up, 0 for none
+     * @param peak the rate
+     * @param warmupSteps steps of the warm-up, 0 for none
      */
     record Constant(double peak, long warmupSteps) implements LearningRate {
         public Constant {
@@ -34,15 +32,11 @@ public sealed interface LearningRate {
      * {@code decaySteps} the rate is {@code minimum + (peak - minimum) (1 + cos(pi d)) / 2} with
      * {@code d = (k - warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
      *
-     * @param peak
-     *            the highest rate
-     * @param minimum
-     *            the lowest, at most the peak
-     * @param warmupSteps
-     *            steps of the warm-up, 0 for none
-     * @param decaySteps
-     *            the first step that has the minimum, counted from the start of the run, so the warm-up is in it; at least
-     *            1. With one that is not beyond the warm-up the minimum follows the warm-up at once
+     * @param peak the highest rate
+     * @param minimum the lowest, at most the peak
+     * @param warmupSteps steps of the warm-up, 0 for none
+     * @param decaySteps the first step that has the minimum, counted from the start of the run, so the warm-up is in
+     *     it; at least 1. With one that is not beyond the warm-up the minimum follows the warm-up at once
      */
     record Cosine(double peak, double minimum, long warmupSteps, long decaySteps) implements LearningRate {
         public Cosine {
@@ -69,14 +63,10 @@ public sealed interface LearningRate {
      * warm-up to step {@code decaySteps} the rate is {@code peak - (peak - minimum) d} with
      * {@code d = (k - warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
      *
-     * @param peak
-     *            the highest rate
-     * @param minimum
-     *            the lowest, at most the peak
-     * @param warmupSteps
-     *            steps of the warm-up, 0 for none
-     * @param decaySteps
-     *            the first step that has the minimum, as of {@link Cosine}
+     * @param peak the highest rate
+     * @param minimum the lowest, at most the peak
+     * @param warmupSteps steps of the warm-up, 0 for none
+     * @param decaySteps the first step that has the minimum, as of {@link Cosine}
      */
     record Linear(double peak, double minimum, long warmupSteps, long decaySteps) implements LearningRate {
         public Linear {
@@ -99,17 +89,12 @@ public sealed interface LearningRate {
      * {@code peak - (peak - minimum) d} with {@code d = (k - stableSteps) / (decaySteps - stableSteps)}, and the
      * minimum from step {@code decaySteps} on.
      *
-     * @param peak
-     *            the highest rate
-     * @param minimum
-     *            the lowest, at most the peak
-     * @param warmupSteps
-     *            steps of the warm-up, 0 for none
-     * @param stableSteps
-     *            the last step that has the peak, counted from the start of the run, so the warm-up is in it
-     * @param decaySteps
-     *            the first step that has the minimum, counted from the start of the run; at least 1. With one that is not
-     *            beyond {@code stableSteps} the minimum follows the peak at once
+     * @param peak the highest rate
+     * @param minimum the lowest, at most the peak
+     * @param warmupSteps steps of the warm-up, 0 for none
+     * @param stableSteps the last step that has the peak, counted from the start of the run, so the warm-up is in it
+     * @param decaySteps the first step that has the minimum, counted from the start of the run; at least 1. With one
+     *     that is not beyond {@code stableSteps} the minimum follows the peak at once
      */
     record Wsd(double peak, double minimum, long warmupSteps, long stableSteps,
             long decaySteps) implements LearningRate {

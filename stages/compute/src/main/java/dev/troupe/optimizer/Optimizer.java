@@ -28,14 +28,10 @@ public sealed interface Optimizer {
     /**
      * Loshchilov and Hutter 2019, as {@code torch.optim.AdamW}: two moments per weight.
      *
-     * @param beta1
-     *            decay of the first moment
-     * @param beta2
-     *            decay of the second moment
-     * @param epsilon
-     *            added to the root of the second moment
-     * @param weightDecay
-     *            decoupled decay
+     * @param beta1 decay of the first moment
+     * @param beta2 decay of the second moment
+     * @param epsilon added to the root of the second moment
+     * @param weightDecay decoupled decay
      */
     record AdamW(double beta1, double beta2, double epsilon, double weightDecay) implements OfElements {
         public AdamW {
@@ -59,12 +55,9 @@ public sealed interface Optimizer {
      * Stochastic gradient descent, as {@code torch.optim.SGD} without dampening; with momentum one velocity per weight
      * (Sutskever et al. 2013).
      *
-     * @param weightDecay
-     *            decay, added to the gradient
-     * @param momentum
-     *            what the velocity keeps of itself; 0 for none
-     * @param nesterov
-     *            whether an update looks one step of the velocity ahead
+     * @param weightDecay decay, added to the gradient
+     * @param momentum what the velocity keeps of itself; 0 for none
+     * @param nesterov whether an update looks one step of the velocity ahead
      */
     record Sgd(double weightDecay, double momentum, boolean nesterov) implements OfElements {
         public Sgd {
@@ -97,10 +90,8 @@ public sealed interface Optimizer {
      * {@code 0.2 sqrt(max(rows, columns))}: then its elements are as large as those of AdamW's updates, and one learning
      * rate and one decay, decoupled, are right for both (Liu et al. 2025).
      *
-     * @param momentum
-     *            what the momentum of a matrix keeps of itself
-     * @param others
-     *            the rule of all other parameters; its decay is that of the matrices too
+     * @param momentum what the momentum of a matrix keeps of itself
+     * @param others the rule of all other parameters; its decay is that of the matrices too
      */
     record Muon(double momentum, AdamW others) implements Optimizer {
         public Muon {
@@ -125,8 +116,7 @@ public sealed interface Optimizer {
      * of gradients one step old by it. The form is Troupe's own, made from that idea: it acts on the change of the weights,
      * decay and learning rate too.
      *
-     * @param rule
-     *            what updates are made by
+     * @param rule what updates are made by
      */
     record ErrorFeedback(Optimizer rule) implements Optimizer {
         public ErrorFeedback {

@@ -20,11 +20,9 @@ public final class OptimizerState {
     /**
      * Allocates what the optimizer remembers.
      *
-     * @param pool
-     *            for what an update takes and gives back
-     * @throws IllegalArgumentException
-     *             where the optimizer takes whole matrices, and the stage has parts of them, or feeds back the error of a
-     *             delay that the stage does not have
+     * @param pool for what an update takes and gives back
+     * @throws IllegalArgumentException where the optimizer takes whole matrices, and the stage has parts of them, or
+     *     feeds back the error of a delay that the stage does not have
      */
     public OptimizerState(Engine engine, StageBuffers buffers, Optimizer optimizer, TensorPool pool) {
         this.buffers = buffers;

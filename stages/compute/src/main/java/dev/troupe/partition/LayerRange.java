@@ -7,10 +7,8 @@ import java.util.List;
 /**
  * Consecutive layers of a model, by their number in {@link ModelSpec#layers}.
  *
- * @param first
- *            the first layer
- * @param last
- *            the last layer, itself included
+ * @param first the first layer
+ * @param last the last layer, itself included
  */
 public record LayerRange(int first, int last) {
     public LayerRange {

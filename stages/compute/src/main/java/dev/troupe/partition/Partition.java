@@ -14,10 +14,8 @@ import java.util.stream.IntStream;
  * Which layers each stage holds. Every layer of the model is on exactly one stage, in order, and every stage has at least
  * one. Immutable.
  *
- * @param model
- *            the model
- * @param stages
- *            the layers of each stage
+ * @param model the model
+ * @param stages the layers of each stage
  */
 public record Partition(ModelSpec model, List<LayerRange> stages) {
     /** The value of {@code parallel.layout} for {@link #uniform}. */
@@ -45,10 +43,8 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
     /**
      * The partition that {@code parallel.layout} asks for.
      *
-     * @param layout
-     *            {@code uniform}, {@code parameters}, or a layout string as {@link #layout} reads it
-     * @throws IllegalArgumentException
-     *             with a sentence for the user where there is no such partition
+     * @param layout {@code uniform}, {@code parameters}, or a layout string as {@link #layout} reads it
+     * @throws IllegalArgumentException with a sentence for the user where there is no such partition
      */
     public static Partition of(ModelSpec model, int stageCount, String layout) {
         return switch (layout.strip()) {
@@ -63,8 +59,7 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
      * more from both ends inwards: the first, the last, the second, the last but one, and so on. So where the blocks
      * divide by the stages, each stage has as many blocks as any other, and the ends carry embedding and head besides.
      *
-     * @throws IllegalArgumentException
-     *             where there are more stages than that
+     * @throws IllegalArgumentException where there are more stages than that
      */
     public static Partition uniform(ModelSpec model, int stageCount) {
         int last = model.layers().size() - 1;
@@ -92,8 +87,7 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
      * The largest stage has as few parameters as possible. Among all such partitions this is the one with the smallest
      * sum of squared stage sizes, and among those the one whose first stages have most layers.
      *
-     * @throws IllegalArgumentException
-     *             where there are more stages than layers
+     * @throws IllegalArgumentException where there are more stages than layers
      */
     public static Partition byParameters(ModelSpec model, int stageCount) {
         requireStages(model, stageCount, model.layers().size(), ", halves of blocks counted");
@@ -106,9 +100,8 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
      * {@code Et|(tt|)*2tL}; white space means nothing. A stage may end inside a block: {@code a} is its attention half and
      * {@code m}, right after it, its MLP half, as in {@code Eta|mttL}.
      *
-     * @throws IllegalArgumentException
-     *             with the string, a mark under the place and what was expected, where it is malformed, loses or adds a
-     *             layer, leaves a stage empty or has another number of stages
+     * @throws IllegalArgumentException with the string, a mark under the place and what was expected, where it is
+     *     malformed, loses or adds a layer, leaves a stage empty or has another number of stages
      */
     public static Partition layout(ModelSpec model, int stageCount, String layout) {
         return new Partition(model, LayoutString.stages(layout, model, stageCount));

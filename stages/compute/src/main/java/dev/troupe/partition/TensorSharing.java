@@ -16,12 +16,9 @@ public final class TensorSharing {
      * with them the widths of attention, which are heads of one width. An inner width must divide too: the ranks of a group
      * lay out the parameters of a layer alike. A vocabulary need not divide, since its tables lie apart.
      *
-     * @param rows
-     *            of a microbatch: microbatch size times sequence length
-     * @param ranks
-     *            {@code parallel.tensor}
-     * @param sequence
-     *            {@code parallel.sequence}
+     * @param rows of a microbatch: microbatch size times sequence length
+     * @param ranks {@code parallel.tensor}
+     * @param sequence {@code parallel.sequence}
      * @return a sentence for the user
      */
     public static Optional<String> refusal(ModelSpec model, int rows, int ranks, boolean sequence) {

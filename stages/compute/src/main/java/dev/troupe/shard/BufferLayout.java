@@ -36,16 +36,11 @@ public final class BufferLayout {
     /**
      * Parameters that are sent together.
      *
-     * @param parameters
-     *            in the order in which they lie
-     * @param first
-     *            its first element in the buffer
-     * @param matricesEnd
-     *            the element before which all are matrices of hidden layers
-     * @param decayingEnd
-     *            the element before which all decay
-     * @param end
-     *            the element after its last; the bucket can be cut into shares of one size
+     * @param parameters in the order in which they lie
+     * @param first its first element in the buffer
+     * @param matricesEnd the element before which all are matrices of hidden layers
+     * @param decayingEnd the element before which all decay
+     * @param end the element after its last; the bucket can be cut into shares of one size
      */
     record Bucket(List<Parameter> parameters, long first, long matricesEnd, long decayingEnd, long end) {
         long elementCount() {
@@ -56,12 +51,9 @@ public final class BufferLayout {
     /**
      * Neighbouring elements.
      *
-     * @param first
-     *            the first of them in the buffer
-     * @param inShare
-     *            where it is in the share of the rank that has it
-     * @param count
-     *            how many there are
+     * @param first the first of them in the buffer
+     * @param inShare where it is in the share of the rank that has it
+     * @param count how many there are
      */
     record Piece(long first, long inShare, long count) {
     }
@@ -81,11 +73,9 @@ public final class BufferLayout {
     /**
      * A layout of buckets.
      *
-     * @param ordered
-     *            the parameters of each bucket, in the order of the layers; one without parameters is left out, unless none
-     *            has any
-     * @param shareCount
-     *            how many ranks share the buffer out
+     * @param ordered the parameters of each bucket, in the order of the layers; one without parameters is left out,
+     *     unless none has any
+     * @param shareCount how many ranks share the buffer out
      */
     BufferLayout(List<List<Parameter>> ordered, int shareCount) {
         this.shareCount = shareCount;
@@ -176,8 +166,7 @@ public final class BufferLayout {
     /**
      * What a rank has of a parameter in a buffer of this layout, under a name; empty where that is nothing.
      *
-     * @param isCopy
-     *            whether another rank that reads the same microbatches has it too, and is the one to write it
+     * @param isCopy whether another rank that reads the same microbatches has it too, and is the one to write it
      */
     Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, int rank, boolean isCopy) {
         return switch (buffer.extent()) {
@@ -192,8 +181,7 @@ public final class BufferLayout {
     /**
      * What an optimizer updates of the whole buffer.
      *
-     * @param matricesApart
-     *            whether all but the matrices of hidden layers
+     * @param matricesApart whether all but the matrices of hidden layers
      */
     List<Run> runs(boolean matricesApart) {
         return buckets.stream()

@@ -8,10 +8,8 @@ import dev.troupe.shard.BufferLayout.Piece;
 /**
  * One number for each weight of a stage.
  *
- * @param tensor
- *            all of them, or those of this rank's share
- * @param extent
- *            which
+ * @param tensor all of them, or those of this rank's share
+ * @param extent which
  */
 public record FlatBuffer(Engine engine, Tensor tensor, Extent extent) {
     /** The part of a buffer that a rank has. */

@@ -7,15 +7,11 @@ import java.util.Map;
 /**
  * One sum of a stage's gradients, which some microbatches add to until an update uses it.
  *
- * @param buffer
- *            all gradients but that of a second use
- * @param secondUse
- *            the gradient of a second use, which lies apart: it is summed into the first before anything else is done with
- *            it; null where there is none
- * @param ranges
- *            the whole gradient of each parameter; empty where ranks share gradients out
- * @param shares
- *            what this rank has of each parameter's gradient
+ * @param buffer all gradients but that of a second use
+ * @param secondUse the gradient of a second use, which lies apart: it is summed into the first before anything else is
+ *     done with it; null where there is none
+ * @param ranges the whole gradient of each parameter; empty where ranks share gradients out
+ * @param shares what this rank has of each parameter's gradient
  */
 record GradientSum(FlatBuffer buffer, Tensor secondUse, Map<Parameter, Tensor> ranges, Map<Parameter, Tensor> shares) {
     /** From now on backwards add to this sum. */

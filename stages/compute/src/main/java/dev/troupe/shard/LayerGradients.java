@@ -26,10 +26,8 @@ final class LayerGradients {
     /**
      * Places the gradients of all layers.
      *
-     * @param sums
-     *            this rank's share of all gradients
-     * @param buffer
-     *            with room for any of the layers, zero
+     * @param sums this rank's share of all gradients
+     * @param buffer with room for any of the layers, zero
      */
     LayerGradients(Engine engine, BufferLayout layout, TensorGroup holders, FlatBuffer sums, List<LayerRoom> rooms,
             Tensor buffer) {

@@ -10,14 +10,10 @@ import java.util.stream.IntStream;
 /**
  * How the buckets of what a layer uses lie side by side in a buffer that layers use in turn.
  *
- * @param parameters
- *            what the layer uses, of another layer on the same stage too
- * @param places
- *            their buckets
- * @param form
- *            where in the buffer each parameter begins, and its shape; many layers have the same
- * @param elementCount
- *            of all buckets
+ * @param parameters what the layer uses, of another layer on the same stage too
+ * @param places their buckets
+ * @param form where in the buffer each parameter begins, and its shape; many layers have the same
+ * @param elementCount of all buckets
  */
 record LayerRoom(List<Parameter> parameters, List<Place> places, List<RowPosition> form, long elementCount) {
     /** Where a bucket of one of the layouts begins in the buffer. */
@@ -31,8 +27,7 @@ record LayerRoom(List<Parameter> parameters, List<Place> places, List<RowPositio
     /**
      * The room of a layer.
      *
-     * @param layouts
-     *            one of which has each parameter
+     * @param layouts one of which has each parameter
      */
     static LayerRoom of(List<BufferLayout> layouts, List<Parameter> parameters) {
         List<Place> places = new ArrayList<>();

@@ -17,8 +17,7 @@ public final class LayerShares {
     private final int firstReadBackwards;
 
     /**
-     * @param readsBackwards
-     *            whether the first layer reads its weights in its backward, as all others do
+     * @param readsBackwards whether the first layer reads its weights in its backward, as all others do
      */
     LayerShares(LayerWeights weights, LayerGradients gradients, GradientBuckets buckets, boolean readsBackwards) {
         this.weights = weights;
@@ -57,8 +56,7 @@ public final class LayerShares {
     /**
      * A layer's backward begins, or its replay.
      *
-     * @param next
-     *            the layer whose weights are read next; a negative number for none
+     * @param next the layer whose weights are read next; a negative number for none
      */
     public void beginBackward(int layer, int next) {
         if (weights != null && layer >= firstReadBackwards) {

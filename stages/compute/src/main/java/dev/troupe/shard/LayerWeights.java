@@ -57,12 +57,9 @@ final class LayerWeights {
     /**
      * Has no weights gathered yet.
      *
-     * @param shares
-     *            this rank's shares of all weights; places of the rooms count them
-     * @param buffers
-     *            each with room for any of the layers
-     * @param computeWeights
-     *            for each buffer one of the type that products read, or itself
+     * @param shares this rank's shares of all weights; places of the rooms count them
+     * @param buffers each with room for any of the layers
+     * @param computeWeights for each buffer one of the type that products read, or itself
      */
     LayerWeights(Engine engine, DataShare data, List<WeightShare> shares, List<LayerRoom> rooms,
             List<Tensor> buffers, List<Tensor> computeWeights) {
@@ -79,8 +76,7 @@ final class LayerWeights {
     /**
      * The weights of a layer are there until {@link #letGo}.
      *
-     * @param next
-     *            the layer whose weights will be asked for next; one that does not exist for none
+     * @param next the layer whose weights will be asked for next; one that does not exist for none
      */
     void use(int layer, int next) {
         Slot slot = slotOf(layer);

@@ -33,8 +33,7 @@ public final class Moments {
     /**
      * What of a parameter is here, under a name; empty where that is nothing.
      *
-     * @param isCopy
-     *            whether another rank that reads the same microbatches has it too, and is the one to write it
+     * @param isCopy whether another rank that reads the same microbatches has it too, and is the one to write it
      */
     public Optional<StateTensor> held(String name, Parameter parameter, boolean isCopy) {
         int rank = data.group().rank();

@@ -3,10 +3,9 @@ package dev.troupe.shard;
 /**
  * The copies that a stage holds so that its steps may overlap: the certificate of a plan counts them.
  *
- * @param weightVersions
- *            versions of the weights: the newest, and those before the last updates
- * @param gradientSums
- *            sums of gradients that live at once: more than 1 so that a step adds while the sum of the one before waits
+ * @param weightVersions versions of the weights: the newest, and those before the last updates
+ * @param gradientSums sums of gradients that live at once: more than 1 so that a step adds while the sum of the one
+ *     before waits
  */
 public record Overlap(int weightVersions, int gradientSums) {
     /** A step begins when the one before has updated. */

@@ -1,7 +1,5 @@
 package dev.troupe.shard;
 
-import java.util.stream.Stream;
-import java.util.stream.IntStream;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
@@ -18,6 +16,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
@@ -55,18 +55,12 @@ public final class StageBuffers implements AutoCloseable {
      * Allocates the buffers of all parameters of some layers; weights and gradients are zero. Layers read the newest weights
      * and add to the first sum of gradients until {@link #use}.
      *
-     * @param trained
-     *            whether there are gradients
-     * @param data
-     *            with whom the buffers are shared out
-     * @param group
-     *            the ranks that share the stage
-     * @param pool
-     *            for what a step takes and gives back
-     * @param overlap
-     *            how many copies there are
-     * @throws IllegalArgumentException
-     *             where ranks share out gradients and steps overlap
+     * @param trained whether there are gradients
+     * @param data with whom the buffers are shared out
+     * @param group the ranks that share the stage
+     * @param pool for what a step takes and gives back
+     * @param overlap how many copies there are
+     * @throws IllegalArgumentException where ranks share out gradients and steps overlap
      */
     public StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,
             TensorPool pool, Overlap overlap) {
@@ -276,8 +270,7 @@ public final class StageBuffers implements AutoCloseable {
     /**
      * What this rank has of a parameter in a buffer, under a name; empty where that is nothing.
      *
-     * @param isCopy
-     *            whether another rank that reads the same microbatches has it too, and is the one to write it
+     * @param isCopy whether another rank that reads the same microbatches has it too, and is the one to write it
      */
     public Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, boolean isCopy) {
         return layout.held(name, parameter, buffer, data.group().rank(), isCopy);

@@ -18,8 +18,7 @@ public final class StageParameters {
     private final List<ParameterSpec> shared;
 
     /**
-     * @param shared
-     *            the parameters of the model that are trained and that more than one layer uses, on whichever stages
+     * @param shared the parameters of the model that are trained and that more than one layer uses, on whichever stages
      */
     public StageParameters(List<Layer> layers, List<ParameterSpec> shared) {
         this.layers = layers;

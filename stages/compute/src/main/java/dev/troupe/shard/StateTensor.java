@@ -1,28 +1,24 @@
 package dev.troupe.shard;
 
-import java.util.regex.Pattern;
-import java.util.regex.Matcher;
-import java.util.Optional;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A tensor of a stage's state under the name that files have for it. The tensor stays the stage's.
  *
- * @param name
- *            the published name, with {@code optimizer.} and the name of a moment, such as {@code exp_avg.}, before it for
- *            what an optimizer remembers, and {@link #before} for the weights before the last updates
- * @param tensor
- *            the live tensor, not a copy
- * @param slice
- *            what of the whole tensor this is
- * @param copy
- *            whether another rank has the same bits under the same name and is the one to write them: of a tied token
- *            table the stage of the embedding, of what a group of ranks does not share out its first rank
+ * @param name the published name, with {@code optimizer.} and the name of a moment, such as {@code exp_avg.}, before it
+ *     for what an optimizer remembers, and {@link #before} for the weights before the last updates
+ * @param tensor the live tensor, not a copy
+ * @param slice what of the whole tensor this is
+ * @param copy whether another rank has the same bits under the same name and is the one to write them: of a tied token
+ *     table the stage of the embedding, of what a group of ranks does not share out its first rank
  */
 public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
     private static final Pattern OLDER = Pattern.compile("before(?:-\\d+)?\\.(.+)");

@@ -1,24 +1,20 @@
 package dev.troupe.stage;
 
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.TensorPool;
-import dev.troupe.engine.Shape;
-import dev.troupe.batch.MicrobatchRows;
-import dev.troupe.engine.Tensor;
 
 /**
  * What goes into a stage: the activations and gradients of its neighbours, and at the ends of the model token ids and
  * targets.
  *
- * @param stage
- *            the stage's index
- * @param extent
- *            the shapes of every tensor from or to a neighbour
- * @param upload
- *            brings token ids to the engine; closed with the border
- * @param separatesDocuments
- *            whether a row may hold several documents
+ * @param stage the stage's index
+ * @param extent the shapes of every tensor from or to a neighbour
+ * @param upload brings token ids to the engine; closed with the border
+ * @param separatesDocuments whether a row may hold several documents
  */
 record Border(int stage, TensorPool.Extent extent, StageLayers layers, TokenUpload upload,
         boolean separatesDocuments) implements AutoCloseable {

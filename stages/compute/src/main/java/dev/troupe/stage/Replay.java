@@ -3,11 +3,9 @@ package dev.troupe.stage;
 /**
  * How a stage replays its blocks where {@link Recompute#FULL} keeps inputs alone. A stage's half of a block counts as one.
  *
- * @param every
- *            blocks from one kept input to the next: of those in between the input is made again, too, and all of them are
- *            there at a time while the backward goes over them
- * @param ahead
- *            the most blocks that are replayed before the gradient arrives, counted from the stage's end; 0 for none
+ * @param every blocks from one kept input to the next: of those in between the input is made again, too, and all of
+ *     them are there at a time while the backward goes over them
+ * @param ahead the most blocks that are replayed before the gradient arrives, counted from the stage's end; 0 for none
  */
 public record Replay(int every, int ahead) {
     /** Each block by itself, right before its backward. */

@@ -8,13 +8,10 @@ public interface SquaredSums {
     /**
      * Takes in the sum of a block, the embedding or the head, or of a part of it.
      *
-     * @param block
-     *            its number in the model, {@link ModelSpec#blockNumber}
-     * @param part
-     *            0 for all of it, or for its first parameters; of a block that two stages share, the number of a later
-     *            parameter in the block
-     * @param squaredSum
-     *            sum of the squares of the gradients
+     * @param block its number in the model, {@link ModelSpec#blockNumber}
+     * @param part 0 for all of it, or for its first parameters; of a block that two stages share, the number of a later
+     *     parameter in the block
+     * @param squaredSum sum of the squares of the gradients
      */
     void add(int block, int part, double squaredSum);
 }

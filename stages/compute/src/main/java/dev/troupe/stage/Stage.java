@@ -90,16 +90,12 @@ public final class Stage implements AutoCloseable {
      * Builds one rank's share of a stage with fresh optimizer state. The ranks of its group call everything in the same
      * order. The engine stays the caller's, and serves no other stage on another thread.
      *
-     * @param share
-     *            what of the stage is this rank's
-     * @param data
-     *            with whom it holds that, and what these ranks share out among them
-     * @param source
-     *            has whole tensors, of which the stage takes its slices
-     * @throws IllegalArgumentException
-     *             where the sequence is longer than the model's, or the group cannot share the model out
-     * @throws dev.troupe.weights.WeightException
-     *             where the source lacks a tensor
+     * @param share what of the stage is this rank's
+     * @param data with whom it holds that, and what these ranks share out among them
+     * @param source has whole tensors, of which the stage takes its slices
+     * @throws IllegalArgumentException where the sequence is longer than the model's, or the group cannot share the
+     *     model out
+     * @throws dev.troupe.weights.WeightException where the source lacks a tensor
      */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
             TensorShare share, DataShare data, WeightSource source) {
@@ -165,8 +161,7 @@ public final class Stage implements AutoCloseable {
     /**
      * Takes back a boundary tensor that came out of this stage, or one that was taken and is not needed. Any thread.
      *
-     * @throws IllegalArgumentException
-     *             where the tensor is not of this stage, or was released before
+     * @throws IllegalArgumentException where the tensor is not of this stage, or was released before
      */
     public void release(Tensor boundary) {
         pool.give(boundary);
@@ -197,15 +192,11 @@ public final class Stage implements AutoCloseable {
     /**
      * The forward of one microbatch; what the backwards need is kept.
      *
-     * @param microbatch
-     *            its number in the step, from 0
-     * @param input
-     *            the activation of the stage before; null on the stage with the embedding
-     * @param rows
-     *            N token ids, for the embedding; N targets, for the head; where documents are separated their starts
+     * @param microbatch its number in the step, from 0
+     * @param input the activation of the stage before; null on the stage with the embedding
+     * @param rows N token ids, for the embedding; N targets, for the head; where documents are separated their starts
      * @return the activation for the next stage; null on the stage with the head, which has a {@link #loss} then
-     * @throws IllegalArgumentException
-     *             where tokens or targets are not N ids of the vocabulary
+     * @throws IllegalArgumentException where tokens or targets are not N ids of the vocabulary
      */
     public Tensor forward(int microbatch, Tensor input, MicrobatchRows rows) {
         StageTape tape = tapes.begin(microbatch);
@@ -243,9 +234,8 @@ public final class Stage implements AutoCloseable {
     /**
      * The backward of one microbatch for the input of this stage. What only it needs is given back.
      *
-     * @param outputGradient
-     *            the gradient for what {@link #forward} returned; null on the stage with the head, where it starts from
-     *            the loss, divided by the microbatches of the step
+     * @param outputGradient the gradient for what {@link #forward} returned; null on the stage with the head, where it
+     *     starts from the loss, divided by the microbatches of the step
      * @return the gradient for the stage before; null on the stage with the embedding
      */
     public Tensor backwardInput(int microbatch, Tensor outputGradient) {
@@ -321,12 +311,10 @@ public final class Stage implements AutoCloseable {
      * Updates the weights that are this rank's to update, and makes the gradients zero; {@link #unshard} follows. Of several
      * versions of the weights, the newest becomes the next older one.
      *
-     * @param learningRate
-     *            the rate of this step
-     * @param gradientScale
-     *            what gradients are multiplied by first: the clip coefficient of the global norm, over the loss scale
-     * @param updateNumber
-     *            how many updates there will have been after this one, so at least 1
+     * @param learningRate the rate of this step
+     * @param gradientScale what gradients are multiplied by first: the clip coefficient of the global norm, over the
+     *     loss scale
+     * @param updateNumber how many updates there will have been after this one, so at least 1
      */
     public void optimizerStep(double learningRate, double gradientScale, long updateNumber) {
         optimizer.step(learningRate, gradientScale, updateNumber);
@@ -367,8 +355,8 @@ public final class Stage implements AutoCloseable {
     /**
      * Restores all of {@link #state} from whole tensors, bit for bit where the source has the engine's float type.
      *
-     * @throws dev.troupe.weights.WeightException
-     *             where the source lacks a tensor or has it in another shape; the stage is of no use then
+     * @throws dev.troupe.weights.WeightException where the source lacks a tensor or has it in another shape; the stage
+     *     is of no use then
      */
     public void load(WeightSource source) {
         state.load(source);

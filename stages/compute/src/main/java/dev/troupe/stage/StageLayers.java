@@ -141,8 +141,7 @@ public final class StageLayers {
      * The sums of whole tensors: the ranks of the group add up what they have, and one counts what all of them have; the
      * ranks that hold the same weights measure a share each.
      *
-     * @param onEngine
-     *            room for a sum of each parameter
+     * @param onEngine room for a sum of each parameter
      */
     void squaredSums(Engine engine, EngineSums onEngine, StageBuffers buffers, TensorGroup group, TensorGroup holders,
             SquaredSums sums) {

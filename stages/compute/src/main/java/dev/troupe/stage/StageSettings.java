@@ -12,26 +12,17 @@ import dev.troupe.shard.Overlap;
 /**
  * What all stages of a run have in common beside the model.
  *
- * @param microbatchSize
- *            sequences of a microbatch, B
- * @param sequenceLength
- *            the most tokens of a sequence, T; at most the model's
- * @param microbatchesPerStep
- *            microbatches of the global batch, over all data-parallel ranks: gradients are those of the mean over them
- * @param optimizer
- *            how weights are updated
- * @param recompute
- *            what is not kept of a forward
- * @param dropout
- *            what drops out of a forward in training
- * @param separatesDocuments
- *            whether a sequence may hold several documents, each of which sees itself alone
- * @param overlap
- *            the versions of weights and sums of gradients that a stage holds so that steps may overlap
- * @param replay
- *            how the forwards of blocks are replayed, where inputs alone are kept
- * @param roundsGradients
- *            whether ranks with the same weights send each other gradients of bfloat16
+ * @param microbatchSize sequences of a microbatch, B
+ * @param sequenceLength the most tokens of a sequence, T; at most the model's
+ * @param microbatchesPerStep microbatches of the global batch, over all data-parallel ranks: gradients are those of the
+ *     mean over them
+ * @param optimizer how weights are updated
+ * @param recompute what is not kept of a forward
+ * @param dropout what drops out of a forward in training
+ * @param separatesDocuments whether a sequence may hold several documents, each of which sees itself alone
+ * @param overlap the versions of weights and sums of gradients that a stage holds so that steps may overlap
+ * @param replay how the forwards of blocks are replayed, where inputs alone are kept
+ * @param roundsGradients whether ranks with the same weights send each other gradients of bfloat16
  */
 public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
         Recompute recompute, DropoutSettings dropout, boolean separatesDocuments, Overlap overlap, Replay replay,

@@ -1,7 +1,5 @@
 package dev.troupe.stage;
 
-import java.util.Map;
-import java.util.HashMap;
 import dev.troupe.engine.Engine;
 import dev.troupe.layer.Parameter;
 import dev.troupe.optimizer.OptimizerState;
@@ -11,7 +9,9 @@ import dev.troupe.shard.StageBuffers;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** One rank's part of a stage's weights, gradients and optimizer state, by name. */
 final class StageState {

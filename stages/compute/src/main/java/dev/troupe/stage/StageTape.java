@@ -129,8 +129,7 @@ final class StageTape {
     /**
      * Makes again what the layers of a group did not keep. The weights of the last one stay.
      *
-     * @param next
-     *            the layer whose weights are read after those
+     * @param next the layer whose weights are read after those
      */
     private void replay(int first, int last, int next) {
         Tensor x = null;

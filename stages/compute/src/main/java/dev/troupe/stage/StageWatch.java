@@ -27,8 +27,7 @@ public interface StageWatch {
      * The last backward of a step has added to the gradients of some layers: what other ranks have of them is not added
      * yet. Where ranks share gradients out, they are those of that microbatch.
      *
-     * @param parameters
-     *            what the layers are trained by, second uses too
+     * @param parameters what the layers are trained by, second uses too
      */
     default void gradients(LayerRange layers, List<Parameter> parameters) {
     }

@@ -51,12 +51,9 @@ public final class TokenUpload implements AutoCloseable {
      * share of the vocabulary, or elsewhere. On an engine that does not compute the tensor has no ids, and these are not
      * looked at; so here and below.
      *
-     * @param ids
-     *            of which the first N are read
-     * @param length
-     *            T
-     * @throws IllegalArgumentException
-     *             where these are not N ids of the vocabulary
+     * @param ids of which the first N are read
+     * @param length T
+     * @throws IllegalArgumentException where these are not N ids of the vocabulary
      */
     public Tensor tokens(int[] ids, int length) {
         return tensor("tokens", ids, length, id -> shared("tokens", id));
@@ -65,8 +62,7 @@ public final class TokenUpload implements AutoCloseable {
     /**
      * Targets as {@link #tokens}; one that does not count is {@link Engine#NOT_COUNTED} on every rank.
      *
-     * @throws IllegalArgumentException
-     *             where these are not N ids of the vocabulary or not counted
+     * @throws IllegalArgumentException where these are not N ids of the vocabulary or not counted
      */
     public Tensor targets(int[] ids, int length) {
         return tensor("targets", ids, length, id -> id == Engine.NOT_COUNTED ? id : shared("targets", id));
@@ -75,8 +71,7 @@ public final class TokenUpload implements AutoCloseable {
     /**
      * Where in its sequence each row's document begins, INT32 [N].
      *
-     * @throws IllegalArgumentException
-     *             where these are not N numbers
+     * @throws IllegalArgumentException where these are not N numbers
      */
     public Tensor starts(int[] starts, int length) {
         return tensor("starts", starts, length, start -> start);

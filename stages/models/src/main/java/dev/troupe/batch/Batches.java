@@ -33,10 +33,8 @@ public final class Batches {
     /**
      * Batches of a text: every S tokens in a row are a sequence, with the token after each as its target.
      *
-     * @param seed
-     *            of the random order and of that of epochs; the sequential order has no use for it
-     * @throws DataException
-     *             where there is not one sequence and the token after it
+     * @param seed of the random order and of that of epochs; the sequential order has no use for it
+     * @throws DataException where there is not one sequence and the token after it
      */
     public Batches(Tokens tokens, Order order, long seed, int sequenceLength, int globalBatchSize) {
         this(new TextSequences(tokens, sequenceLength), order, seed, globalBatchSize);
@@ -45,8 +43,7 @@ public final class Batches {
     /**
      * Batches of any sequences.
      *
-     * @param seed
-     *            of the random order and of that of epochs; the sequential order has no use for it
+     * @param seed of the random order and of that of epochs; the sequential order has no use for it
      */
     public Batches(Sequences sequences, Order order, long seed, int globalBatchSize) {
         this(sequences, order, seed, globalBatchSize, SequenceLengths.of(sequences.sequenceLength(), 1));
@@ -55,8 +52,7 @@ public final class Batches {
     /**
      * As above, with the lengths of a run.
      *
-     * @param lengths
-     *            those that a microbatch may have
+     * @param lengths those that a microbatch may have
      */
     public Batches(Sequences sequences, Order order, long seed, int globalBatchSize, SequenceLengths lengths) {
         if (globalBatchSize < 1) {
@@ -147,10 +143,9 @@ public final class Batches {
      * Copies one microbatch: sequences {@code m b .. m b + b-1} of the global batch, where m is the microbatch and b
      * its size.
      *
-     * @param microbatch
-     *            its index in the global batch
-     * @param rows
-     *            receives b x T tokens, where T is {@link #lengthOf}, and the number of targets that its loss is a mean over
+     * @param microbatch its index in the global batch
+     * @param rows receives b x T tokens, where T is {@link #lengthOf}, and the number of targets that its loss is a
+     *     mean over
      */
     public void fillMicrobatch(long step, int microbatch, int microbatchSize, MicrobatchRows rows) {
         int length = lengthOf(step, microbatch, microbatchSize);

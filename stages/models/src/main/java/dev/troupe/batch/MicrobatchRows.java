@@ -21,10 +21,8 @@ public final class MicrobatchRows {
     /**
      * Empty rows.
      *
-     * @param tokens
-     *            b S, for which there is room
-     * @param separatesDocuments
-     *            whether a row may hold several documents, so that there are {@link #starts}
+     * @param tokens b S, for which there is room
+     * @param separatesDocuments whether a row may hold several documents, so that there are {@link #starts}
      */
     public MicrobatchRows(int tokens, boolean separatesDocuments) {
         this(new int[tokens], new int[tokens], separatesDocuments ? new int[tokens] : null, tokens);
@@ -33,10 +31,8 @@ public final class MicrobatchRows {
     /**
      * Rows of one document each, in which every target counts.
      *
-     * @param inputs
-     *            b S token ids
-     * @param targets
-     *            the token after each of them
+     * @param inputs b S token ids
+     * @param targets the token after each of them
      */
     public MicrobatchRows(int[] inputs, int[] targets) {
         this(inputs, targets, null, inputs == null ? 0 : inputs.length);

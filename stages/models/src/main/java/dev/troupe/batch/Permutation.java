@@ -20,8 +20,7 @@ final class Permutation {
     /**
      * Permutations of a set.
      *
-     * @param size
-     *            n, at least 1
+     * @param size n, at least 1
      */
     Permutation(long size) {
         if (size < 1) {

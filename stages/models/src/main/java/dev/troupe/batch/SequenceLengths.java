@@ -5,10 +5,8 @@ package dev.troupe.batch;
  * engine may have to prepare its kernels for each, and every one but the longest is a number of rows that ranks can share
  * out.
  *
- * @param longest
- *            tokens of a sequence of the run, S
- * @param unit
- *            tokens; every shorter length is a multiple of it
+ * @param longest tokens of a sequence of the run, S
+ * @param unit tokens; every shorter length is a multiple of it
  */
 public record SequenceLengths(int longest, int unit) {
     /** Shorter steps would cost more in kernels of odd shapes than they leave out. */
@@ -19,8 +17,7 @@ public record SequenceLengths(int longest, int unit) {
     /**
      * The lengths of a run.
      *
-     * @param parts
-     *            ranks of which each has as many rows of a microbatch as the others: a unit is a multiple of it
+     * @param parts ranks of which each has as many rows of a microbatch as the others: a unit is a multiple of it
      */
     public static SequenceLengths of(int longest, int parts) {
         long common = LEAST_UNIT;

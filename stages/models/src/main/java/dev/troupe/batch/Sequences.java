@@ -28,12 +28,9 @@ public interface Sequences {
     /**
      * Copies the first tokens of the sequence at a position.
      *
-     * @param rows
-     *            receives tokens, targets and, where documents are apart, starts
-     * @param at
-     *            the place of the first in the arrays of {@code rows}
-     * @param length
-     *            how many to copy, from {@link #tokenCount} to S
+     * @param rows receives tokens, targets and, where documents are apart, starts
+     * @param at the place of the first in the arrays of {@code rows}
+     * @param length how many to copy, from {@link #tokenCount} to S
      */
     void fill(long position, MicrobatchRows rows, int at, int length);
 }

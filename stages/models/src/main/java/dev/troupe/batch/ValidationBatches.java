@@ -12,9 +12,8 @@ public final class ValidationBatches {
     /**
      * Microbatches of validation data.
      *
-     * @param mostMicrobatches
-     *            how many to use, unless the data have fewer whole ones; at least one is used, which repeats sequences
-     *            where the data have fewer than a microbatch of them
+     * @param mostMicrobatches how many to use, unless the data have fewer whole ones; at least one is used, which
+     *     repeats sequences where the data have fewer than a microbatch of them
      */
     public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches) {
         this(validation, microbatchSize, mostMicrobatches, SequenceLengths.of(validation.sequenceLength(), 1));
@@ -23,8 +22,7 @@ public final class ValidationBatches {
     /**
      * As above, with the lengths of a run.
      *
-     * @param lengths
-     *            those that a microbatch may have
+     * @param lengths those that a microbatch may have
      */
     public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches, SequenceLengths lengths) {
         if (microbatchSize < 1 || mostMicrobatches < 1) {

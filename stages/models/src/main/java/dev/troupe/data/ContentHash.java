@@ -20,8 +20,7 @@ final class ContentHash {
     /**
      * Begins a hash.
      *
-     * @param purpose
-     *            what the name is for; texts have another for another purpose
+     * @param purpose what the name is for; texts have another for another purpose
      */
     ContentHash(String purpose) {
         whole.update((purpose + "\n").getBytes(StandardCharsets.UTF_8));

@@ -44,14 +44,10 @@ public final class Corpus implements AutoCloseable {
     /**
      * Opens files. The caller closes them.
      *
-     * @param tokenizer
-     *            for text; token files have no use for it
-     * @param cache
-     *            where what a byte-pair encoding makes of text is looked for and kept
-     * @param tokenBytes
-     *            of token files: bytes of a token, 2 or 4; 0: as the header says, and 2 in a file that has none
-     * @throws DataException
-     *             where a file cannot be read or is not what its name says
+     * @param tokenizer for text; token files have no use for it
+     * @param cache where what a byte-pair encoding makes of text is looked for and kept
+     * @param tokenBytes of token files: bytes of a token, 2 or 4; 0: as the header says, and 2 in a file that has none
+     * @throws DataException where a file cannot be read or is not what its name says
      */
     public static Corpus open(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, int tokenBytes) {
         Arena arena = Arena.ofShared();
@@ -76,12 +72,9 @@ public final class Corpus implements AutoCloseable {
     /**
      * The tokens of UTF-8 text in memory.
      *
-     * @param name
-     *            what messages call it
-     * @param utf8
-     *            not changed from here on
-     * @throws DataException
-     *             where it is empty or not UTF-8
+     * @param name what messages call it
+     * @param utf8 not changed from here on
+     * @throws DataException where it is empty or not UTF-8
      */
     public static Corpus ofText(String name, byte[] utf8, Tokenizer tokenizer) {
         DataFile.requireContent(name, utf8.length);
@@ -100,11 +93,9 @@ public final class Corpus implements AutoCloseable {
      * Writes the tokens of text files as a file of tokens, which is a corpus of the same tokens: little-endian uint16, or,
      * for a larger vocabulary, uint32 after llm.c's header.
      *
-     * @param progress
-     *            hears how many tokens are written, again and again
+     * @param progress hears how many tokens are written, again and again
      * @return how many there are
-     * @throws DataException
-     *             where the files are no text, or the new one is there already or cannot be written
+     * @throws DataException where the files are no text, or the new one is there already or cannot be written
      */
     public static long writeTokens(CorpusFiles files, Tokenizer tokenizer, Path target, LongConsumer progress) {
         requireText(files);
@@ -185,10 +176,9 @@ public final class Corpus implements AutoCloseable {
     /**
      * Hands on the ids of each text file of a corpus.
      *
-     * @param document
-     *            hears the ids, in the order of the text, a number of them at a time; and after each document an empty array
-     * @throws DataException
-     *             where the files are no text
+     * @param document hears the ids, in the order of the text, a number of them at a time; and after each document an
+     *     empty array
+     * @throws DataException where the files are no text
      */
     public static void readDocuments(CorpusFiles files, Tokenizer tokenizer, Consumer<int[]> document) {
         requireText(files);

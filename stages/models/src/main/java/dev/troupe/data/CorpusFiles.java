@@ -23,12 +23,9 @@ import java.util.stream.Stream;
  * only where it has one. What a folder or a glob stands for is in
  * the order of its path as text, so {@code part-10} comes before {@code part-2}.
  *
- * @param name
- *            what messages call the corpus
- * @param files
- *            at least one
- * @param kind
- *            the content of all of them
+ * @param name what messages call the corpus
+ * @param files at least one
+ * @param kind the content of all of them
  */
 public record CorpusFiles(String name, List<Path> files, Kind kind) {
     private static final String TOKEN_FILE_SUFFIX = ".bin";
@@ -83,10 +80,8 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
     /**
      * Finds the files.
      *
-     * @param names
-     *            of files, folders and globs, at least one
-     * @throws DataException
-     *             where one of them leads to no file, a folder cannot be read, or the files are of two kinds
+     * @param names of files, folders and globs, at least one
+     * @throws DataException where one of them leads to no file, a folder cannot be read, or the files are of two kinds
      */
     public static CorpusFiles find(List<Path> names) {
         Set<Path> found = new LinkedHashSet<>();

@@ -34,10 +34,8 @@ final class IdFile implements IdSink, AutoCloseable {
     /**
      * Begins a file.
      *
-     * @param headerBytes
-     *            room to leave before the first id
-     * @param idBytes
-     *            bytes of one id, 2 or 4
+     * @param headerBytes room to leave before the first id
+     * @param idBytes bytes of one id, 2 or 4
      */
     IdFile(Path target, int headerBytes, int idBytes) throws IOException {
         Path absolute = target.toAbsolutePath();
@@ -102,8 +100,7 @@ final class IdFile implements IdSink, AutoCloseable {
     /**
      * Makes the file appear under its name, with a header before its ids.
      *
-     * @throws java.nio.file.FileAlreadyExistsException
-     *             where there is one of that name
+     * @throws java.nio.file.FileAlreadyExistsException where there is one of that name
      */
     void create(ByteBuffer header) throws IOException {
         seal(header);

@@ -19,16 +19,12 @@ public final class KeptIds {
     /**
      * Finds or makes the numbers of some files.
      *
-     * @param purpose
-     *            everything else that the numbers are a function of: they are looked for under the hash of this and the
-     *            files
-     * @param maker
-     *            reads the files; it may be asked twice, where its first numbers cannot be kept
-     * @param arena
-     *            unmaps kept numbers where it is closed
+     * @param purpose everything else that the numbers are a function of: they are looked for under the hash of this and
+     *     the files
+     * @param maker reads the files; it may be asked twice, where its first numbers cannot be kept
+     * @param arena unmaps kept numbers where it is closed
      * @return little-endian int32 each; valid until the arena is closed
-     * @throws DataException
-     *             where a file cannot be read, or changes meanwhile
+     * @throws DataException where a file cannot be read, or changes meanwhile
      */
     public static MemorySegment of(CorpusFiles files, String purpose, TokenCache cache, TokenCache.Maker maker,
             Arena arena) {

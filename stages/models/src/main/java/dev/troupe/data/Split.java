@@ -5,10 +5,8 @@ import java.util.Optional;
 /**
  * What a model learns from, and what it is measured on.
  *
- * @param training
- *            what the model learns from
- * @param validation
- *            what it is measured on and never learns, if anything is
+ * @param training what the model learns from
+ * @param validation what it is measured on and never learns, if anything is
  */
 public record Split(Tokens training, Optional<Tokens> validation) {
     /** A corpus to learn from whole, and another for validation; each must have one sequence and the token after it. */
@@ -21,12 +19,9 @@ public record Split(Tokens training, Optional<Tokens> validation) {
     /**
      * Takes the last part of a corpus for validation.
      *
-     * @param fraction
-     *            of the tokens, rounded to a whole number of them; 0 for none
-     * @param sequenceLength
-     *            both parts must have one sequence and the token after it
-     * @throws DataException
-     *             where a part is too short, with the numbers
+     * @param fraction of the tokens, rounded to a whole number of them; 0 for none
+     * @param sequenceLength both parts must have one sequence and the token after it
+     * @throws DataException where a part is too short, with the numbers
      */
     public static Split of(Tokens all, double fraction, int sequenceLength) {
         if (!(fraction >= 0 && fraction < 1)) {

@@ -42,12 +42,10 @@ final class TextTokens {
     /**
      * How much is taken at a time.
      *
-     * @param readBytes
-     *            of the text to decode; at least the 4 that one character may have
-     * @param pieceChars
-     *            to encode, about
-     * @param longestPieceChars
-     *            where text has no place to end a piece for so long, it is cut anywhere: memory goes before exactness
+     * @param readBytes of the text to decode; at least the 4 that one character may have
+     * @param pieceChars to encode, about
+     * @param longestPieceChars where text has no place to end a piece for so long, it is cut anywhere: memory goes
+     *     before exactness
      */
     record Sizes(int readBytes, int pieceChars, int longestPieceChars) {
     }
@@ -55,12 +53,9 @@ final class TextTokens {
     /**
      * Encodes a text.
      *
-     * @param name
-     *            for messages
-     * @throws DataException
-     *             where it is not UTF-8
-     * @throws IOException
-     *             of the sink
+     * @param name for messages
+     * @throws DataException where it is not UTF-8
+     * @throws IOException of the sink
      */
     static void encode(String name, MemorySegment utf8, Tokenizer tokenizer, IdSink sink) throws IOException {
         encode(name, utf8, tokenizer, sink, SIZES);
@@ -101,8 +96,7 @@ final class TextTokens {
     /**
      * Checks that a text is UTF-8, with as many threads as there are cores.
      *
-     * @throws DataException
-     *             naming the first byte that is not
+     * @throws DataException naming the first byte that is not
      */
     static void requireUtf8(String name, MemorySegment utf8) {
         requireUtf8(name, utf8, 1 << 24);

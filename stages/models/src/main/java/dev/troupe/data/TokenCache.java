@@ -60,8 +60,7 @@ public final class TokenCache {
     /**
      * A cache in a folder, which is made when there is something to keep.
      *
-     * @param notes
-     *            hears in a sentence what a user should know: a damaged file, a folder that cannot be written
+     * @param notes hears in a sentence what a user should know: a damaged file, a folder that cannot be written
      */
     public static TokenCache in(Path folder, Consumer<String> notes) {
         return in(folder, MOST_BYTES, notes);
@@ -75,8 +74,7 @@ public final class TokenCache {
      * Where a user's cache is: {@code $XDG_CACHE_HOME/troupe}, or {@code ~/.cache/troupe} where that is not set or
      * relative, as the XDG Base Directory Specification has it.
      *
-     * @param xdgCacheHome
-     *            the variable; null where it is not set
+     * @param xdgCacheHome the variable; null where it is not set
      */
     public static Path ofUser(String xdgCacheHome, String home) {
         boolean isSet = xdgCacheHome != null && xdgCacheHome.startsWith("/");
@@ -140,8 +138,7 @@ public final class TokenCache {
         /**
          * Makes them.
          *
-         * @throws IOException
-         *             of the sink
+         * @throws IOException of the sink
          */
         void make(IdSink sink) throws IOException;
     }

@@ -9,12 +9,9 @@ import java.nio.ByteOrder;
  * The ids of a {@code .bin} file, two or four bytes each: as the header of llm.c says, which is 256 int32 (magic, version,
  * number of tokens, and zeros), and in a file without one as the reader asks.
  *
- * @param name
- *            for messages
- * @param ids
- *            unsigned and little-endian
- * @param idBytes
- *            bytes of one id, 2 or 4
+ * @param name for messages
+ * @param ids unsigned and little-endian
+ * @param idBytes bytes of one id, 2 or 4
  */
 record TokenFile(String name, MemorySegment ids, int idBytes) {
     /** For each magic that llm.c has for token files its version, and the bytes of a token. */
@@ -39,10 +36,8 @@ record TokenFile(String name, MemorySegment ids, int idBytes) {
     /**
      * Reads a file.
      *
-     * @param idBytes
-     *            bytes of a token, 2 or 4; 0: as the header says, and 2 in a file that has none
-     * @throws DataException
-     *             where they contradict the header, or the file has not as many bytes as it must have
+     * @param idBytes bytes of a token, 2 or 4; 0: as the header says, and 2 in a file that has none
+     * @throws DataException where they contradict the header, or the file has not as many bytes as it must have
      */
     static TokenFile of(String name, MemorySegment bytes, int idBytes) {
         for (Header header : Header.values()) {
@@ -78,8 +73,7 @@ record TokenFile(String name, MemorySegment ids, int idBytes) {
     /**
      * The header of a file of four bytes a token.
      *
-     * @throws DataException
-     *             where it cannot say how many there are
+     * @throws DataException where it cannot say how many there are
      */
     static ByteBuffer headerOfFourBytes(String name, long tokens) {
         if (tokens > MOST_TOKENS) {

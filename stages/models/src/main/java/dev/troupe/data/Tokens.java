@@ -31,10 +31,8 @@ public final class Tokens {
     /**
      * Ids that lie in one place.
      *
-     * @param name
-     *            for messages
-     * @param ids
-     *            one, two or four bytes each, unsigned and little-endian
+     * @param name for messages
+     * @param ids one, two or four bytes each, unsigned and little-endian
      */
     record Piece(String name, MemorySegment ids) {
     }
@@ -42,10 +40,8 @@ public final class Tokens {
     /**
      * Ids in memory.
      *
-     * @param name
-     *            for messages
-     * @param idBytes
-     *            bytes of one id, 1, 2 or 4, unsigned and little-endian
+     * @param name for messages
+     * @param idBytes bytes of one id, 1, 2 or 4, unsigned and little-endian
      */
     Tokens(String name, MemorySegment ids, int idBytes) {
         this(name, List.of(new Piece(name, ids)), idBytes);
@@ -137,8 +133,7 @@ public final class Tokens {
     /**
      * Checks every id against a vocabulary, with as many threads as there are cores.
      *
-     * @throws DataException
-     *             naming the first id that it does not have
+     * @throws DataException naming the first id that it does not have
      */
     public void requireVocabulary(int vocabularySize) {
         if (vocabularySize >= 1L << Byte.SIZE * idBytes) {
@@ -180,8 +175,7 @@ public final class Tokens {
     /**
      * Checks that there is one sequence and the token after it.
      *
-     * @throws DataException
-     *             with the numbers
+     * @throws DataException with the numbers
      */
     public void requireSequence(int sequenceLength) {
         if (length <= sequenceLength) {

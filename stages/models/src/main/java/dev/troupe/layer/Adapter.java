@@ -29,14 +29,10 @@ public final class Adapter {
     /**
      * What it is trained by.
      *
-     * @param number
-     *            the adapter's number in the model, for what drops out
-     * @param down
-     *            A
-     * @param up
-     *            B
-     * @param scale
-     *            s
+     * @param number the adapter's number in the model, for what drops out
+     * @param down A
+     * @param up B
+     * @param scale s
      */
     public record Spec(int number, ParameterSpec down, ParameterSpec up, double scale) {
         /** Both. */

@@ -17,12 +17,9 @@ public final class AttentionHeads {
     /**
      * Takes the rank's share of the heads.
      *
-     * @param block
-     *            the block's number in the model, for what drops out
-     * @param heads
-     *            H
-     * @param attended
-     *            the output of the rank's heads
+     * @param block the block's number in the model, for what drops out
+     * @param heads H
+     * @param attended the output of the rank's heads
      */
     public AttentionHeads(LayerContext context, int block, int heads, TensorPool.Extent attended) {
         this.block = block;

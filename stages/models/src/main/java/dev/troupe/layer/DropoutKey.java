@@ -5,20 +5,13 @@ import dev.troupe.engine.Dropout;
 /**
  * The dropouts of one microbatch in one step. Whoever asks twice gets the same, so no mask is kept.
  *
- * @param probability
- *            of an element to go
- * @param adapterProbability
- *            of an element of an adapter's input to go
- * @param seed
- *            of the run
- * @param step
- *            of the run
- * @param microbatch
- *            over all data-parallel ranks
- * @param length
- *            tokens of each sequence of the microbatch
- * @param wholeLength
- *            tokens of a sequence that has no padding left out: the mask does not depend on {@code length}
+ * @param probability of an element to go
+ * @param adapterProbability of an element of an adapter's input to go
+ * @param seed of the run
+ * @param step of the run
+ * @param microbatch over all data-parallel ranks
+ * @param length tokens of each sequence of the microbatch
+ * @param wholeLength tokens of a sequence that has no padding left out: the mask does not depend on {@code length}
  */
 public record DropoutKey(double probability, double adapterProbability, long seed, long step, long microbatch,
         int length, int wholeLength) {
@@ -40,12 +33,9 @@ public record DropoutKey(double probability, double adapterProbability, long see
     /**
      * The dropout of some rows of the residual stream.
      *
-     * @param layer
-     *            number of the layer in the model
-     * @param columns
-     *            of the stream
-     * @param firstRow
-     *            the first of the rows in the whole microbatch
+     * @param layer number of the layer in the model
+     * @param columns of the stream
+     * @param firstRow the first of the rows in the whole microbatch
      */
     Dropout ofRows(int layer, Site site, int columns, int firstRow) {
         return at(layer, site, columns, firstRow, 0);
@@ -54,12 +44,9 @@ public record DropoutKey(double probability, double adapterProbability, long see
     /**
      * The dropout of the probabilities of some heads of a layer.
      *
-     * @param layer
-     *            number of the layer in the model
-     * @param allHeads
-     *            of the layer
-     * @param firstHead
-     *            the first of the heads
+     * @param layer number of the layer in the model
+     * @param allHeads of the layer
+     * @param firstHead the first of the heads
      */
     public Dropout ofHeads(int layer, int allHeads, int firstHead) {
         return at(layer, Site.ATTENTION, allHeads, 0, firstHead);
@@ -73,12 +60,9 @@ public record DropoutKey(double probability, double adapterProbability, long see
     /**
      * The dropout of an adapter's input.
      *
-     * @param adapter
-     *            the adapter's number in the model
-     * @param allColumns
-     *            of the whole input
-     * @param firstColumn
-     *            the first of the columns that are here
+     * @param adapter the adapter's number in the model
+     * @param allColumns of the whole input
+     * @param firstColumn the first of the columns that are here
      */
     public Dropout ofInput(int adapter, int allColumns, int firstColumn) {
         return new Dropout(adapterProbability, seed, step, microbatch, LAST_SITE - adapter, allColumns, 0, firstColumn,

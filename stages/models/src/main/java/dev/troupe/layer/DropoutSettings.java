@@ -4,12 +4,9 @@ package dev.troupe.layer;
  * Dropout in GPT-2's places (Radford et al. 2019): after the embedding, on the probabilities of attention, and at the end
  * of each half of a block, before its residual; and on the input of each low-rank adapter (Hu et al. 2022).
  *
- * @param probability
- *            of an element to go, from 0 to below 1
- * @param adapterProbability
- *            of an element of an adapter's input to go
- * @param seed
- *            of the run; see {@link dev.troupe.engine.Dropout} for what follows from it
+ * @param probability of an element to go, from 0 to below 1
+ * @param adapterProbability of an element of an adapter's input to go
+ * @param seed of the run; see {@link dev.troupe.engine.Dropout} for what follows from it
  */
 public record DropoutSettings(double probability, double adapterProbability, long seed) {
     /** Nothing drops out. */
@@ -36,12 +33,9 @@ public record DropoutSettings(double probability, double adapterProbability, lon
     /**
      * What one microbatch drops in one step.
      *
-     * @param microbatch
-     *            its number among those of all data-parallel ranks
-     * @param length
-     *            tokens of each of its sequences
-     * @param wholeLength
-     *            tokens of a sequence of the run
+     * @param microbatch its number among those of all data-parallel ranks
+     * @param length tokens of each of its sequences
+     * @param wholeLength tokens of a sequence of the run
      */
     public DropoutKey keyOf(long step, int microbatch, int length, int wholeLength) {
         return isNone()

@@ -28,10 +28,8 @@ public final class EmbeddingLayer implements Layer {
     /**
      * Makes the layer on a rank.
      *
-     * @param tokens
-     *            [V x C]
-     * @param positions
-     *            [longest sequence x C]; empty where the model has positions elsewhere
+     * @param tokens [V x C]
+     * @param positions [longest sequence x C]; empty where the model has positions elsewhere
      */
     public EmbeddingLayer(LayerContext context, ParameterSpec tokens, Optional<ParameterSpec> positions) {
         engine = context.engine();

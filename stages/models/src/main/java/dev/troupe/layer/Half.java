@@ -22,10 +22,8 @@ public abstract class Half {
     /**
      * Makes the common parts of a half on a rank.
      *
-     * @param block
-     *            the block's number in the model, for what drops out: the embedding is 0
-     * @param site
-     *            the place of the half's dropout in the block
+     * @param block the block's number in the model, for what drops out: the embedding is 0
+     * @param site the place of the half's dropout in the block
      */
     protected Half(LayerContext context, int block, DropoutKey.Site site, Norm.Spec norm) {
         engine = context.engine();
@@ -83,8 +81,7 @@ public abstract class Half {
          * The forward as far as the backwards need it, without the last projection. The input is {@code residual + x},
          * which x becomes; takes that over.
          *
-         * @param residual
-         *            the input of the half before, which keeps it; null where x is all of the input
+         * @param residual the input of the half before, which keeps it; null where x is all of the input
          */
         final void enter(Tensor residual, Tensor x, MicrobatchContext context) {
             microbatch = context;

@@ -28,8 +28,7 @@ public final class HeadLayer implements Layer {
     /**
      * Makes the layer on a rank.
      *
-     * @param output
-     *            the table [V x C]; where the embedding on the same stage has it too, a second use of that
+     * @param output the table [V x C]; where the embedding on the same stage has it too, a second use of that
      */
     public HeadLayer(LayerContext context, Norm.Spec norm, ParameterSpec output) {
         engine = context.engine();
@@ -71,10 +70,8 @@ public final class HeadLayer implements Layer {
     /**
      * The logits of one row of an activation.
      *
-     * @param x
-     *            [1 x C], the output of the last block for that row
-     * @param logits
-     *            [1 x V]
+     * @param x [1 x C], the output of the last block for that row
+     * @param logits [1 x V]
      */
     public void logitsOfRow(Tensor x, Tensor logits) {
         Tensor normed = pool.take(x.shape());
@@ -104,15 +101,11 @@ public final class HeadLayer implements Layer {
          * Takes over the token ids that are to be predicted; called before the forward. The forward leaves the sum of the
          * rows' losses with the engine.
          *
-         * @param targetTokens
-         *            INT32 [N]: of this rank's rows of the table, of another's, or not counted
-         * @param counted
-         *            the number of targets that the loss is a mean over: those that count in the step's microbatches over
-         *            the number of these
-         * @param sums
-         *            FLOAT64, gets the sum of the losses
-         * @param index
-         *            where
+         * @param targetTokens INT32 [N]: of this rank's rows of the table, of another's, or not counted
+         * @param counted the number of targets that the loss is a mean over: those that count in the step's
+         *     microbatches over the number of these
+         * @param sums FLOAT64, gets the sum of the losses
+         * @param index where
          */
         public void predict(Tensor targetTokens, double counted, Tensor sums, int index) {
             targets = targetTokens;
@@ -152,8 +145,7 @@ public final class HeadLayer implements Layer {
         /**
          * Returns the loss of each row; the caller gives it back.
          *
-         * @param starts
-         *            whether the logits become their gradient, where that is known without other ranks
+         * @param starts whether the logits become their gradient, where that is known without other ranks
          */
         private Tensor measure(boolean starts) {
             logits = pool.take(logitsShape, length);

@@ -30,18 +30,12 @@ public final class LayerContext {
     private final Map<String, Tensor> constants;
 
     /**
-     * @param pool
-     *            where activations come from
-     * @param hidden
-     *            width C of the residual stream
-     * @param microbatchSize
-     *            B
-     * @param sequenceLength
-     *            T of this run, at most the model's
-     * @param microbatchesPerStep
-     *            over how many microbatches the gradient is a mean
-     * @param share
-     *            what of the stage is this rank's
+     * @param pool where activations come from
+     * @param hidden width C of the residual stream
+     * @param microbatchSize B
+     * @param sequenceLength T of this run, at most the model's
+     * @param microbatchesPerStep over how many microbatches the gradient is a mean
+     * @param share what of the stage is this rank's
      */
     public LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
             int microbatchesPerStep, TensorShare share) {
@@ -66,10 +60,8 @@ public final class LayerContext {
     /**
      * For layers over the same parameters and constants whose sequences are shorter.
      *
-     * @param length
-     *            at most this context's
-     * @param activations
-     *            where their activations come from
+     * @param length at most this context's
+     * @param activations where their activations come from
      */
     public LayerContext ofSequences(int length, TensorPool activations) {
         return new LayerContext(engine, activations, hidden, microbatchSize, length, microbatchesPerStep, share,
@@ -154,8 +146,7 @@ public final class LayerContext {
      * A tensor of the float type that no step changes, one for all layers of the stage that ask by this name. Layers of
      * shorter sequences have that of the longest.
      *
-     * @param values
-     *            row-major, asked for once, by an engine that holds values
+     * @param values row-major, asked for once, by an engine that holds values
      */
     public Tensor constant(String name, Shape shape, Supplier<double[]> values) {
         return constants.computeIfAbsent(name, _ -> {

@@ -27,12 +27,9 @@ public final class Norm {
     /**
      * What a norm is trained by.
      *
-     * @param gamma
-     *            what a normalized row is multiplied by
-     * @param beta
-     *            what is added then; empty for the norm by the root mean square
-     * @param epsilon
-     *            what is added to a variance or to a mean square
+     * @param gamma what a normalized row is multiplied by
+     * @param beta what is added then; empty for the norm by the root mean square
+     * @param epsilon what is added to a variance or to a mean square
      */
     public record Spec(ParameterSpec gamma, Optional<ParameterSpec> beta, double epsilon) {
         /** All there are. */

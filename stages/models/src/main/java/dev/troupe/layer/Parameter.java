@@ -33,11 +33,9 @@ public final class Parameter {
     /**
      * A parameter that is not placed yet.
      *
-     * @param slice
-     *            what of it this rank has
-     * @param ofOwnShare
-     *            whether the gradient comes from the rows of the residual stream or the heads that the rank has, and no
-     *            others
+     * @param slice what of it this rank has
+     * @param ofOwnShare whether the gradient comes from the rows of the residual stream or the heads that the rank has,
+     *     and no others
      */
     public static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare) {
         return new Parameter(spec, slice, ofOwnShare, null);
@@ -56,8 +54,7 @@ public final class Parameter {
     /**
      * Says where the weights are; not for a second use.
      *
-     * @param computeRange
-     *            where they are as products read them, which may be the same
+     * @param computeRange where they are as products read them, which may be the same
      */
     public void placeWeights(Tensor range, Tensor computeRange) {
         weights = range;

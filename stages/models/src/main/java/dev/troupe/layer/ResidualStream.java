@@ -81,10 +81,8 @@ public final class ResidualStream {
     /**
      * The gradient that passes by a half of a block, for what passes through it to be added to.
      *
-     * @param dy
-     *            the gradient for the half's output
-     * @param kept
-     *            what the half's backward reads later: dy itself, or a tensor made from it
+     * @param dy the gradient for the half's output
+     * @param kept what the half's backward reads later: dy itself, or a tensor made from it
      */
     Tensor pastHalf(Tensor dy, Tensor kept, int length) {
         if (kept != dy) {

@@ -23,9 +23,8 @@ public interface Tape {
     /**
      * Takes over the gradient for the output and returns the gradient for the input, which its caller takes over.
      *
-     * @param weightsFollow
-     *            whether {@link #backwardWeight} is the next call of the stage, so that gradients of weights which a kernel
-     *            makes together with those of inputs may be added to here
+     * @param weightsFollow whether {@link #backwardWeight} is the next call of the stage, so that gradients of weights
+     *     which a kernel makes together with those of inputs may be added to here
      */
     Tensor backwardInput(Tensor dy, boolean weightsFollow);
 

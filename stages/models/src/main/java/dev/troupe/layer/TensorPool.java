@@ -31,10 +31,8 @@ public final class TensorPool implements AutoCloseable {
         private final Map<Integer, Shape> shorter = new HashMap<>();
 
         /**
-         * @param longest
-         *            tokens of a sequence of the run
-         * @param shapes
-         *            the shape for each length from 1 to {@code longest}; no shorter one has more elements
+         * @param longest tokens of a sequence of the run
+         * @param shapes the shape for each length from 1 to {@code longest}; no shorter one has more elements
          */
         Extent(int longest, IntFunction<Shape> shapes) {
             this.longest = longest;
@@ -151,8 +149,7 @@ public final class TensorPool implements AutoCloseable {
     /**
      * Takes a tensor back; the last one given is the next one taken.
      *
-     * @throws IllegalArgumentException
-     *             where the tensor is not one that was taken here and not yet given back
+     * @throws IllegalArgumentException where the tensor is not one that was taken here and not yet given back
      */
     public synchronized void give(Tensor tensor) {
         Buffer buffer = untake(tensor);

@@ -29,12 +29,9 @@ final class VocabularyLoss {
     /**
      * From what {@link Engine#crossEntropy} made of this rank's shard to the same of all.
      *
-     * @param targets
-     *            of this shard, or elsewhere
-     * @param rowLoss
-     *            [N], changed
-     * @param logSumExp
-     *            [N], changed
+     * @param targets of this shard, or elsewhere
+     * @param rowLoss [N], changed
+     * @param logSumExp [N], changed
      */
     void join(Tensor targets, Tensor rowLoss, Tensor logSumExp) {
         if (isWhole()) {

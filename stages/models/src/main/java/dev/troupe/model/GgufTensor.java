@@ -21,8 +21,7 @@ public sealed interface GgufTensor {
          * For each head, number i of its first half before number i of its second half: llama.cpp turns pairs of neighbours
          * where Hugging Face turns number i with number i + D/2.
          *
-         * @param heads
-         *            the heads that share the rows
+         * @param heads the heads that share the rows
          */
         record NeighbouringPairs(int heads) implements Order {
         }
@@ -31,12 +30,9 @@ public sealed interface GgufTensor {
     /**
      * The values of a parameter.
      *
-     * @param parameter
-     *            its name in the model
-     * @param order
-     *            the order of its rows
-     * @param isAlwaysFloat32
-     *            whether it is stored as float32 whatever the type of the file; a vector is in any case
+     * @param parameter its name in the model
+     * @param order the order of its rows
+     * @param isAlwaysFloat32 whether it is stored as float32 whatever the type of the file; a vector is in any case
      */
     record OfParameter(String name, String parameter, Order order, boolean isAlwaysFloat32) implements GgufTensor {
     }

@@ -9,18 +9,13 @@ import java.util.List;
 /**
  * One layer of a model, the unit that stages are cut by: what it is before any rank has it.
  *
- * @param name
- *            in its model only one, such as {@code h.3.attention}
- * @param block
- *            the block that it is a half of; its own name for a layer that is no half
- * @param letter
- *            its letter in a layout string
- * @param parameters
- *            what it is trained by, in the order of the published model; one that another layer names too is shared
- * @param costs
- *            what it computes
- * @param build
- *            makes it on a rank
+ * @param name in its model only one, such as {@code h.3.attention}
+ * @param block the block that it is a half of; its own name for a layer that is no half
+ * @param letter its letter in a layout string
+ * @param parameters what it is trained by, in the order of the published model; one that another layer names too is
+ *     shared
+ * @param costs what it computes
+ * @param build makes it on a rank
  */
 public record LayerSpec(String name, String block, char letter, List<ParameterSpec> parameters, Costs costs,
         Build build) {
@@ -30,10 +25,8 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
         /**
          * The operations for one microbatch.
          *
-         * @param rows
-         *            N, sequences times tokens
-         * @param sequenceLength
-         *            T
+         * @param rows N, sequences times tokens
+         * @param sequenceLength T
          */
         LayerCosts of(int rows, int sequenceLength);
     }

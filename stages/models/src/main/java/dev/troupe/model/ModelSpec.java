@@ -54,16 +54,11 @@ public final class ModelSpec {
     }
 
     /**
-     * @param section
-     *            what of the family it is
-     * @param summary
-     *            the model in a line for a person, without its number of parameters
-     * @param blockCount
-     *            how many blocks the layers make, embedding and head not counted
-     * @param sizes
-     *            of every axis that the parameters have
-     * @param declaration
-     *            lists the layers; asked only after the sizes were found to be possible
+     * @param section what of the family it is
+     * @param summary the model in a line for a person, without its number of parameters
+     * @param blockCount how many blocks the layers make, embedding and head not counted
+     * @param sizes of every axis that the parameters have
+     * @param declaration lists the layers; asked only after the sizes were found to be possible
      */
     public ModelSpec(ModelFamily family, Section section, String summary, int blockCount, Map<Axis, Integer> sizes,
             Supplier<List<LayerSpec>> declaration) {

@@ -9,8 +9,8 @@ import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.troupe.tokenizer.file.BoundedFile;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.JsonDefect;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.Wording;
@@ -49,10 +49,8 @@ public final class PublishedConfig {
     /**
      * Reads a file.
      *
-     * @param titles
-     *            the families whose models can be used, as a person calls them
-     * @throws WeightException
-     *             where it is no JSON object
+     * @param titles the families whose models can be used, as a person calls them
+     * @throws WeightException where it is no JSON object
      */
     public static PublishedConfig read(Path file, String titles) {
         try {
@@ -107,8 +105,7 @@ public final class PublishedConfig {
     /**
      * The value of a key, or a missing node.
      *
-     * @throws WeightException
-     *             where the file has the key twice, with two values
+     * @throws WeightException where the file has the key twice, with two values
      */
     public JsonNode value(String key) {
         asked.add(key);

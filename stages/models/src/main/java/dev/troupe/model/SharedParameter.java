@@ -7,10 +7,8 @@ import java.util.List;
  * A parameter with several homes: its gradient is the sum of those of all its layers, which may be on several stages with a
  * copy of its weights each.
  *
- * @param parameter
- *            the one that all of them use
- * @param layers
- *            the numbers of the layers that use it, ascending
+ * @param parameter the one that all of them use
+ * @param layers the numbers of the layers that use it, ascending
  */
 public record SharedParameter(ParameterSpec parameter, List<Integer> layers) {
     public SharedParameter {

@@ -3,10 +3,8 @@ package dev.troupe.parallel;
 /**
  * Neighbouring indices of a dimension.
  *
- * @param first
- *            the first
- * @param end
- *            the one after the last
+ * @param first the first
+ * @param end the one after the last
  */
 public record IndexRange(int first, int end) {
     public IndexRange {
@@ -20,8 +18,7 @@ public record IndexRange(int first, int end) {
      * One member's share of {@code count} indices: neighbours, as many as any other member's, or one more for the first
      * members where the count does not divide.
      *
-     * @throws IllegalArgumentException
-     *             where there are fewer indices than members
+     * @throws IllegalArgumentException where there are fewer indices than members
      */
     public static IndexRange share(int count, int member, int members) {
         int each = count / members;

@@ -17,14 +17,10 @@ import java.util.stream.Collectors;
  * all indices of every other dimension. Elements are row-major. Where the ranks that hold the same indices share them out
  * once more, a rank has neighbouring elements of these, wherever rows begin.
  *
- * @param whole
- *            the shape of the whole tensor
- * @param dimension
- *            the dimension that is cut
- * @param ranges
- *            the indices held, ascending
- * @param elements
- *            which elements of those indices, counted from the first; empty for all
+ * @param whole the shape of the whole tensor
+ * @param dimension the dimension that is cut
+ * @param ranges the indices held, ascending
+ * @param elements which elements of those indices, counted from the first; empty for all
  */
 public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, Optional<IndexRange> elements) {
     private static final Pattern TEXT = Pattern
@@ -64,10 +60,8 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     /**
      * A member's share of each of several pieces that lie side by side: the queries, keys and values of its heads.
      *
-     * @param pieces
-     *            how many indices each piece of the dimension has; one piece for a share of the dimension itself
-     * @throws IllegalArgumentException
-     *             where a piece has fewer indices than there are members
+     * @param pieces how many indices each piece of the dimension has; one piece for a share of the dimension itself
+     * @throws IllegalArgumentException where a piece has fewer indices than there are members
      */
     public static TensorSlice share(Shape whole, int dimension, List<Integer> pieces, int member, int members) {
         List<IndexRange> ranges = new ArrayList<>();
@@ -95,8 +89,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     /**
      * Neighbouring elements of this slice.
      *
-     * @param some
-     *            counted from the first element of this slice, which has all of its indices' elements
+     * @param some counted from the first element of this slice, which has all of its indices' elements
      * @return this slice where it is all of them
      */
     public TensorSlice part(IndexRange some) {
@@ -127,10 +120,8 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     /**
      * Copies what the rank holds out of the whole.
      *
-     * @param wholeElements
-     *            the bytes of the whole tensor
-     * @param sliceElements
-     *            as many bytes as {@link #shape} needs; overwritten
+     * @param wholeElements the bytes of the whole tensor
+     * @param sliceElements as many bytes as {@link #shape} needs; overwritten
      */
     public void cut(MemorySegment wholeElements, MemorySegment sliceElements, int elementBytes) {
         forEachRun(elementBytes, (inWhole, inSlice, bytes) -> MemorySegment.copy(wholeElements, inWhole, sliceElements,
@@ -173,8 +164,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     /**
      * Says where slices of several ranks are no tensor: they must hold every element once.
      *
-     * @throws IllegalArgumentException
-     *             with what is missing, there twice, or of another tensor
+     * @throws IllegalArgumentException with what is missing, there twice, or of another tensor
      */
     public static void requireWhole(List<TensorSlice> slices) {
         TensorSlice first = slices.getFirst();
@@ -239,8 +229,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     /**
      * Reads what {@link #text} wrote.
      *
-     * @throws IllegalArgumentException
-     *             where the text is no such line
+     * @throws IllegalArgumentException where the text is no such line
      */
     public static TensorSlice parse(String text) {
         Matcher parts = TEXT.matcher(text);

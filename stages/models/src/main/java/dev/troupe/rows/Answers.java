@@ -32,12 +32,9 @@ final class Answers {
     /**
      * The text of a chat, and the parts of it that are the assistant's words.
      *
-     * @param chat
-     *            variables of the template, with a list of messages
-     * @throws DataException
-     *             where the text of the whole chat does not begin with the text of its first messages
-     * @throws dev.troupe.tokenizer.file.TokenizerException
-     *             where the template fails
+     * @param chat variables of the template, with a list of messages
+     * @throws DataException where the text of the whole chat does not begin with the text of its first messages
+     * @throws dev.troupe.tokenizer.file.TokenizerException where the template fails
      */
     static MarkedText in(DocumentOrigin origin, ObjectNode chat, ChatTemplate template) {
         return template.marksAnswers() ? template.renderMarked(chat) : new Answers(template, chat).found(origin);

@@ -6,11 +6,9 @@ import java.util.List;
 /**
  * Token ids that a model sees together, and alone.
  *
- * @param ids
- *            at least one, each from 0 to {@link #LARGEST_ID}; not changed from here on
- * @param isCounted
- *            for each id whether the loss counts it as a target; of the first, which no id precedes, it has no effect; not
- *            changed from here on
+ * @param ids at least one, each from 0 to {@link #LARGEST_ID}; not changed from here on
+ * @param isCounted for each id whether the loss counts it as a target; of the first, which no id precedes, it has no
+ *     effect; not changed from here on
  */
 record Document(int[] ids, boolean[] isCounted) {
     /** The largest number that fits beside the bit for whether an id counts. */
@@ -19,8 +17,7 @@ record Document(int[] ids, boolean[] isCounted) {
     /**
      * Ids in a row, all or none of which count.
      *
-     * @param ids
-     *            maybe none
+     * @param ids maybe none
      */
     record Part(int[] ids, boolean isCounted) {
     }

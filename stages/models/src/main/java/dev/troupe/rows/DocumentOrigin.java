@@ -5,12 +5,9 @@ import java.nio.file.Path;
 /**
  * Where documents were read.
  *
- * @param file
- *            the file
- * @param fileIndex
- *            its index among all files
- * @param number
- *            of a line, or of a row of Parquet; the first is 1
+ * @param file the file
+ * @param fileIndex its index among all files
+ * @param number of a line, or of a row of Parquet; the first is 1
  */
 record DocumentOrigin(Path file, int fileIndex, long number) {
     @Override

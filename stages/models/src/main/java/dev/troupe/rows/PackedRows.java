@@ -41,14 +41,11 @@ public final class PackedRows implements Sequences, AutoCloseable {
     /**
      * Reads files of documents. The caller closes the rows.
      *
-     * @param files
-     *            of the kind {@link CorpusFiles.Kind#DOCUMENTS}
-     * @param tokenizer
-     *            for text, and for messages, to which the chat template of its folder is applied; ids have no use for it
-     * @param cache
-     *            where rows that were made of the same files in the same way are looked for and kept
-     * @throws DataException
-     *             where a file cannot be read or makes no rows, with file and line
+     * @param files of the kind {@link CorpusFiles.Kind#DOCUMENTS}
+     * @param tokenizer for text, and for messages, to which the chat template of its folder is applied; ids have no use
+     *     for it
+     * @param cache where rows that were made of the same files in the same way are looked for and kept
+     * @throws DataException where a file cannot be read or makes no rows, with file and line
      */
     public static PackedRows open(CorpusFiles files, Tokenizer tokenizer, RowSettings settings, TokenCache cache) {
         if (files.kind() != CorpusFiles.Kind.DOCUMENTS) {
@@ -129,15 +126,12 @@ public final class PackedRows implements Sequences, AutoCloseable {
     /**
      * Copies a row: S values into each array. Nothing is allocated.
      *
-     * @param inputs
-     *            receives the tokens, and 0 for padding, which is at the end of the row
-     * @param targets
-     *            receives for each the next token of its document where that one counts, and elsewhere
-     *            {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}
-     * @param starts
-     *            receives for each place the index in the row at which its document begins; padding is one last document
-     * @param at
-     *            index of the first value to write, in all three
+     * @param inputs receives the tokens, and 0 for padding, which is at the end of the row
+     * @param targets receives for each the next token of its document where that one counts, and elsewhere
+     *     {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}
+     * @param starts receives for each place the index in the row at which its document begins; padding is one last
+     *     document
+     * @param at index of the first value to write, in all three
      */
     void fill(long row, int[] inputs, int[] targets, int[] starts, int at) {
         table.fill(index(row), inputs, targets, starts, at, sequenceLength());
@@ -146,8 +140,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
     /**
      * Checks every id against a vocabulary, with as many threads as there are cores.
      *
-     * @throws DataException
-     *             naming file and line of the first id that it does not have
+     * @throws DataException naming file and line of the first id that it does not have
      */
     public void requireVocabulary(int vocabularySize) {
         int end = first + count;
@@ -165,8 +158,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
     /**
      * Some of the rows, without a copy: they are valid until all of them are closed, and closing a part has no effect.
      *
-     * @param firstRow
-     *            which is row 0 of the part
+     * @param firstRow which is row 0 of the part
      */
     public PackedRows part(String partName, long firstRow, long rowCount) {
         Objects.checkFromIndexSize(firstRow, rowCount, count);

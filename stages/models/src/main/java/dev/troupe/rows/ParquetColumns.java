@@ -41,12 +41,9 @@ final class ParquetColumns implements AutoCloseable {
     /**
      * Opens a file.
      *
-     * @param input
-     *            reads the file
-     * @param longestBytes
-     *            the most bytes of the strings of a row
-     * @throws DataException
-     *             where it has not the columns
+     * @param input reads the file
+     * @param longestBytes the most bytes of the strings of a row
+     * @throws DataException where it has not the columns
      */
     ParquetColumns(Path file, InputFile input, int longestBytes) throws IOException {
         this.file = file;
@@ -121,8 +118,7 @@ final class ParquetColumns implements AutoCloseable {
     /**
      * The content of the row.
      *
-     * @throws DataException
-     *             where it is empty, not UTF-8, or longer than a line of a .jsonl file may be
+     * @throws DataException where it is empty, not UTF-8, or longer than a line of a .jsonl file may be
      */
     Entry entry(DocumentOrigin origin) {
         return isText ? new Entry.Text(text(origin)) : new Entry.Chat(chat(origin));

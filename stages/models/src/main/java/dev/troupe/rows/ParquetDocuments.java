@@ -49,8 +49,7 @@ final class ParquetDocuments implements DocumentReader {
     /**
      * Opens a file.
      *
-     * @throws DataException
-     *             where it cannot be read, is no Parquet, or has not the columns
+     * @throws DataException where it cannot be read, is no Parquet, or has not the columns
      */
     ParquetDocuments(Path file, int fileIndex) {
         this(file, fileIndex, LONGEST);

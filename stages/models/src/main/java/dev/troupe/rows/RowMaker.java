@@ -38,10 +38,8 @@ final class RowMaker {
     /**
      * Makes the rows.
      *
-     * @throws DataException
-     *             where a file cannot be read or makes no rows, with file and line
-     * @throws IOException
-     *             of the sink
+     * @throws DataException where a file cannot be read or makes no rows, with file and line
+     * @throws IOException of the sink
      */
     void make(IdSink sink) throws IOException {
         RowPacker packer = new RowPacker(settings, sink);

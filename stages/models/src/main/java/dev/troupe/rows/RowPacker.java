@@ -46,8 +46,8 @@ final class RowPacker {
     /**
      * Adds a row as its file has it.
      *
-     * @throws DataException
-     *             where it is too long, has several documents that the model cannot separate, or nothing counts in it
+     * @throws DataException where it is too long, has several documents that the model cannot separate, or nothing
+     *     counts in it
      */
     void addRow(DocumentOrigin origin, List<Document> documents) {
         if (documents.size() > 1 && !settings.separatesDocuments()) {
@@ -73,10 +73,8 @@ final class RowPacker {
     /**
      * Adds a document.
      *
-     * @param isText
-     *            whether it may be cut
-     * @throws DataException
-     *             where it is too long, or nothing counts in the row before it
+     * @param isText whether it may be cut
+     * @throws DataException where it is too long, or nothing counts in the row before it
      */
     void add(DocumentOrigin origin, Document document, boolean isText) {
         int longest = settings.sequenceLength();
@@ -135,8 +133,7 @@ final class RowPacker {
     /**
      * Ends the row that was begun, if any.
      *
-     * @throws DataException
-     *             where nothing counts in it
+     * @throws DataException where nothing counts in it
      */
     void endRow() {
         if (rowLength > 0 && rowCounted == 0) {

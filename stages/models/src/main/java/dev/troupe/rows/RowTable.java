@@ -137,8 +137,7 @@ final class RowTable {
     /**
      * An id that a vocabulary does not have.
      *
-     * @param origin
-     *            of its document
+     * @param origin of its document
      */
     record Beyond(DocumentOrigin origin, int id) {
     }

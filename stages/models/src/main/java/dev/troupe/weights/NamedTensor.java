@@ -12,14 +12,10 @@ import java.nio.ByteOrder;
  * A tensor to be written to a file. The values are asked for one tensor at a time, so that a model need not stand in
  * host memory twice.
  *
- * @param name
- *            the key in the file
- * @param shape
- *            the dimensions
- * @param type
- *            how the values are given and stored
- * @param values
- *            fills the elements, row-major and little-endian
+ * @param name the key in the file
+ * @param shape the dimensions
+ * @param type how the values are given and stored
+ * @param values fills the elements, row-major and little-endian
  */
 public record NamedTensor(String name, Shape shape, DataType type, Values values) {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
@@ -32,8 +28,7 @@ public record NamedTensor(String name, Shape shape, DataType type, Values values
         /**
          * Writes every element.
          *
-         * @param target
-         *            exactly as many bytes as the tensor has, valid only during the call
+         * @param target exactly as many bytes as the tensor has, valid only during the call
          */
         void copyTo(MemorySegment target);
     }
@@ -52,8 +47,7 @@ public record NamedTensor(String name, Shape shape, DataType type, Values values
      * The same in bfloat16, each element rounded to the nearest, ties to even. While the values are asked for, those of
      * float32 are in memory too.
      *
-     * @throws IllegalArgumentException
-     *             where the elements are not FLOAT32
+     * @throws IllegalArgumentException where the elements are not FLOAT32
      */
     public NamedTensor inBfloat16() {
         if (type != DataType.FLOAT32) {

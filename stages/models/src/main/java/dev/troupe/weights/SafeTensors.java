@@ -42,8 +42,7 @@ public final class SafeTensors implements AutoCloseable {
     /**
      * Maps a file and checks its header against its size.
      *
-     * @throws WeightException
-     *             where the file cannot be read or is not a sound safetensors file
+     * @throws WeightException where the file cannot be read or is not a sound safetensors file
      */
     public static SafeTensors open(Path file) {
         if (Files.isDirectory(file)) {
@@ -114,8 +113,7 @@ public final class SafeTensors implements AutoCloseable {
     /**
      * One tensor's description.
      *
-     * @throws WeightException
-     *             where the file lacks it
+     * @throws WeightException where the file lacks it
      */
     public StoredTensor tensor(String name) {
         StoredTensor tensor = header.tensors().get(name);
@@ -173,10 +171,8 @@ public final class SafeTensors implements AutoCloseable {
      * Writes the values of one tensor, converted where it is stored in another type. Floating-point types convert into
      * each other; I32 and I64 into {@code INT32}, where they fit.
      *
-     * @param target
-     *            exactly as many bytes as shape and type need; written little-endian
-     * @throws WeightException
-     *             where the tensor is missing, has another shape or cannot be converted
+     * @param target exactly as many bytes as shape and type need; written little-endian
+     * @throws WeightException where the tensor is missing, has another shape or cannot be converted
      */
     public void read(String name, Shape shape, DataType type, MemorySegment target) {
         StoredTensor tensor = tensor(name);
@@ -198,8 +194,7 @@ public final class SafeTensors implements AutoCloseable {
     /**
      * As {@link #read}, of numbers alone: one NaN among the weights makes every loss NaN, and no setting of a run mends it.
      *
-     * @throws WeightException
-     *             also where an element is NaN or infinite
+     * @throws WeightException also where an element is NaN or infinite
      */
     public void readNumbers(String name, Shape shape, DataType type, MemorySegment target) {
         read(name, shape, type, target);

@@ -30,10 +30,8 @@ import java.util.TreeMap;
  * description at huggingface.co/docs/safetensors: keys are unique, the data is indexed entirely, and tensors neither
  * overlap nor leave holes.
  *
- * @param tensors
- *            by name, in the order of their data
- * @param metadata
- *            the text entries of {@code __metadata__}
+ * @param tensors by name, in the order of their data
+ * @param metadata the text entries of {@code __metadata__}
  */
 record SafeTensorsHeader(SequencedMap<String, StoredTensor> tensors, Map<String, String> metadata) {
     static final String METADATA = "__metadata__";
@@ -51,12 +49,9 @@ record SafeTensorsHeader(SequencedMap<String, StoredTensor> tensors, Map<String,
     /**
      * Reads and checks a header.
      *
-     * @param file
-     *            for messages
-     * @param bytes
-     *            the header alone
-     * @param dataBytes
-     *            how many bytes follow it in the file
+     * @param file for messages
+     * @param bytes the header alone
+     * @param dataBytes how many bytes follow it in the file
      */
     static SafeTensorsHeader parse(Path file, byte[] bytes, long dataBytes) {
         if (bytes.length == 0 || bytes[0] != '{') {

@@ -41,12 +41,9 @@ public final class SafeTensorsWriter {
      * Writes a file whole or not at all: under a temporary name in the same directory, forced to the disk, then renamed
      * over {@code file}.
      *
-     * @param metadata
-     *            the texts of {@code __metadata__}
-     * @param tensors
-     *            with names that differ
-     * @throws WeightException
-     *             where the file cannot be written; an older file of that name is then untouched
+     * @param metadata the texts of {@code __metadata__}
+     * @param tensors with names that differ
+     * @throws WeightException where the file cannot be written; an older file of that name is then untouched
      */
     public static void write(Path file, Map<String, String> metadata, Collection<NamedTensor> tensors) {
         try (WholeFile whole = WholeFile.create(file)) {

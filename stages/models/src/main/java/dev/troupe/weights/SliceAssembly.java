@@ -24,8 +24,7 @@ public final class SliceAssembly {
     /**
      * Copies a slice into its place.
      *
-     * @param share
-     *            what a rank has
+     * @param share what a rank has
      */
     public void add(TensorPart share) {
         NamedTensor part = share.tensor();
@@ -42,8 +41,7 @@ public final class SliceAssembly {
     /**
      * The whole tensors, in the order in which their first slices came.
      *
-     * @throws IllegalArgumentException
-     *             where a slice is missing, or came twice
+     * @throws IllegalArgumentException where a slice is missing, or came twice
      */
     public List<NamedTensor> whole() {
         tensors.forEach((name, parts) -> requireWhole(name, parts.slices));

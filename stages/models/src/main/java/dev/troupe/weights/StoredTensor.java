@@ -7,16 +7,11 @@ import java.util.stream.Collectors;
 /**
  * What a safetensors header says of one tensor, after it was checked.
  *
- * @param name
- *            the key in the header
- * @param type
- *            how elements are stored
- * @param sizes
- *            the dimensions, outermost first; none for a scalar, and any of them may be 0
- * @param begin
- *            first byte, counted from the end of the header
- * @param end
- *            byte after the last
+ * @param name the key in the header
+ * @param type how elements are stored
+ * @param sizes the dimensions, outermost first; none for a scalar, and any of them may be 0
+ * @param begin first byte, counted from the end of the header
+ * @param end byte after the last
  */
 public record StoredTensor(String name, StoredType type, List<Long> sizes, long begin, long end) {
     public StoredTensor {

@@ -9,16 +9,11 @@ public interface WeightSource {
     /**
      * Writes the values of one tensor, row-major and little-endian.
      *
-     * @param name
-     *            the name of a parameter of the model
-     * @param shape
-     *            what the tensor must have
-     * @param parameterType
-     *            the type to write, whatever the source stores
-     * @param target
-     *            exactly as many bytes as shape and type need
-     * @throws WeightException
-     *             where the source lacks the tensor or has it in another shape
+     * @param name the name of a parameter of the model
+     * @param shape what the tensor must have
+     * @param parameterType the type to write, whatever the source stores
+     * @param target exactly as many bytes as shape and type need
+     * @throws WeightException where the source lacks the tensor or has it in another shape
      */
     void read(String name, Shape shape, DataType parameterType, MemorySegment target);
 }

@@ -40,8 +40,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
     /**
      * Opens the tokenizer of a directory.
      *
-     * @throws TokenizerException
-     *             where it cannot be used; the message names file and part
+     * @throws TokenizerException where it cannot be used; the message names file and part
      */
     public static HuggingFaceTokenizer open(Path directory, boolean isWhole) {
         return new HuggingFaceTokenizer(directory.toAbsolutePath().normalize(), isWhole);

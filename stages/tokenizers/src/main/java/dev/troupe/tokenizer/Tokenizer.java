@@ -53,13 +53,10 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
     /**
      * The tokenizer of that name.
      *
-     * @param name
-     *            {@code bytes}, {@code gpt2}, or a directory with a {@code tokenizer.json}
-     * @param isWhole
-     *            whether {@link #beforeText} and {@link #afterText} are what the directory's post-processor says, and not
-     *            empty
-     * @throws TokenizerException
-     *             where there is none, or it cannot be used
+     * @param name {@code bytes}, {@code gpt2}, or a directory with a {@code tokenizer.json}
+     * @param isWhole whether {@link #beforeText} and {@link #afterText} are what the directory's post-processor says,
+     *     and not empty
+     * @throws TokenizerException where there is none, or it cannot be used
      */
     static Tokenizer named(String name, boolean isWhole) {
         return switch (name) {

@@ -1,6 +1,5 @@
 package dev.troupe.tokenizer;
 
-import dev.troupe.tokenizer.file.TokenizerException;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.tokenizer.file.TokenizerException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

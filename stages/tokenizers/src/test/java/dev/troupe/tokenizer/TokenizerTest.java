@@ -1,10 +1,10 @@
 package dev.troupe.tokenizer;
 
-import dev.troupe.tokenizer.file.TokenizerException;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.tokenizer.file.TokenizerException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,10 +5,8 @@ import java.util.OptionalInt;
 /**
  * The device of an engine among those of its machine. Engines that have no devices to choose among do not ask.
  *
- * @param ordinal
- *            the device that the configuration names, from 0; empty: the engines of a machine take turns
- * @param turn
- *            the number of the engine among those of the machine, from 0
+ * @param ordinal the device that the configuration names, from 0; empty: the engines of a machine take turns
+ * @param turn the number of the engine among those of the machine, from 0
  */
 public record DevicePick(OptionalInt ordinal, int turn) {
     /** The first of the engines that take turns. */

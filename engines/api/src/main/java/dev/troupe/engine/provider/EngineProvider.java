@@ -70,8 +70,7 @@ public interface EngineProvider {
     /**
      * Opens an engine for one rank, whose stages all compute on it, with the checks of operands in front of it.
      *
-     * @throws IllegalStateException
-     *             with the sentence of {@link #obstacle} where there is one
+     * @throws IllegalStateException with the sentence of {@link #obstacle} where there is one
      */
     default CheckedEngine open(EngineSettings settings) {
         obstacle(settings).ifPresent(sentence -> {

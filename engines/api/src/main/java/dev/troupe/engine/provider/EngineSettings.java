@@ -5,19 +5,13 @@ import dev.troupe.engine.DataType;
 /**
  * How an engine is to be opened.
  *
- * @param parameterType
- *            the type of weights, gradients and sums: {@link DataType#FLOAT32} or {@link DataType#FLOAT64}
- * @param computeType
- *            the type of activations and of what products read: the float type, or {@link DataType#BFLOAT16} beside
- *            FLOAT32
- * @param threads
- *            threads a kernel may use, at least 1
- * @param costs
- *            what an engine that keeps time instead of computing is told; others do not ask
- * @param device
- *            the device, where {@link EngineProvider#hasDevices}
- * @param products
- *            the libraries of matrix products, where the engine has {@link EngineProvider#productLibraries}
+ * @param parameterType the type of weights, gradients and sums: {@link DataType#FLOAT32} or {@link DataType#FLOAT64}
+ * @param computeType the type of activations and of what products read: the float type, or {@link DataType#BFLOAT16}
+ *     beside FLOAT32
+ * @param threads threads a kernel may use, at least 1
+ * @param costs what an engine that keeps time instead of computing is told; others do not ask
+ * @param device the device, where {@link EngineProvider#hasDevices}
+ * @param products the libraries of matrix products, where the engine has {@link EngineProvider#productLibraries}
  */
 public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs,
         DevicePick device, String products)

@@ -26,10 +26,8 @@ public interface ProductLibraries {
      * Returns the choice by the table that was measured on this processor with these versions of the libraries; that of the
      * engine's own library where there is no such table.
      *
-     * @param cache
-     *            the folder of the table
-     * @throws IllegalStateException
-     *             with a sentence, where the table is damaged
+     * @param cache the folder of the table
+     * @throws IllegalStateException with a sentence, where the table is damaged
      */
     String fastest(DataType computeType, Path cache);
 
@@ -37,8 +35,7 @@ public interface ProductLibraries {
      * Measures the table of this processor where there is none, and keeps it, where the engine has such a table.
      *
      * @return for a person in lines, which library computes what: the table with its date and file, or why there is none
-     * @throws IllegalStateException
-     *             with a sentence, where a table is damaged or cannot be kept
+     * @throws IllegalStateException with a sentence, where a table is damaged or cannot be kept
      */
     List<String> measured(Path cache);
 

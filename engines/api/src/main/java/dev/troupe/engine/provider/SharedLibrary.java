@@ -18,10 +18,8 @@ public final class SharedLibrary {
     /**
      * Loads a library, which stays loaded as long as the process.
      *
-     * @param what
-     *            what the library should be, in a word
-     * @throws IllegalStateException
-     *             with a sentence, where the file is not there or cannot be loaded
+     * @param what what the library should be, in a word
+     * @throws IllegalStateException with a sentence, where the file is not there or cannot be loaded
      */
     @SuppressWarnings("restricted")
     public static SymbolLookup load(String what, Path file) {

@@ -15,10 +15,8 @@ public sealed interface Cost {
     /**
      * Of a product [m x k] [k x n], which may take scratch memory, and keep something beside its right side.
      *
-     * @param right
-     *            [k x n], or [n x k] where it is transposed
-     * @param type
-     *            of what the product goes to
+     * @param right [k x n], or [n x k] where it is transposed
+     * @param type of what the product goes to
      */
     record Product(long m, long k, long n, Tensor right, boolean transposeRight, DataType type) implements Cost {
         /** Of {@code product = left right}, where the right side may be transposed. */

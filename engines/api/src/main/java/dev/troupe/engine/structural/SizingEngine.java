@@ -30,8 +30,7 @@ public final class SizingEngine extends StructuralEngine {
     /**
      * Makes one.
      *
-     * @param model
-     *            the engine whose sizes count; it stays the caller's, and open as long as this one is used
+     * @param model the engine whose sizes count; it stays the caller's, and open as long as this one is used
      */
     public static Engine like(Engine model) {
         return new SizingEngine(model);

@@ -1,7 +1,7 @@
 package dev.troupe.engine.conformance;
 
-import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.troupe.engine.Engine;
 import java.util.List;
@@ -21,10 +21,8 @@ abstract class JoinedConformance extends RefusalConformance {
     /**
      * A kernel that joins several.
      *
-     * @param kernelCase
-     *            one call of it
-     * @param apart
-     *            the calls of the others on the same tensors
+     * @param kernelCase one call of it
+     * @param apart the calls of the others on the same tensors
      */
     record Joined(KernelCase kernelCase, KernelCase.Call apart) {
     }

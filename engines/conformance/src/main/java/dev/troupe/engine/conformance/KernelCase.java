@@ -13,16 +13,11 @@ import java.util.function.Function;
 /**
  * One call of one kernel on operands of certain shapes, with random contents that follow from its name.
  *
- * @param kernelName
- *            the method of the engine, and what is special about the calls of it
- * @param variant
- *            shapes and flags
- * @param operands
- *            in the order in which the calls expect their tensors
- * @param preparation
- *            what is called first, to fill prepared operands
- * @param kernel
- *            the call under test
+ * @param kernelName the method of the engine, and what is special about the calls of it
+ * @param variant shapes and flags
+ * @param operands in the order in which the calls expect their tensors
+ * @param preparation what is called first, to fill prepared operands
+ * @param kernel the call under test
  */
 record KernelCase(String kernelName, String variant, List<Operand> operands, Call preparation, Call kernel) {
     /** Some kernels on the tensors of a case. */

@@ -10,26 +10,17 @@ import java.util.function.Function;
 /**
  * One tensor of a kernel call.
  *
- * @param name
- *            as the contract calls it
- * @param role
- *            what the kernel does with it
- * @param shape
- *            its shape, on a given engine
- * @param elements
- *            of which type it is
- * @param initial
- *            what it holds before the call; null: not a number everywhere, so that an output which is read or left
- *            unwritten shows
- * @param tolerance
- *            how far it may be from the truth afterwards; null where it is not written
- * @param innerRounding
- *            what an engine of two types may have rounded to the product type on the way, in units of that type's
- *            rounding error; null for nothing
- * @param freeDimension
- *            a dimension that fits with one more element too, as the rows of a table do; {@link #NONE}: none
- * @param isOfEitherType
- *            whether it may be of the float type and of the product type
+ * @param name as the contract calls it
+ * @param role what the kernel does with it
+ * @param shape its shape, on a given engine
+ * @param elements of which type it is
+ * @param initial what it holds before the call; null: not a number everywhere, so that an output which is read or left
+ *     unwritten shows
+ * @param tolerance how far it may be from the truth afterwards; null where it is not written
+ * @param innerRounding what an engine of two types may have rounded to the product type on the way, in units of that
+ *     type's rounding error; null for nothing
+ * @param freeDimension a dimension that fits with one more element too, as the rows of a table do; {@link #NONE}: none
+ * @param isOfEitherType whether it may be of the float type and of the product type
  */
 record Operand(String name, Role role, Function<Engine, Shape> shape, Elements elements, double[] initial,
         Tolerance tolerance, Tolerance innerRounding, int freeDimension, boolean isOfEitherType) {

@@ -48,8 +48,7 @@ public final class LateEngine implements WrappedEngine.Around {
     /**
      * Makes one, without checks of operands.
      *
-     * @param engine
-     *            does the work, and holds values; closed with the late one, which alone calls it from now on
+     * @param engine does the work, and holds values; closed with the late one, which alone calls it from now on
      */
     public static Engine over(Engine engine, long seed) {
         return WrappedEngine.of(new LateEngine(engine, new Random(seed)));

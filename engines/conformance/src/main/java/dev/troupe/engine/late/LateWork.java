@@ -62,10 +62,8 @@ final class LateWork {
         private boolean hasBegun;
 
         /**
-         * @param after
-         *            the work that it comes after, in order or another copy; null where that is done
-         * @param begin
-         *            is run as soon as that is done
+         * @param after the work that it comes after, in order or another copy; null where that is done
+         * @param begin is run as soon as that is done
          */
         Copy(String name, LateTensor tensor, Job after, boolean writesTensor, Runnable begin, Runnable work) {
             super(name, List.of(tensor), work);

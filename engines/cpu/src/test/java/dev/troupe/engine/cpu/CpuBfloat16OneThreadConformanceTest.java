@@ -2,8 +2,8 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.conformance.EngineConformance;
+import dev.troupe.engine.provider.EngineSettings;
 
 /** Activations and products of bfloat16, as many threads as a case asks for. */
 class CpuBfloat16OneThreadConformanceTest extends EngineConformance {

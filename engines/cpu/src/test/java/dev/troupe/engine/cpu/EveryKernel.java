@@ -1,11 +1,11 @@
 package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.AdamW;
-import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;

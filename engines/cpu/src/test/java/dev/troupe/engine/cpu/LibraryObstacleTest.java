@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.cpu.library.OneDnn;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.engine.DataType;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -75,10 +75,8 @@ final class AttentionLauncher {
     /**
      * Queries, keys and values, or the gradients for them.
      *
-     * @param keysFirst
-     *            the column of the first key
-     * @param valuesFirst
-     *            the column of the first value
+     * @param keysFirst the column of the first key
+     * @param valuesFirst the column of the first value
      */
     record Operands(Tensor queries, Tensor keys, Tensor values, int keysFirst, int valuesFirst) {
         /** Of a matrix [N x 3 H D] that has them side by side. */

@@ -36,8 +36,7 @@ final class CudaEngine extends RowKernels {
     /**
      * An engine whose products are those of a library where that takes them.
      *
-     * @throws DeviceException
-     *             where the library refuses the device
+     * @throws DeviceException where the library refuses the device
      */
     CudaEngine(Device device, DataType computeType, Optional<CublasLt> library) {
         super(device, computeType);

@@ -50,10 +50,9 @@ public final class CudaEngineProvider implements EngineProvider {
     /**
      * A provider on other GPUs with other libraries.
      *
-     * @param found
-     *            gives the cuBLASLt of the machine
-     * @param named
-     *            gives that of a file; both raise {@link IllegalStateException} with a sentence where it cannot be had
+     * @param found gives the cuBLASLt of the machine
+     * @param named gives that of a file; both raise {@link IllegalStateException} with a sentence where it cannot be
+     *     had
      */
     CudaEngineProvider(Gpus gpus, Supplier<CublasLt> found, Function<Path, CublasLt> named) {
         this.gpus = gpus;

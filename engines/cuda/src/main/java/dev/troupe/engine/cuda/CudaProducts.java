@@ -34,12 +34,10 @@ final class CudaProducts implements ProductLibraries {
     /**
      * Libraries that are loaded when they are first asked for.
      *
-     * @param found
-     *            gives the library of the machine
-     * @param named
-     *            gives the library of a file; both raise {@link IllegalStateException} with a sentence where there is none
-     * @param engines
-     *            opens an engine that is asked which products the library takes
+     * @param found gives the library of the machine
+     * @param named gives the library of a file; both raise {@link IllegalStateException} with a sentence where there is
+     *     none
+     * @param engines opens an engine that is asked which products the library takes
      */
     CudaProducts(Supplier<CublasLt> found, Function<Path, CublasLt> named,
             Function<EngineSettings, CudaEngine> engines) {
@@ -51,8 +49,7 @@ final class CudaProducts implements ProductLibraries {
     /**
      * The library of a choice; empty where products are the engine's own.
      *
-     * @throws IllegalStateException
-     *             with a sentence, where it cannot be had
+     * @throws IllegalStateException with a sentence, where it cannot be had
      */
     Optional<CublasLt> library(String choice) {
         return switch (choice) {

@@ -29,8 +29,7 @@ final class Products implements AutoCloseable {
     /**
      * Products of a type.
      *
-     * @param library
-     *            closed with this; null: own kernels alone
+     * @param library closed with this; null: own kernels alone
      */
     Products(Launch launch, DataType computeType, CublasLtProducts library) {
         this.launch = launch;

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.group.EngineGroup;
 import dev.troupe.collective.Membership;
 import dev.troupe.collective.shared.SharedGroup;
 import dev.troupe.engine.DataType;
@@ -15,6 +14,7 @@ import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.late.WrappedEngine;
+import dev.troupe.group.EngineGroup;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.DataShare;

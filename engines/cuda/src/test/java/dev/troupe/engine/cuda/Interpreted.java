@@ -65,8 +65,7 @@ final class Interpreted {
     /**
      * Late devices of a machine, two or more.
      *
-     * @param bridges
-     *            the ordinals of devices that reach each other's memory
+     * @param bridges the ordinals of devices that reach each other's memory
      */
     static List<InterpretedDevice> machine(int count, List<Set<Integer>> bridges) {
         return InterpretedDevice.machine(MODULE, ORDERS, count, bridges);

@@ -24,10 +24,8 @@ final class ExactSleep {
     /**
      * Has slept never before.
      *
-     * @param clock
-     *            tells the time in nanoseconds
-     * @param sleep
-     *            lets the given nanoseconds pass, more or less
+     * @param clock tells the time in nanoseconds
+     * @param sleep lets the given nanoseconds pass, more or less
      */
     ExactSleep(LongSupplier clock, LongConsumer sleep) {
         this.clock = clock;

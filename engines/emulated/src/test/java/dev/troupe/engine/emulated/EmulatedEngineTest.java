@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineProvider;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.engine.provider.WorkClock;
 import java.util.ServiceLoader;

@@ -60,10 +60,8 @@ final class CausalAttention {
     /**
      * Heads of a matrix.
      *
-     * @param first
-     *            the column that the first begins with
-     * @param sharing
-     *            how many heads of queries have one of these
+     * @param first the column that the first begins with
+     * @param sharing how many heads of queries have one of these
      */
     record Matrix(Nd4jTensor tensor, int first, int sharing) {
     }

@@ -1,8 +1,8 @@
 package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.Capability;
+import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Need;
 import java.util.Optional;

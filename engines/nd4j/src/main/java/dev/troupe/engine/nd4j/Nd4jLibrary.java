@@ -54,8 +54,7 @@ final class Nd4jLibrary {
      * Loads ND4J where that is not done yet, and counts one more open engine. Of more threads than the machine has, ND4J
      * takes as many as there are.
      *
-     * @throws IllegalStateException
-     *             with the sentence of {@link #obstacle} where there is one
+     * @throws IllegalStateException with the sentence of {@link #obstacle} where there is one
      */
     static synchronized void engineOpens(int wantedThreads) {
         obstacle(wantedThreads).ifPresent(sentence -> {

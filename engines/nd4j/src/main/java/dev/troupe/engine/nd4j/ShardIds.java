@@ -9,10 +9,8 @@ import org.nd4j.linalg.api.ndarray.INDArray;
  * Rows of a table that may be a shard: ND4J's indices must all be rows of it, so one that is elsewhere, or does
  * not count, becomes row 0, and is weighed with 0.
  *
- * @param rows
- *            INT32 [N], each a row of the table
- * @param weights
- *            a float for each row, 1 where it is here and 0 otherwise; null where all are here
+ * @param rows INT32 [N], each a row of the table
+ * @param weights a float for each row, 1 where it is here and 0 otherwise; null where all are here
  */
 record ShardIds(INDArray rows, ArrayViews weights) {
     /** The rows that ids [N] stand for; in scratch slots {@code INDICES} and {@code MORE_ROWS}. */

@@ -1,9 +1,9 @@
 package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.AdamW;
-import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;

@@ -2,8 +2,8 @@ package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.conformance.EngineConformance;
+import dev.troupe.engine.provider.EngineSettings;
 
 /** float32, one thread throughout: engines that are open together must agree on the number. */
 class Nd4jFloat32ConformanceTest extends EngineConformance {

@@ -25,12 +25,9 @@ final class CausalAttention {
     /**
      * Heads side by side in a matrix, some of its columns.
      *
-     * @param columns
-     *            of the matrix
-     * @param first
-     *            the column that the first head begins with
-     * @param sharing
-     *            how many heads of queries have one of these
+     * @param columns of the matrix
+     * @param first the column that the first head begins with
+     * @param sharing how many heads of queries have one of these
      */
     record Heads(double[] elements, int columns, int first, int sharing) {
     }

@@ -3,10 +3,10 @@ package dev.troupe.engine.reference;
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.digest.TensorDigest;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.digest.TensorDigest;
+import dev.troupe.engine.provider.EngineSettings;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 

@@ -8,10 +8,8 @@ final class MatrixProduct {
     /**
      * product [M x N] += op(left) op(right), with k ascending in every sum.
      *
-     * @param left
-     *            [M x K], or [K x M] when transposed
-     * @param right
-     *            [K x N], or [N x K] when transposed
+     * @param left [M x K], or [K x M] when transposed
+     * @param right [K x N], or [N x K] when transposed
      */
     static void add(double[] left, boolean transposeLeft, double[] right, boolean transposeRight, double[] product,
             int m, int k, int n) {

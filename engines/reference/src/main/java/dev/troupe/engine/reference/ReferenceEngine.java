@@ -16,8 +16,7 @@ public final class ReferenceEngine extends CheckedEngine {
     /**
      * An engine with no tensors, of one type.
      *
-     * @param parameterType
-     *            {@link DataType#FLOAT64} or {@link DataType#FLOAT32}
+     * @param parameterType {@link DataType#FLOAT64} or {@link DataType#FLOAT32}
      */
     public ReferenceEngine(DataType parameterType) {
         this(new EngineSettings(parameterType, 1));

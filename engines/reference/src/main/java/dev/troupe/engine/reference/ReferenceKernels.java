@@ -1,9 +1,9 @@
 package dev.troupe.engine.reference;
 
 import dev.troupe.engine.Dropout;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.CausalAttention.Heads;
 import java.util.Arrays;
 

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
-import dev.troupe.engine.provider.EngineProvider;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

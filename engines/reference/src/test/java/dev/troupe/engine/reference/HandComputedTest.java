@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.engine.AdamW;
-import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.Tensor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;

@@ -6,16 +6,11 @@ import java.util.Optional;
 /**
  * The status of a node.
  *
- * @param node
- *            its name
- * @param ranks
- *            the ranks that it hosts
- * @param epoch
- *            the incarnation of the pipeline
- * @param progress
- *            the progress of the run; only the coordinator's node knows it
- * @param awaited
- *            the missing nodes without which the run cannot begin; only the coordinator's node knows them
+ * @param node its name
+ * @param ranks the ranks that it hosts
+ * @param epoch the incarnation of the pipeline
+ * @param progress the progress of the run; only the coordinator's node knows it
+ * @param awaited the missing nodes without which the run cannot begin; only the coordinator's node knows them
  */
 public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<Progress> progress,
         List<String> awaited) {
@@ -32,14 +27,10 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
     /**
      * The progress of a run.
      *
-     * @param stepsDone
-     *            the steps that were committed
-     * @param loss
-     *            the loss of the last step
-     * @param tokensPerSecond
-     *            the speed of the last step
-     * @param notices
-     *            sentences on what slows the run down
+     * @param stepsDone the steps that were committed
+     * @param loss the loss of the last step
+     * @param tokensPerSecond the speed of the last step
+     * @param notices sentences on what slows the run down
      */
     public record Progress(long stepsDone, double loss, double tokensPerSecond, List<String> notices) {
         public Progress {

@@ -2,8 +2,8 @@ package dev.troupe.cluster.status;
 
 import java.util.List;
 import java.util.function.UnaryOperator;
-import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.AbstractExtensionId;
+import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.ExtendedActorSystem;
 import org.apache.pekko.actor.Extension;
 

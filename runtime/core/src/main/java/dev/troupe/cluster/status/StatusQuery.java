@@ -21,10 +21,8 @@ public final class StatusQuery implements AutoCloseable {
     /**
      * Asks the nodes of a cluster.
      *
-     * @param tls
-     *            the certificates of the cluster, if it has any
-     * @throws dev.troupe.plan.UsageException
-     *             where one cannot be read
+     * @param tls the certificates of the cluster, if it has any
+     * @throws dev.troupe.plan.UsageException where one cannot be read
      */
     public StatusQuery(Optional<TlsSpec> tls) {
         HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(PATIENCE);

@@ -10,12 +10,12 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyStore;
-import java.security.interfaces.RSAPrivateKey;
-import java.security.interfaces.RSAPublicKey;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
+import java.security.interfaces.RSAPrivateKey;
+import java.security.interfaces.RSAPublicKey;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.function.BiFunction;
@@ -44,9 +44,8 @@ public final class Certificates {
     /**
      * Checks the files of a node itself; other nodes decide whether they accept its certificate.
      *
-     * @throws UsageException
-     *             where a file is missing or has another content, a certificate is not valid today or of another
-     *             authority, or the key is that of another certificate
+     * @throws UsageException where a file is missing or has another content, a certificate is not valid today or of
+     *     another authority, or the key is that of another certificate
      */
     public static void requireSound(TlsSpec tls) {
         X509Certificate certificate = certificate(CERTIFICATE, tls.certificate());
@@ -70,8 +69,7 @@ public final class Certificates {
      * Returns the context by which a connection shows the certificate, and checks that of the other side against the
      * authority.
      *
-     * @throws UsageException
-     *             where a file cannot be read now
+     * @throws UsageException where a file cannot be read now
      */
     static SSLContext context(TlsSpec tls) {
         return context(tls, (authority, _) -> authority);
@@ -80,8 +78,7 @@ public final class Certificates {
     /**
      * Returns the context of a client that accepts the certificates that the control plane accepts.
      *
-     * @throws UsageException
-     *             where a file cannot be read now
+     * @throws UsageException where a file cannot be read now
      */
     public static SSLContext client(TlsSpec tls) {
         return context(tls, NamesInCommon::new);
@@ -90,8 +87,7 @@ public final class Certificates {
     /**
      * Returns the server's side of one connection, which shows the certificate and asks for none.
      *
-     * @throws UsageException
-     *             where a file cannot be read now
+     * @throws UsageException where a file cannot be read now
      */
     public static SSLEngine server(TlsSpec tls) {
         SSLEngine engine = context(tls).createSSLEngine();

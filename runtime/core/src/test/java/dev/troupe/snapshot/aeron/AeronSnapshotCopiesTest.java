@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.collective.aeron.Host;
-import dev.troupe.snapshot.copy.CopyCounters;
 import dev.troupe.snapshot.SampleState;
-import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.snapshot.Snapshots;
+import dev.troupe.snapshot.copy.CopyCounters;
+import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.snapshot.copy.SharedSnapshot;
-import dev.troupe.snapshot.copy.OutgoingCopy;
 import dev.troupe.snapshot.SampleState;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import dev.troupe.snapshot.copy.OutgoingCopy;
+import dev.troupe.snapshot.copy.SharedSnapshot;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -10,8 +10,7 @@ public sealed interface CheckpointCommand {
      * Every node is to write the parts of the ranks that it has, from their snapshots;
      * {@link CheckpointEvent.PartWritten} or {@link CheckpointEvent.PartFailed} answers for each rank.
      *
-     * @param hosts
-     *            for each rank its node
+     * @param hosts for each rank its node
      */
     record WriteFromSnapshots(CheckpointAttempt attempt, List<String> hosts) implements CheckpointCommand {
         public WriteFromSnapshots {
@@ -59,10 +58,8 @@ public sealed interface CheckpointCommand {
     /**
      * The run is to hear that nothing of this checkpoint is under way any more.
      *
-     * @param isWritten
-     *            whether it is complete on disk
-     * @param failure
-     *            why it does not, where the run waits for it
+     * @param isWritten whether it is complete on disk
+     * @param failure why it does not, where the run waits for it
      */
     record ReportSettled(CheckpointAttempt attempt, boolean isWritten,
             Optional<String> failure) implements CheckpointCommand {

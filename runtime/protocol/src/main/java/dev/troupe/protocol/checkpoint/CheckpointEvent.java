@@ -8,10 +8,8 @@ public sealed interface CheckpointEvent {
     /**
      * The run wants a checkpoint of its last commit.
      *
-     * @param lossScale
-     *            of the next step
-     * @param hosts
-     *            for each rank the node that has its snapshot
+     * @param lossScale of the next step
+     * @param hosts for each rank the node that has its snapshot
      */
     record Wanted(CheckpointAttempt attempt, LossScale lossScale, List<String> hosts) implements CheckpointEvent {
         public Wanted {

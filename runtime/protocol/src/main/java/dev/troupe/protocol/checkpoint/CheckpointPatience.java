@@ -12,12 +12,10 @@ public final class CheckpointPatience {
     private long waitedNanos;
 
     /**
-     * @param timeoutNanos
-     *            the time without progress after which a run stalls; the wait for a checkpoint ends after half of it
-     * @param hangNanos
-     *            the time after which a hang is assumed, which ends the wait too; 0 for never
-     * @param lookEveryNanos
-     *            the time between two looks
+     * @param timeoutNanos the time without progress after which a run stalls; the wait for a checkpoint ends after half
+     *     of it
+     * @param hangNanos the time after which a hang is assumed, which ends the wait too; 0 for never
+     * @param lookEveryNanos the time between two looks
      */
     public CheckpointPatience(long timeoutNanos, long hangNanos, long lookEveryNanos) {
         this.patienceNanos = hangNanos == 0 ? timeoutNanos / 2 : Math.min(timeoutNanos / 2, hangNanos); // rounded down

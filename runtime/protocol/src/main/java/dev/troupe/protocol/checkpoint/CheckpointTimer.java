@@ -10,8 +10,7 @@ public final class CheckpointTimer {
     private long sinceNanos;
 
     /**
-     * @param intervalNanos
-     *            how old it may become; 0 for as old as it likes
+     * @param intervalNanos how old it may become; 0 for as old as it likes
      */
     public CheckpointTimer(long intervalNanos, long nowNanos) {
         this.intervalNanos = intervalNanos;

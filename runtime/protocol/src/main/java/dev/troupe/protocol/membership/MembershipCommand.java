@@ -1,8 +1,8 @@
 package dev.troupe.protocol.membership;
 
 import dev.troupe.protocol.FixedOrder;
-import dev.troupe.protocol.run.CoordinatorFailover;
 import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.run.CoordinatorFailover;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -10,8 +10,7 @@ import java.util.Optional;
 /**
  * A command of a {@link MembershipMachine}.
  *
- * @param <N>
- *            a process of a node
+ * @param <N> a process of a node
  */
 public sealed interface MembershipCommand<N> {
     /** Tell a node that it may not take part, for the reason in this sentence. */
@@ -42,8 +41,7 @@ public sealed interface MembershipCommand<N> {
      * The run begins: open its directory. Where that fails, {@link MembershipEvent.CannotBegin} is the next event, and the
      * commands after this one are void.
      *
-     * @param warmUpSeconds
-     *            the time of the slowest node's kernels
+     * @param warmUpSeconds the time of the slowest node's kernels
      */
     record Begin<N>(double warmUpSeconds) implements MembershipCommand<N> {
     }
@@ -51,8 +49,7 @@ public sealed interface MembershipCommand<N> {
     /**
      * The coordinator of the run was lost, and this one leads the run from now on.
      *
-     * @param settings
-     *            the settings of the run, with the newest checkpoint that was written
+     * @param settings the settings of the run, with the newest checkpoint that was written
      */
     record TakeOver<N>(RunSettings settings, CoordinatorFailover failover) implements MembershipCommand<N> {
     }
@@ -64,8 +61,7 @@ public sealed interface MembershipCommand<N> {
     /**
      * The run has another node.
      *
-     * @param versions
-     *            by rank, after how many steps it has all that the rank kept, where the run may continue from that
+     * @param versions by rank, after how many steps it has all that the rank kept, where the run may continue from that
      */
     record AddNode<N>(String name, Map<Integer, List<Long>> versions) implements MembershipCommand<N> {
         public AddNode {

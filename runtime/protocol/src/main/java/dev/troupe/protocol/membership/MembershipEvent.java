@@ -8,25 +8,18 @@ import java.util.Optional;
 /**
  * An event of the membership of a run.
  *
- * @param <N>
- *            a process of a node; two processes under one name are not equal
+ * @param <N> a process of a node; two processes under one name are not equal
  */
 public sealed interface MembershipEvent<N> {
     /**
      * A node asks to take part. It repeats this until it is answered, and while its kernels run.
      *
-     * @param isLocal
-     *            whether the node is of the coordinator's own process, so that the cluster need not report it as up
-     * @param door
-     *            the number of the stream on which the node's process receives copies of snapshots; 0 for none
-     * @param keys
-     *            its compatibility keys
-     * @param term
-     *            the term of the latest coordinator that the node has heard; 0 for none
-     * @param report
-     *            its report on the run, where it took part under a lost coordinator
-     * @param warmUp
-     *            the progress of its kernels
+     * @param isLocal whether the node is of the coordinator's own process, so that the cluster need not report it as up
+     * @param door the number of the stream on which the node's process receives copies of snapshots; 0 for none
+     * @param keys its compatibility keys
+     * @param term the term of the latest coordinator that the node has heard; 0 for none
+     * @param report its report on the run, where it took part under a lost coordinator
+     * @param warmUp the progress of its kernels
      */
     record Joined<N>(N node, String name, boolean isLocal, int door, Map<String, String> keys, int term,
             Optional<NodeReport> report,
@@ -36,9 +29,8 @@ public sealed interface MembershipEvent<N> {
     /**
      * The end of a node's process was reported.
      *
-     * @param isCertain
-     *            whether the report can be believed at once. The cluster's report can be wrong for a process that
-     *            rejoins under the address of another, until the cluster has that process as a member.
+     * @param isCertain whether the report can be believed at once. The cluster's report can be wrong for a process that
+     *     rejoins under the address of another, until the cluster has that process as a member.
      */
     record Ended<N>(N node, String name, boolean isCertain) implements MembershipEvent<N> {
     }

@@ -1,8 +1,8 @@
 package dev.troupe.protocol.membership;
 
 import dev.troupe.protocol.Commit;
-import dev.troupe.protocol.run.CoordinatorFailover;
 import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.run.CoordinatorFailover;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -29,8 +29,7 @@ import java.util.TreeMap;
  *
  * <p>Thread rule: none; one caller at a time.
  *
- * @param <N>
- *            a process of a node; two processes under one name are not equal
+ * @param <N> a process of a node; two processes under one name are not equal
  */
 public final class MembershipMachine<N> {
     private enum Phase {
@@ -83,10 +82,8 @@ public final class MembershipMachine<N> {
     private long leadsFrom;
 
     /**
-     * @param term
-     *            the term of this coordinator, above 0 and above those of all earlier coordinators of the run
-     * @param reportNanos
-     *            longest wait of a coordinator that takes over for more reports after the first
+     * @param term the term of this coordinator, above 0 and above those of all earlier coordinators of the run
+     * @param reportNanos longest wait of a coordinator that takes over for more reports after the first
      */
     public MembershipMachine(Roster roster, RunSettings settings, int term, long reportNanos,
             Surroundings surroundings) {

@@ -19,8 +19,7 @@ public final class RecoveryQuorum {
     private long sinceNanos;
 
     /**
-     * @param patienceNanos
-     *            longest wait after the first report for those of the other nodes
+     * @param patienceNanos longest wait after the first report for those of the other nodes
      */
     public RecoveryQuorum(long patienceNanos) {
         this.patienceNanos = patienceNanos;
@@ -50,10 +49,8 @@ public final class RecoveryQuorum {
     /**
      * Whether all present nodes have reported, or have had their time.
      *
-     * @param present
-     *            the nodes of the cluster now
-     * @param joined
-     *            the nodes that have joined this coordinator, with a report or without
+     * @param present the nodes of the cluster now
+     * @param joined the nodes that have joined this coordinator, with a report or without
      */
     public boolean isEnough(Set<String> present, Set<String> joined, long nowNanos) {
         return isUnderWay() && (joined.containsAll(present) || nowNanos - sinceNanos > patienceNanos);
@@ -66,8 +63,7 @@ public final class RecoveryQuorum {
      * update waits until the snapshots of the newest commit are copied. So no update is under way where all present nodes
      * have reported, and none of them has a rank's snapshot of the newest commit.
      *
-     * @param from
-     *            the commit from which the run can continue; empty where there is none
+     * @param from the commit from which the run can continue; empty where there is none
      */
     public boolean mayDecide(Optional<Commit> from, Set<String> present, Set<String> joined, long nowNanos) {
         return from.filter(commit -> told.values().stream().flatMap(report -> report.commits().stream())
@@ -80,8 +76,7 @@ public final class RecoveryQuorum {
      * each. Those behind the commit count only where all present nodes have reported: otherwise the update that overwrites
      * them may be under way, and the copies for which it waited may be on a node that has not reported.
      *
-     * @param from
-     *            the steps of the commit
+     * @param from the steps of the commit
      */
     public Map<String, Map<Integer, List<Long>>> versions(long from, Set<String> present, Set<String> joined) {
         long oldest = joined.containsAll(present) ? 0 : from;

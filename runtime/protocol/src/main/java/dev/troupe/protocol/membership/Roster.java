@@ -10,14 +10,10 @@ import java.util.TreeMap;
 /**
  * The nodes of a run.
  *
- * @param ranks
- *            the ranks of each node, by its name; a standby has none, and the run does not wait for it
- * @param keys
- *            the compatibility keys, in words
- * @param joinTimeout
- *            longest time until all nodes have joined
- * @param buddies
- *            the choice of each node's buddy
+ * @param ranks the ranks of each node, by its name; a standby has none, and the run does not wait for it
+ * @param keys the compatibility keys, in words
+ * @param joinTimeout longest time until all nodes have joined
+ * @param buddies the choice of each node's buddy
  */
 public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys, Duration joinTimeout,
         ReplicaTable.Buddies buddies) {

@@ -35,13 +35,10 @@ public sealed interface NodeCommand {
     /**
      * Ask the coordinator for ranks.
      *
-     * @param term
-     *            the term of the latest coordinator that the node has heard; 0 for none. The node obeys no earlier one, so
-     *            the report is final for a coordinator of this term.
-     * @param report
-     *            the node's report on the run, where it takes part already
-     * @param runsKernels
-     *            whether the progress of the node's kernels belongs to the question
+     * @param term the term of the latest coordinator that the node has heard; 0 for none. The node obeys no earlier
+     *     one, so the report is final for a coordinator of this term.
+     * @param report the node's report on the run, where it takes part already
+     * @param runsKernels whether the progress of the node's kernels belongs to the question
      */
     record Ask(int term, Optional<NodeReport> report, boolean runsKernels) implements OfLink {
     }
@@ -114,8 +111,7 @@ public sealed interface NodeCommand {
         /**
          * A node that keeps copies.
          *
-         * @param door
-         *            the number of the stream on which it receives them
+         * @param door the number of the stream on which it receives them
          */
         public record Buddy(String node, int door) {
         }

@@ -1,7 +1,7 @@
 package dev.troupe.protocol.node;
 
-import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.run.RunEvent;
 import java.util.List;
@@ -17,8 +17,7 @@ public sealed interface NodeEvent {
     /**
      * A coordinator gives an order.
      *
-     * @param term
-     *            the term of the coordinator: of two coordinators of a run the later one has the higher term
+     * @param term the term of the coordinator: of two coordinators of a run the later one has the higher term
      */
     record Ordered(int term, Order order) implements NodeEvent {
     }
@@ -34,14 +33,10 @@ public sealed interface NodeEvent {
     /**
      * Host the ranks that live on this node.
      *
-     * @param epoch
-     *            the epoch of the run
-     * @param hosts
-     *            the node of each rank
-     * @param since
-     *            for each node whose ranks have changed, the epoch of the last change
-     * @param directory
-     *            the directory of the run
+     * @param epoch the epoch of the run
+     * @param hosts the node of each rank
+     * @param since for each node whose ranks have changed, the epoch of the last change
+     * @param directory the directory of the run
      */
     record HostRanks(int epoch, List<String> hosts, Map<String, Integer> since, String directory) implements Order {
         public HostRanks {
@@ -53,12 +48,9 @@ public sealed interface NodeEvent {
     /**
      * Begin an epoch, and start those of these ranks that live here again.
      *
-     * @param stepsDone
-     *            the steps behind the weights of the ranks that start
-     * @param hosts
-     *            the node of each rank from now on
-     * @param since
-     *            for each node whose ranks have changed, the epoch of the last change
+     * @param stepsDone the steps behind the weights of the ranks that start
+     * @param hosts the node of each rank from now on
+     * @param since for each node whose ranks have changed, the epoch of the last change
      */
     record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, List<String> hosts,
             Map<String, Integer> since) implements Order {
@@ -72,12 +64,9 @@ public sealed interface NodeEvent {
     /**
      * Copy the snapshots of the node's ranks to their buddies, and at once those of the last commit.
      *
-     * @param stepsDone
-     *            the steps of the last commit
-     * @param buddies
-     *            the node that keeps the copies of each rank; empty text for none
-     * @param doors
-     *            the number of the stream on which each node receives copies, by name
+     * @param stepsDone the steps of the last commit
+     * @param buddies the node that keeps the copies of each rank; empty text for none
+     * @param doors the number of the stream on which each node receives copies, by name
      */
     record KeepCopies(long stepsDone, List<String> buddies, Map<String, Integer> doors) implements Order {
         public KeepCopies {
@@ -131,14 +120,10 @@ public sealed interface NodeEvent {
     /**
      * The directory of the run is open.
      *
-     * @param firstStep
-     *            the steps behind the weights from which the run starts
-     * @param tensorGroups
-     *            the ranks of each tensor-parallel group
-     * @param kept
-     *            the node's snapshots; empty for a run that keeps none
-     * @param warmsUp
-     *            whether a node without ranks warms up
+     * @param firstStep the steps behind the weights from which the run starts
+     * @param tensorGroups the ranks of each tensor-parallel group
+     * @param kept the node's snapshots; empty for a run that keeps none
+     * @param warmsUp whether a node without ranks warms up
      */
     record Opened(long firstStep, List<List<Integer>> tensorGroups, Optional<KeptSnapshots> kept,
             boolean warmsUp) implements NodeEvent {
@@ -155,10 +140,8 @@ public sealed interface NodeEvent {
     /**
      * A coordinator has ended.
      *
-     * @param term
-     *            its term
-     * @param wasHere
-     *            whether it was of this process
+     * @param term its term
+     * @param wasHere whether it was of this process
      */
     record CoordinatorLost(int term, boolean wasHere) implements NodeEvent {
     }

@@ -56,10 +56,8 @@ public final class NodeMachine {
     private boolean isAbandoned;
 
     /**
-     * @param patience
-     *            longest wait for the first order to host ranks
-     * @param stepsPerPass
-     *            steps from one commit to the next
+     * @param patience longest wait for the first order to host ranks
+     * @param stepsPerPass steps from one commit to the next
      */
     public NodeMachine(String name, Duration patience, int stepsPerPass) {
         this.name = name;

@@ -7,10 +7,8 @@ import java.util.List;
 /**
  * What an action measured.
  *
- * @param losses
- *            of the microbatches of a step or of a pass over validation data, from the stage with the head
- * @param squaredSums
- *            one for each layer, from a norm
+ * @param losses of the microbatches of a step or of a pass over validation data, from the stage with the head
+ * @param squaredSums one for each layer, from a norm
  */
 public record ActionResult(List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums) {
     /** Of an action that measures nothing. */

@@ -11,8 +11,7 @@ import java.util.Map;
  *
  * <p>Thread rule: any thread.
  *
- * @param <T>
- *            a tensor
+ * @param <T> a tensor
  */
 public final class Outbox<T> {
     /** The transport of the rank's node, and the stages to which tensors go back. */
@@ -41,10 +40,8 @@ public final class Outbox<T> {
     private long bytesSent;
 
     /**
-     * @param keeps
-     *            whether what is sent is kept
-     * @param epoch
-     *            the epoch in which the rank is started
+     * @param keeps whether what is sent is kept
+     * @param epoch the epoch in which the rank is started
      */
     public Outbox(int rank, Transport<T> transport, boolean keeps, int epoch) {
         this.rank = rank;
@@ -111,10 +108,8 @@ public final class Outbox<T> {
     /**
      * All ranks have entered an epoch.
      *
-     * @param ofPass
-     *            the pass that continues; of another pass, every receiver has all messages
-     * @param received
-     *            the messages of it that their receivers have; all others are sent again
+     * @param ofPass the pass that continues; of another pass, every receiver has all messages
+     * @param received the messages of it that their receivers have; all others are sent again
      */
     public synchronized void resume(int resumed, long ofPass, MessageKeys received) {
         if (resumed == epoch && !isRetired) { // or another has begun since

@@ -8,8 +8,7 @@ public sealed interface RankEvent {
     /**
      * The coordinator starts a pass.
      *
-     * @param decidedSteps
-     *            the number of the row's steps whose updates are decided, from the first one
+     * @param decidedSteps the number of the row's steps whose updates are decided, from the first one
      */
     record PassStarted(Pass pass, int decidedSteps) implements RankEvent {
         /** A pass of which nothing is decided. */
@@ -29,8 +28,7 @@ public sealed interface RankEvent {
     /**
      * The coordinator knows the global norm of a step: the optimizer may step.
      *
-     * @param stepInRow
-     *            the step among those of the row
+     * @param stepInRow the step among those of the row
      */
     record UpdateRequested(int stepInRow) implements RankEvent {
         /** Of the first step of a row. */

@@ -42,14 +42,10 @@ public final class RankMachine {
     private boolean hasUpdated;
 
     /**
-     * @param rank
-     *            this rank, for messages
-     * @param term
-     *            the term of the coordinator under which the rank was started
-     * @param trainingRow
-     *            its row of the lowered training plan
-     * @param validationRow
-     *            its row of the lowered forward-only plan
+     * @param rank this rank, for messages
+     * @param term the term of the coordinator under which the rank was started
+     * @param trainingRow its row of the lowered training plan
+     * @param validationRow its row of the lowered forward-only plan
      */
     public RankMachine(int rank, int term, RankRow trainingRow, RankRow validationRow) {
         this.rank = rank;

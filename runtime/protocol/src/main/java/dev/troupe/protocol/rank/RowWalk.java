@@ -48,8 +48,7 @@ public final class RowWalk {
     /**
      * Begins at the row's first action.
      *
-     * @param keepsActivations
-     *            whether forwards keep something for backwards
+     * @param keepsActivations whether forwards keep something for backwards
      */
     public RowWalk(RankRow row, boolean keepsActivations) {
         this.row = row.actions();
@@ -68,8 +67,7 @@ public final class RowWalk {
      * Takes the next action that can start: one for a stage, of which {@link #ended} is told, or a send of an activation or
      * a gradient. Empty where the walk waits or is over.
      *
-     * @throws IllegalStateException
-     *             where the action would hold more activations than the plan is certified for
+     * @throws IllegalStateException where the action would hold more activations than the plan is certified for
      */
     public Optional<Action> next() {
         while (position < row.size()) {

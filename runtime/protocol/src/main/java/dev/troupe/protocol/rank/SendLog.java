@@ -11,8 +11,7 @@ import java.util.Map;
  *
  * <p>Thread rule: none; one caller at a time.
  *
- * @param <T>
- *            what a message carries
+ * @param <T> what a message carries
  */
 public final class SendLog<T> {
     private final Map<MessageKey, T> sent = new LinkedHashMap<>();
@@ -20,8 +19,7 @@ public final class SendLog<T> {
     private boolean isOpen;
 
     /**
-     * @param isOpen
-     *            whether what is sent goes at once; a rank that is restarted is told first what others have of it
+     * @param isOpen whether what is sent goes at once; a rank that is restarted is told first what others have of it
      */
     public SendLog(boolean isOpen) {
         this.isOpen = isOpen;
@@ -31,8 +29,7 @@ public final class SendLog<T> {
      * Keeps a message.
      *
      * @return whether it is to go now
-     * @throws IllegalStateException
-     *             where it was sent in this pass already
+     * @throws IllegalStateException where it was sent in this pass already
      */
     public boolean add(MessageKey key, T content) {
         if (sent.putIfAbsent(key, content) != null) {
@@ -49,8 +46,7 @@ public final class SendLog<T> {
     /**
      * Lets messages go again.
      *
-     * @param known
-     *            what the receivers have of this pass
+     * @param known what the receivers have of this pass
      * @return the messages that are to go once more, in the order in which they were sent
      */
     public Map<MessageKey, T> open(MessageKeys known) {

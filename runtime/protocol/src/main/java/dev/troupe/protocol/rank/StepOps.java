@@ -45,8 +45,7 @@ public interface StepOps {
     /**
      * Does an action.
      *
-     * @param decided
-     *            what was decided of the step; there from its updates on
+     * @param decided what was decided of the step; there from its updates on
      */
     default ActionResult perform(Action action, Pass pass, Optional<WeightUpdate> decided) {
         switch (action.kind()) {

@@ -31,8 +31,7 @@ public final class StepsUnderWay {
     /**
      * A pass begins.
      *
-     * @param updates
-     *            of its first steps, where they are decided
+     * @param updates of its first steps, where they are decided
      */
     public void begin(Pass started, List<WeightUpdate> updates) {
         pass = started;

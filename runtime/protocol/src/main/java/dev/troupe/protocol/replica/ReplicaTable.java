@@ -28,10 +28,8 @@ public final class ReplicaTable {
         /**
          * For each node with ranks the one that keeps copies of what it has; it lacks those for which there is none.
          *
-         * @param hosts
-         *            for each rank its node
-         * @param present
-         *            the nodes that there are
+         * @param hosts for each rank its node
+         * @param present the nodes that there are
          */
         Map<String, String> of(List<String> hosts, Set<String> present);
     }
@@ -60,10 +58,8 @@ public final class ReplicaTable {
     private final List<Map<String, Copies>> copies;
 
     /**
-     * @param hosts
-     *            for each rank the node that it lives on at first
-     * @param firstStep
-     *            steps that lie behind the run when it starts: any node can make the weights after these
+     * @param hosts for each rank the node that it lives on at first
+     * @param firstStep steps that lie behind the run when it starts: any node can make the weights after these
      */
     public ReplicaTable(List<String> hosts, Buddies rule, long firstStep) {
         this(hosts, Map.of(), rule, firstStep);
@@ -72,8 +68,7 @@ public final class ReplicaTable {
     /**
      * Of a run that is under way.
      *
-     * @param since
-     *            for each node whose ranks are others than at first, the epoch since which it has those
+     * @param since for each node whose ranks are others than at first, the epoch since which it has those
      */
     public ReplicaTable(List<String> hosts, Map<String, Integer> since, Buddies rule, long firstStep) {
         this.since.putAll(since);
@@ -87,8 +82,7 @@ public final class ReplicaTable {
     /**
      * A node is there.
      *
-     * @param versions
-     *            by rank, after how many steps it has all that the rank kept, ascending
+     * @param versions by rank, after how many steps it has all that the rank kept, ascending
      */
     public void join(String node, Map<Integer, List<Long>> versions) {
         present.add(node);
@@ -117,8 +111,7 @@ public final class ReplicaTable {
      * The steps after which lost ranks can continue on other nodes: those of the last commit, or of the one before; empty
      * where no copies are left.
      *
-     * @param stepsPerPass
-     *            steps from one commit to the next
+     * @param stepsPerPass steps from one commit to the next
      */
     public OptionalLong recoverable(Collection<Integer> lost, long committed, int stepsPerPass) {
         return IntStream.of(0, stepsPerPass).mapToLong(back -> committed - back)

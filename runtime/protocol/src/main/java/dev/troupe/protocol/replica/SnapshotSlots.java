@@ -17,8 +17,7 @@ import java.util.stream.Stream;
  *
  * <p>Thread rule: one caller at a time; {@link #whole} any thread.
  *
- * @param <S>
- *            a snapshot
+ * @param <S> a snapshot
  */
 public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
     /** The number of states of a stage that are kept: the older one may still be needed while the newer one is written. */
@@ -74,10 +73,8 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
      * Returns the snapshot whose memory the state after {@code stepsDone} steps takes: not the newest whole one, which may
      * be that of the last commit, unless it is the same state again.
      *
-     * @param fits
-     *            whether the state fits into the memory of a snapshot
-     * @param allocate
-     *            makes a snapshot into which it fits
+     * @param fits whether the state fits into the memory of a snapshot
+     * @param allocate makes a snapshot into which it fits
      */
     public S target(long stepsDone, Predicate<S> fits, Supplier<S> allocate) {
         Optional<S> replaced = replaced(stepsDone);

@@ -15,28 +15,20 @@ import java.util.TreeMap;
  * How a run continues whose coordinator was lost: the nodes' reports decide. Every rank starts again, in a new epoch,
  * from the newest commit that a node was told of and of which nodes have the state of every rank. Pure.
  *
- * @param epoch
- *            the new one
- * @param commit
- *            what all start from
- * @param before
- *            the commit before, where the run may have to go back once more
- * @param hosts
- *            for each rank the node that it lives on from then on
- * @param since
- *            for each node whose ranks are others than at first, the epoch since which it has those
+ * @param epoch the new one
+ * @param commit what all start from
+ * @param before the commit before, where the run may have to go back once more
+ * @param hosts for each rank the node that it lives on from then on
+ * @param since for each node whose ranks are others than at first, the epoch since which it has those
  */
 public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> before, List<String> hosts,
         Map<String, Integer> since) {
     /**
      * Decides.
      *
-     * @param byNode
-     *            what each node that is there says
-     * @param first
-     *            what the run started from, which any node can make
-     * @param stepsPerPass
-     *            steps from one commit to the next
+     * @param byNode what each node that is there says
+     * @param first what the run started from, which any node can make
+     * @param stepsPerPass steps from one commit to the next
      * @return empty where nobody has the state of some rank any more
      */
     public static Optional<CoordinatorFailover> of(Map<String, NodeReport> byNode, Commit first,

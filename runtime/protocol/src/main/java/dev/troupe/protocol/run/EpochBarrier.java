@@ -22,11 +22,9 @@ final class EpochBarrier {
     /**
      * A rank is ready.
      *
-     * @param has
-     *            the messages of the pass under way that it has received
+     * @param has the messages of the pass under way that it has received
      * @return whether all ranks are ready now
-     * @throws IllegalStateException
-     *             where the rank is ready already
+     * @throws IllegalStateException where the rank is ready already
      */
     boolean ready(int rank, MessageKeys has) {
         if (!awaited.get(rank)) {

@@ -16,10 +16,8 @@ public final class GlobalNorm {
      * The norm over layers, whichever stage each is on: sums are added in the order of blocks, and inside a block in that of
      * its parameters, so that the result is the same bits under every partition.
      *
-     * @param sums
-     *            of every block of the model, in any order
-     * @throws IllegalArgumentException
-     *             where a block is missing or a part is there twice
+     * @param sums of every block of the model, in any order
+     * @throws IllegalArgumentException where a block is missing or a part is there twice
      */
     public static double of(Collection<LayerSquaredSum> sums) {
         return of(sums, true);
@@ -61,10 +59,8 @@ public final class GlobalNorm {
      * What gradients are multiplied by so that their norm is at most {@code maximum}, exactly as
      * {@code torch.nn.utils.clip_grad_norm_} computes it: {@code maximum / (norm + 1e-6)}, at most 1.
      *
-     * @param norm
-     *            the norm of all gradients; NaN gives NaN
-     * @param maximum
-     *            the bound; 0 for no clipping
+     * @param norm the norm of all gradients; NaN gives NaN
+     * @param maximum the bound; 0 for no clipping
      */
     public static double clipCoefficient(double norm, double maximum) {
         return maximum == 0 ? 1 : Math.min(1, maximum / (norm + EPSILON));

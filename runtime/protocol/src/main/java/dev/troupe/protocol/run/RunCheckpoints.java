@@ -31,10 +31,8 @@ final class RunCheckpoints {
     private boolean isEnding;
 
     /**
-     * @param settings
-     *            with how many steps lie between two checkpoints, and the newest one that is written already
-     * @param replicas
-     *            with the node of each rank, which has its snapshot
+     * @param settings with how many steps lie between two checkpoints, and the newest one that is written already
+     * @param replicas with the node of each rank, which has its snapshot
      */
     RunCheckpoints(RunSettings settings, StepProgress step, ReplicaTable replicas) {
         this.settings = settings;

@@ -1,7 +1,7 @@
 package dev.troupe.protocol.run;
 
-import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.FixedOrder;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.StepResult;
@@ -15,8 +15,7 @@ public sealed interface RunCommand {
     /**
      * These ranks are to walk their rows.
      *
-     * @param updates
-     *            of the first steps of the pass, where they are decided before it begins
+     * @param updates of the first steps of the pass, where they are decided before it begins
      */
     record StartPass(Pass pass, List<WeightUpdate> updates, List<Integer> ranks) implements RunCommand {
         public StartPass {
@@ -40,8 +39,7 @@ public sealed interface RunCommand {
     /**
      * The new weights of a step, or of all steps of a pass, are in place everywhere; every node is to hear of it.
      *
-     * @param results
-     *            of each step, in their order
+     * @param results of each step, in their order
      */
     record CommitStep(List<StepResult> results, Commit commit) implements RunCommand {
         public CommitStep {
@@ -77,10 +75,8 @@ public sealed interface RunCommand {
      * Something failed, for this reason: every node is to begin an epoch, and to start these ranks again with the
      * weights after the steps of a commit; each rank answers {@link RunEvent.EpochReady}.
      *
-     * @param hosts
-     *            for each rank the node that it lives on from now on
-     * @param since
-     *            for each node whose ranks are others than at first, the epoch since which it has those
+     * @param hosts for each rank the node that it lives on from now on
+     * @param since for each node whose ranks are others than at first, the epoch since which it has those
      */
     record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason, List<String> hosts,
             Map<String, Integer> since) implements RunCommand {
@@ -94,8 +90,7 @@ public sealed interface RunCommand {
     /**
      * Every node is to copy what its ranks keep to other nodes, and at once what they kept at a commit.
      *
-     * @param buddies
-     *            for each rank the node that keeps its copies; empty text for none
+     * @param buddies for each rank the node that keeps its copies; empty text for none
      */
     record KeepCopies(long stepsDone, List<String> buddies) implements RunCommand {
         public KeepCopies {
@@ -106,11 +101,9 @@ public sealed interface RunCommand {
     /**
      * All ranks are ready in the epoch: each is to send the messages of the pass again that the others lack.
      *
-     * @param pass
-     *            the {@linkplain Pass#number number} of the pass under way; -1 between two passes, when nothing is
-     *            sent again
-     * @param received
-     *            what of it the others have, by the rank that sent it
+     * @param pass the {@linkplain Pass#number number} of the pass under way; -1 between two passes, when nothing is
+     *     sent again
+     * @param received what of it the others have, by the rank that sent it
      */
     record Resume(int epoch, long pass, Map<Integer, MessageKeys> received) implements RunCommand {
         public Resume {

@@ -25,10 +25,8 @@ public sealed interface RunEvent {
     /**
      * A rank has its weights and is ready in an epoch.
      *
-     * @param pass
-     *            the {@linkplain Pass#number number} of the pass that it is in, or was in last; -1 for none
-     * @param received
-     *            the messages of that pass that it has used or is about to
+     * @param pass the {@linkplain Pass#number number} of the pass that it is in, or was in last; -1 for none
+     * @param received the messages of that pass that it has used or is about to
      */
     record EpochReady(Incarnation from, int epoch, long pass, MessageKeys received) implements OfRank {
         /** The same with each message by itself. */
@@ -40,8 +38,7 @@ public sealed interface RunEvent {
     /**
      * A rank has done a step of its row; losses from the rank of the last stage, squared sums in a training pass.
      *
-     * @param step
-     *            the step; that of the pass, where its row has one
+     * @param step the step; that of the pass, where its row has one
      */
     record PassDone(Incarnation from, Pass pass, long step, List<MicrobatchLoss> losses,
             List<LayerSquaredSum> squaredSums) implements OfRank {
@@ -71,8 +68,7 @@ public sealed interface RunEvent {
     /**
      * A rank has failed, for the reason in this sentence.
      *
-     * @param strike
-     *            the error, where it is one that would strike again if nothing but the attempt were different
+     * @param strike the error, where it is one that would strike again if nothing but the attempt were different
      */
     record RankFailed(Incarnation from, String reason, Optional<Strike> strike) implements OfRank {
         /** Of a rank that fails by no error of its own: it hangs, or was made to fail. */
@@ -84,8 +80,8 @@ public sealed interface RunEvent {
     /**
      * A node is there: one that hosts ranks, or a standby.
      *
-     * @param versions
-     *            by rank, after how many steps it has all that the rank kept, ascending; empty for a node that reports none
+     * @param versions by rank, after how many steps it has all that the rank kept, ascending; empty for a node that
+     *     reports none
      */
     record NodeJoined(String node, Map<Integer, List<Long>> versions) implements RunEvent {
         public NodeJoined {
@@ -96,8 +92,7 @@ public sealed interface RunEvent {
     /**
      * A node has joined late: it has reported an epoch of an earlier coordinator when the run was under way here.
      *
-     * @param epoch
-     *            the last epoch that it has entered
+     * @param epoch the last epoch that it has entered
      */
     record NodeLate(String node, int epoch) implements RunEvent {
     }
@@ -117,8 +112,7 @@ public sealed interface RunEvent {
     /**
      * A message that ranks wait for will not come by itself, for the reason in this sentence.
      *
-     * @param epoch
-     *            the epoch in which it was lost: in a later one it is sent again anyway
+     * @param epoch the epoch in which it was lost: in a later one it is sent again anyway
      */
     record MessageLost(int epoch, String reason) implements RunEvent {
     }
@@ -134,10 +128,8 @@ public sealed interface RunEvent {
     /**
      * Nothing of a checkpoint is under way any more.
      *
-     * @param isWritten
-     *            whether it is complete on disk
-     * @param failure
-     *            why it does not, in one sentence, where the run waits for it
+     * @param isWritten whether it is complete on disk
+     * @param failure why it does not, in one sentence, where the run waits for it
      */
     record CheckpointSettled(CheckpointAttempt attempt, boolean isWritten,
             Optional<String> failure) implements RunEvent {

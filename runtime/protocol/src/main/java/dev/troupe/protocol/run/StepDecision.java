@@ -10,17 +10,14 @@ import java.util.Optional;
 /**
  * What follows from what the ranks measured in a step: how the weights are updated, or why training cannot go on.
  *
- * @param lossScale
- *            after the step
+ * @param lossScale after the step
  */
 record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale, Optional<String> failure) {
     /**
      * Decides.
      *
-     * @param factor
-     *            what the loss of the step was multiplied by
-     * @param lossScale
-     *            after the step before
+     * @param factor what the loss of the step was multiplied by
+     * @param lossScale after the step before
      */
     static StepDecision of(long step, PassMeasures measured, double factor, LossScale lossScale, RunSettings settings) {
         double loss = measured.meanLoss();

@@ -26,12 +26,9 @@ final class NodeFailure {
     private boolean isSurvived;
 
     /**
-     * @param process
-     *            the process, which has ended
-     * @param sinceNanos
-     *            the time of its end
-     * @param stepsBefore
-     *            the committed steps of the answers until now
+     * @param process the process, which has ended
+     * @param sinceNanos the time of its end
+     * @param stepsBefore the committed steps of the answers until now
      */
     NodeFailure(SupervisedProcess process, SupervisorEvent.NodeEnded end, long sinceNanos, long stepsBefore) {
         this.process = process;

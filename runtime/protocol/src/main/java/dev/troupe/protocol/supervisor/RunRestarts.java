@@ -13,10 +13,8 @@ public final class RunRestarts {
     private int inARow;
 
     /**
-     * @param recovers
-     *            whether a run may continue after a failure at all
-     * @param checkpoint
-     *            the steps of the newest checkpoint before the first launch
+     * @param recovers whether a run may continue after a failure at all
+     * @param checkpoint the steps of the newest checkpoint before the first launch
      */
     public RunRestarts(boolean recovers, int mostInARow, OptionalLong checkpoint) {
         this.recovers = recovers;
@@ -28,8 +26,7 @@ public final class RunRestarts {
      * Returns whether a run that has lost a process is to start again, and counts the restart. Without a checkpoint it
      * begins again, which is as good: a run that begins twice has the same bits.
      *
-     * @param newest
-     *            the steps of the newest checkpoint now
+     * @param newest the steps of the newest checkpoint now
      */
     boolean next(OptionalLong newest) {
         inARow = newest.equals(checkpoint) ? inARow + 1 : 1;

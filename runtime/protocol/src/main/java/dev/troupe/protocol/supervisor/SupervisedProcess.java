@@ -22,10 +22,9 @@ final class SupervisedProcess {
     private ProcessState state = ProcessState.RUNNING;
 
     /**
-     * @param isRejoined
-     *            whether the process was started in place of a lost one
-     * @param firstQuestion
-     *            the number of the first question that this process can be asked; earlier ones were for a former process
+     * @param isRejoined whether the process was started in place of a lost one
+     * @param firstQuestion the number of the first question that this process can be asked; earlier ones were for a
+     *     former process
      */
     SupervisedProcess(String node, boolean isRejoined, long startNanos, long firstQuestion) {
         this.node = node;

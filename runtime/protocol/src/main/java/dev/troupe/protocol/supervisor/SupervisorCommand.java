@@ -9,8 +9,7 @@ public sealed interface SupervisorCommand {
     /**
      * Start the process of a node, and report its end.
      *
-     * @param rejoins
-     *            whether the process joins a run that is under way, in place of a lost one
+     * @param rejoins whether the process joins a run that is under way, in place of a lost one
      */
     record StartNode(String node, boolean rejoins) implements SupervisorCommand {
     }
@@ -18,8 +17,7 @@ public sealed interface SupervisorCommand {
     /**
      * Ask the process of a node for the committed steps of the run.
      *
-     * @param areOthersStarting
-     *            whether another process still starts, so that the node's wait for the others begins anew
+     * @param areOthersStarting whether another process still starts, so that the node's wait for the others begins anew
      */
     record Ask(String node, long question, boolean areOthersStarting) implements SupervisorCommand {
     }
@@ -44,8 +42,7 @@ public sealed interface SupervisorCommand {
      * The run is over on this machine: end the processes that live, report the end of each, and then
      * {@link SupervisorEvent.AllEnded}.
      *
-     * @param kills
-     *            whether the processes end without a word
+     * @param kills whether the processes end without a word
      */
     record End(boolean kills) implements SupervisorCommand {
     }

@@ -16,12 +16,9 @@ public sealed interface SupervisorEvent {
     /**
      * The process of a media driver has ended.
      *
-     * @param isInOrder
-     *            whether the process ended by itself and without a failure, once no node used it any more
-     * @param how
-     *            the end of the process, in words
-     * @param complaint
-     *            the reason that the process printed
+     * @param isInOrder whether the process ended by itself and without a failure, once no node used it any more
+     * @param how the end of the process, in words
+     * @param complaint the reason that the process printed
      */
     record DriverEnded(String host, boolean isInOrder, String how, Optional<String> complaint)
             implements
@@ -31,12 +28,9 @@ public sealed interface SupervisorEvent {
     /**
      * The process of a node has ended.
      *
-     * @param state
-     *            any but {@link ProcessState#RUNNING}
-     * @param how
-     *            the end of the process, in words
-     * @param hasComplained
-     *            whether the process has printed the reason
+     * @param state any but {@link ProcessState#RUNNING}
+     * @param how the end of the process, in words
+     * @param hasComplained whether the process has printed the reason
      */
     record NodeEnded(String node, ProcessState state, String how, boolean hasComplained) implements SupervisorEvent {
     }
@@ -44,10 +38,8 @@ public sealed interface SupervisorEvent {
     /**
      * The answer of a node's process to {@link SupervisorCommand.Ask}.
      *
-     * @param isUp
-     *            whether the process has started, and waits for the other nodes or takes part in the run
-     * @param stepsDone
-     *            the committed steps that the node knows of; empty where it does not know of a run that has begun
+     * @param isUp whether the process has started, and waits for the other nodes or takes part in the run
+     * @param stepsDone the committed steps that the node knows of; empty where it does not know of a run that has begun
      */
     record Answered(String node, long question, boolean isUp, OptionalLong stepsDone) implements SupervisorEvent {
     }
@@ -63,8 +55,7 @@ public sealed interface SupervisorEvent {
     /**
      * No process lives any more, after {@link SupervisorCommand.End}.
      *
-     * @param checkpoint
-     *            the steps of the newest checkpoint; empty where there is none
+     * @param checkpoint the steps of the newest checkpoint; empty where there is none
      */
     record AllEnded(OptionalLong checkpoint) implements SupervisorEvent {
     }

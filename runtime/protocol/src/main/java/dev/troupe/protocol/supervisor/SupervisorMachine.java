@@ -80,8 +80,7 @@ public final class SupervisorMachine {
     /**
      * Handles one event and returns the commands, in order.
      *
-     * @param time
-     *            the time of the event on a monotonic clock, in nanoseconds
+     * @param time the time of the event on a monotonic clock, in nanoseconds
      */
     public List<SupervisorCommand> on(SupervisorEvent event, long time) {
         nowNanos = time;

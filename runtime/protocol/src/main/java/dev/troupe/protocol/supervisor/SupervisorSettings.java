@@ -5,16 +5,11 @@ import java.util.List;
 /**
  * The part of a run that one launcher starts.
  *
- * @param nodes
- *            the nodes of this machine, in the order of their start
- * @param leader
- *            the node that has the first coordinator, on this machine or another
- * @param restartBudget
- *            most restarts in a row of a node's process without which the run continues
- * @param isWhole
- *            whether these are all nodes of the run, so that no other machine has any
- * @param logs
- *            the directory of the processes' logs, for sentences
+ * @param nodes the nodes of this machine, in the order of their start
+ * @param leader the node that has the first coordinator, on this machine or another
+ * @param restartBudget most restarts in a row of a node's process without which the run continues
+ * @param isWhole whether these are all nodes of the run, so that no other machine has any
+ * @param logs the directory of the processes' logs, for sentences
  */
 public record SupervisorSettings(List<Node> nodes, String leader, int restartBudget, boolean isWhole,
         String logs) {
@@ -25,8 +20,7 @@ public record SupervisorSettings(List<Node> nodes, String leader, int restartBud
     /**
      * A node of this machine.
      *
-     * @param host
-     *            its address; nodes of one machine may have several, as if they were several machines
+     * @param host its address; nodes of one machine may have several, as if they were several machines
      */
     public record Node(String name, String host) {
     }

@@ -25,18 +25,13 @@ public final class LossWatch {
     /**
      * A loss far above the usual one.
      *
-     * @param loss
-     *            the loss of the step
-     * @param usual
-     *            the median of the steps before it
-     * @param microbatch
-     *            the microbatch of the step with the highest loss
-     * @param highest
-     *            the loss of that microbatch
-     * @param block
-     *            the block, or the embedding (0) or the head, whose gradient's norm has grown most against its own median
-     * @param growth
-     *            how many times that median it is
+     * @param loss the loss of the step
+     * @param usual the median of the steps before it
+     * @param microbatch the microbatch of the step with the highest loss
+     * @param highest the loss of that microbatch
+     * @param block the block, or the embedding (0) or the head, whose gradient's norm has grown most against its own
+     *     median
+     * @param growth how many times that median it is
      */
     public record Spike(double loss, double usual, int microbatch, double highest, int block, double growth) {
     }

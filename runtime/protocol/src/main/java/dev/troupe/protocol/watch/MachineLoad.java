@@ -3,13 +3,11 @@ package dev.troupe.protocol.watch;
 /**
  * The threads of a machine that run or wait for a core, at one moment.
  *
- * @param runnable
- *            their number, those of the run too
- * @param cores
- *            the cores of the machine
+ * @param runnable their number, those of the run too
+ * @param cores the cores of the machine
  */
 public record MachineLoad(int runnable, int cores) {
-    /** Threads of a rank that may be runnable at once: its own, and those that carry its messages. */
+    /** The most runnable tasks of a rank: its own, and those that carry its messages. */
     private static final int THREADS_OF_A_RANK = 2;
     private static final int OVERLOADED = 2;
 

@@ -5,22 +5,14 @@ import java.util.List;
 /**
  * Something about the speed or the loss of a run that its user should know.
  *
- * @param kind
- *            what it is about
- * @param stepsDone
- *            steps that were committed by then
- * @param epoch
- *            of the run
- * @param node
- *            the node that it is about; empty text for none in particular
- * @param ranks
- *            the ranks that it is about
- * @param stages
- *            the stages that it is about
- * @param times
- *            how many times as long something takes, or as high a loss is
- * @param sentence
- *            all of that in words
+ * @param kind what it is about
+ * @param stepsDone steps that were committed by then
+ * @param epoch of the run
+ * @param node the node that it is about; empty text for none in particular
+ * @param ranks the ranks that it is about
+ * @param stages the stages that it is about
+ * @param times how many times as long something takes, or as high a loss is
+ * @param sentence all of that in words
  */
 public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Integer> ranks, List<Integer> stages,
         double times, String sentence) {

@@ -40,10 +40,8 @@ public final class PaceWatch {
     }
 
     /**
-     * @param hosts
-     *            for each rank the node that it lives on at first
-     * @param earlierSeconds
-     *            the times of steps that another coordinator led, in their order
+     * @param hosts for each rank the node that it lives on at first
+     * @param earlierSeconds the times of steps that another coordinator led, in their order
      */
     public PaceWatch(List<String> hosts, List<Double> earlierSeconds) {
         this.hosts = List.copyOf(hosts);
@@ -53,8 +51,7 @@ public final class PaceWatch {
     /**
      * Takes in a committed step.
      *
-     * @param isDisturbed
-     *            whether something was repeated in it
+     * @param isDisturbed whether something was repeated in it
      */
     public Optional<Notice> onStep(long stepsDone, int epoch, double seconds, boolean isDisturbed) {
         if (isDisturbed || ++steps <= SETTLING) {

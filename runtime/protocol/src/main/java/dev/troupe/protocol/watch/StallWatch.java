@@ -29,12 +29,9 @@ public final class StallWatch {
     /**
      * A stall.
      *
-     * @param rank
-     *            the rank whose fault it is; empty where all wait
-     * @param sentence
-     *            what is known of it
-     * @param ranks
-     *            what every rank said last, by rank; one that never answered is not in it
+     * @param rank the rank whose fault it is; empty where all wait
+     * @param sentence what is known of it
+     * @param ranks what every rank said last, by rank; one that never answered is not in it
      */
     public record Stall(OptionalInt rank, String sentence, List<Standstill> ranks) {
         public Stall {
@@ -67,10 +64,8 @@ public final class StallWatch {
     private long movedNanos;
 
     /**
-     * @param hangNanos
-     *            how long a rank at work may make no progress in any case; 0 for ever
-     * @param longestKernelNanos
-     *            how long a kernel of the run takes, as far as that is known
+     * @param hangNanos how long a rank at work may make no progress in any case; 0 for ever
+     * @param longestKernelNanos how long a kernel of the run takes, as far as that is known
      */
     public StallWatch(int rankCount, long timeoutNanos, long hangNanos, long longestKernelNanos, long nowNanos) {
         this.longestNanos = longestKernelNanos;

@@ -114,8 +114,7 @@ public final class StragglerWatch {
     /**
      * Begins with the first step of a run, or of a coordinator that takes over.
      *
-     * @param load
-     *            of the coordinator's machine now; empty where nobody can say
+     * @param load of the coordinator's machine now; empty where nobody can say
      */
     public StragglerWatch(Expectation expectation, Supplier<Optional<MachineLoad>> load) {
         this.expectation = expectation;
@@ -125,10 +124,8 @@ public final class StragglerWatch {
     /**
      * Takes in a step that is committed and in which nothing was repeated.
      *
-     * @param nodes
-     *            for each rank the node that it lives on
-     * @param times
-     *            what each rank computed; a rank without times is not looked at
+     * @param nodes for each rank the node that it lives on
+     * @param times what each rank computed; a rank without times is not looked at
      * @return the notices, mostly none
      */
     public List<Notice> onStep(long stepsDone, int epoch, List<String> nodes, Map<Integer, List<StageTime>> times) {

@@ -1,12 +1,12 @@
 package dev.troupe.protocol.membership;
 
 import dev.troupe.protocol.Commit;
-import dev.troupe.protocol.run.CoordinatorFailover;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.NodeReport;
-import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.protocol.run.CoordinatorFailover;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

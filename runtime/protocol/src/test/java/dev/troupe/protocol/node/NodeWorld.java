@@ -57,8 +57,7 @@ final class NodeWorld {
     private boolean isOver;
 
     /**
-     * @param areNamed
-     *            whether an order names its coordinator by a term of its own; otherwise all have one term
+     * @param areNamed whether an order names its coordinator by a term of its own; otherwise all have one term
      */
     NodeWorld(int seed, boolean areNamed) {
         this.seed = seed;

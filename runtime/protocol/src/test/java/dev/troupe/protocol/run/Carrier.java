@@ -74,10 +74,8 @@ final class Carrier {
     private final boolean isFenced;
 
     /**
-     * @param firstHosts
-     *            for each rank its node
-     * @param isFenced
-     *            false to break the protocol: what is of an earlier epoch lands too
+     * @param firstHosts for each rank its node
+     * @param isFenced false to break the protocol: what is of an earlier epoch lands too
      */
     Carrier(List<String> firstHosts, boolean isFenced) {
         this.hosts = firstHosts.toArray(String[]::new);
@@ -139,8 +137,7 @@ final class Carrier {
      * ranks that are new there, and what is in those of ranks that have left it is gone. A rank that has another node in a
      * later epoch remains there: a node that is cut off may enter an earlier epoch after that, and has streams of its own.
      *
-     * @param term
-     *            the term of the coordinator that began the epoch
+     * @param term the term of the coordinator that began the epoch
      */
     List<Edge> enter(String node, Collection<Integer> ranks, int term, int epoch) {
         List<Integer> here = ranks.stream().filter(rank -> hosts[rank].equals(node) || terms[rank] < term

@@ -2,9 +2,9 @@ package dev.troupe.protocol.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.protocol.Edge;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.protocol.Edge;
 
 /** What must be so at the end of a run. */
 record EndCheck(SimulatedPlan plan, Truth truth, Carrier carrier, long committed) {

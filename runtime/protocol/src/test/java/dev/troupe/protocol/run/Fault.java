@@ -5,10 +5,8 @@ import java.util.Random;
 /**
  * Something that goes wrong in a {@link Simulation} before one of its moves.
  *
- * @param at
- *            the number of that move
- * @param victim
- *            which rank, which node, or which of the messages that are on their way
+ * @param at the number of that move
+ * @param victim which rank, which node, or which of the messages that are on their way
  */
 record Fault(int at, Kind kind, int victim) {
     enum Kind {

@@ -34,13 +34,10 @@ final class FaultSweep {
     private final Truth truth;
 
     /**
-     * @param seed
-     *            of the order of moves; 0 for first come, first served
-     * @param standbys
-     *            nodes without ranks, beside one for each place
-     * @param steps
-     *            of the run, or passes where steps overlap; the checkpoints after all but the last are written beside
-     *            training
+     * @param seed of the order of moves; 0 for first come, first served
+     * @param standbys nodes without ranks, beside one for each place
+     * @param steps of the run, or passes where steps overlap; the checkpoints after all but the last are written beside
+     *     training
      */
     FaultSweep(RunShape shape, long seed, World.Copies copies, int standbys, int steps, Protocol protocol) {
         this.shape = shape;

@@ -7,13 +7,13 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.node.RankGroup;
+import dev.troupe.protocol.rank.ActionResult;
+import dev.troupe.protocol.rank.Outbox;
+import dev.troupe.protocol.rank.StepOps;
 import dev.troupe.protocol.run.SimulatedRank.Part;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.protocol.rank.ActionResult;
-import dev.troupe.protocol.node.RankGroup;
-import dev.troupe.protocol.rank.Outbox;
-import dev.troupe.protocol.rank.StepOps;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -47,10 +47,8 @@ final class HashOps implements StepOps {
     private ActionResult late = ActionResult.NOTHING;
 
     /**
-     * @param stages
-     *            filled as they are opened
-     * @param first
-     *            takes what the thread does before all else
+     * @param stages filled as they are opened
+     * @param first takes what the thread does before all else
      */
     HashOps(SimulatedPlan plan, int rank, RankGroup start, Map<Integer, SimulatedStage> stages, Outbox<Long> outbox,
             SimulatedNode node, SimulatedGroups groups, Consumer<Part> first) {

@@ -61,8 +61,7 @@ final class SimulatedCoordinator {
     private boolean isCaughtUp = true;
 
     /**
-     * @param host
-     *            the process in which it is
+     * @param host the process in which it is
      */
     SimulatedCoordinator(Simulation run, RunSettings settings, World world, RunRecords records, SimulatedNode host,
             int term, SimulatedCluster cluster) {

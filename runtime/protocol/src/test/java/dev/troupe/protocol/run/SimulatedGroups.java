@@ -111,8 +111,7 @@ final class SimulatedGroups {
     private final Map<List<Integer>, Group> groups = new HashMap<>();
 
     /**
-     * @param isFenced
-     *            false to break the protocol: a member of an earlier epoch takes part too
+     * @param isFenced false to break the protocol: a member of an earlier epoch takes part too
      */
     SimulatedGroups(boolean isFenced) {
         this.isFenced = isFenced;

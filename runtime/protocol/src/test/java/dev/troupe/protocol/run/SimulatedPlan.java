@@ -37,10 +37,8 @@ final class SimulatedPlan implements RunPlan {
     private final List<Boolean> replaysAhead;
 
     /**
-     * @param grid
-     *            the ranks of each place
-     * @param tied
-     *            whether the first and the last stage have a parameter in common
+     * @param grid the ranks of each place
+     * @param tied whether the first and the last stage have a parameter in common
      */
     SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate validation) {
         this.grid = grid;

@@ -84,8 +84,7 @@ final class Truth {
     /**
      * Does a step; where steps overlap, on weights as many updates old as the certificate says.
      *
-     * @param lossFactor
-     *            the factor of its loss
+     * @param lossFactor the factor of its loss
      */
     private LossScale train(long step, double lossFactor, LossScale scale) {
         Pass pass = new Pass(step, Pass.Kind.TRAINING, lossFactor);

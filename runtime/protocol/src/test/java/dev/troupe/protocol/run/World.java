@@ -11,8 +11,7 @@ import java.util.stream.Stream;
 /**
  * The nodes of a run: over the first of them ranks are dealt out in turn.
  *
- * @param copies
- *            how each node has copies of what the one before it keeps
+ * @param copies how each node has copies of what the one before it keeps
  */
 record World(int withRanks, int standbys, Copies copies) {
     /** Copies of snapshots. */

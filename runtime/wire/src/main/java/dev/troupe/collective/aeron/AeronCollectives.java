@@ -47,10 +47,9 @@ public final class AeronCollectives implements AutoCloseable {
     /**
      * Makes groups over a media driver that runs, which is asked where a group has a stream.
      *
-     * @param driverDirectory
-     *            its directory, as {@link dev.troupe.transport.aeron.AeronTransport#driverDirectory} returns it
-     * @param connections
-     *            the connections of this node, which their owner closes; empty where no members are connected
+     * @param driverDirectory its directory, as {@link dev.troupe.transport.aeron.AeronTransport#driverDirectory}
+     *     returns it
+     * @param connections the connections of this node, which their owner closes; empty where no members are connected
      */
     public static AeronCollectives connect(Path driverDirectory, Optional<Connections> connections) {
         return new AeronCollectives(driverDirectory, connections);
@@ -74,14 +73,10 @@ public final class AeronCollectives implements AutoCloseable {
     /**
      * Joins a member, without waiting for the others; the first collective waits.
      *
-     * @param number
-     *            number of the group: the same for all its members, and of no other group of their drivers
-     * @param epoch
-     *            the epoch of the member, at least 0
-     * @param channels
-     *            the channels between members
-     * @throws CollectiveException
-     *             if a channel cannot be opened
+     * @param number number of the group: the same for all its members, and of no other group of their drivers
+     * @param epoch the epoch of the member, at least 0
+     * @param channels the channels between members
+     * @throws CollectiveException if a channel cannot be opened
      */
     public CollectiveGroup join(Membership membership, int number, int member, int epoch, PairChannels channels) {
         if (membership.size() > MOST_MEMBERS) {

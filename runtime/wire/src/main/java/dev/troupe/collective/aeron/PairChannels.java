@@ -13,10 +13,8 @@ public interface PairChannels {
      * {@code aeron:udp?endpoint=host:port} of the receiver where they do not. Frames between machines have the same
      * size for all pairs.
      *
-     * @param from
-     *            the sender
-     * @param to
-     *            the receiver, another member
+     * @param from the sender
+     * @param to the receiver, another member
      */
     String channel(int from, int to);
 

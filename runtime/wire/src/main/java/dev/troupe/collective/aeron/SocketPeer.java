@@ -24,8 +24,7 @@ final class SocketPeer implements Route, Source {
     private FrameStream endingOn;
 
     /**
-     * @param mostPayload
-     *            the most bytes of a frame's payload
+     * @param mostPayload the most bytes of a frame's payload
      */
     SocketPeer(int other, Line line, int mostPayload, Taker taker) {
         this.other = other;

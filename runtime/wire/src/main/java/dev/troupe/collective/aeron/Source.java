@@ -9,10 +9,8 @@ interface Source extends AutoCloseable {
         /**
          * Takes a frame.
          *
-         * @param memory
-         *            has the payload from byte {@code at} on, as long as this call
-         * @param isPlaced
-         *            whether the payload is where {@link #place} wants it instead
+         * @param memory has the payload from byte {@code at} on, as long as this call
+         * @param isPlaced whether the payload is where {@link #place} wants it instead
          * @return false where it is of a later collective, so that it must be offered again
          */
         boolean take(int from, SegmentFrame frame, MemorySegment memory, long at, boolean isPlaced);

@@ -67,14 +67,10 @@ final class Streams implements AutoCloseable {
     /**
      * Opens the ways; the other members need not have opened theirs.
      *
-     * @param aeron
-     *            asked only where there are streams
-     * @param connections
-     *            asked only where members are connected
-     * @param number
-     *            number of the group, the same for all its members and of no other group of their nodes
-     * @throws io.aeron.exceptions.RegistrationException
-     *             if a channel cannot be opened
+     * @param aeron asked only where there are streams
+     * @param connections asked only where members are connected
+     * @param number number of the group, the same for all its members and of no other group of their nodes
+     * @throws io.aeron.exceptions.RegistrationException if a channel cannot be opened
      */
     Streams(Supplier<Aeron> aeron, Supplier<Connections> connections, PairChannels channels, int number, int size,
             int member, int epoch, Source.Taker taker) {

@@ -25,11 +25,9 @@ public final class SharedGroup {
     /**
      * Joins a member, without waiting for the others; the first collective waits.
      *
-     * @param epoch
-     *            the epoch of the member, at least 0
+     * @param epoch the epoch of the member, at least 0
      * @return the group as that member sees it in that epoch
-     * @throws CollectiveException
-     *             if the group is in a later epoch, or the member has joined in this one already
+     * @throws CollectiveException if the group is in a later epoch, or the member has joined in this one already
      */
     public synchronized CollectiveGroup join(int member, int epoch) {
         Objects.checkIndex(member, membership.size());

@@ -1,9 +1,9 @@
 package dev.troupe.snapshot.aeron;
 
-import dev.troupe.snapshot.copy.CopyCounters;
-import dev.troupe.snapshot.copy.SnapshotCopies;
-import dev.troupe.snapshot.copy.CopyStore;
 import dev.troupe.snapshot.aeron.CopyAgent.Command;
+import dev.troupe.snapshot.copy.CopyCounters;
+import dev.troupe.snapshot.copy.CopyStore;
+import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
@@ -50,18 +50,13 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
     /**
      * Connects to the media driver and receives copies from then on.
      *
-     * @param nodes
-     *            this node, and the channels between nodes; the nodes of ranks do not matter
-     * @param settings
-     *            the settings of the transport, by whose network copies arrive from other machines
-     * @param driverDirectory
-     *            the directory of the media driver of this node
-     * @param connections
-     *            the connections of this node, which their owner closes; empty where streams lead to other machines too
-     * @param snapshots
-     *            the snapshots that are sent, and the store of received ones; it is closed after this
-     * @throws TransportException
-     *             if there is no driver, or a channel cannot be opened; no files remain
+     * @param nodes this node, and the channels between nodes; the nodes of ranks do not matter
+     * @param settings the settings of the transport, by whose network copies arrive from other machines
+     * @param driverDirectory the directory of the media driver of this node
+     * @param connections the connections of this node, which their owner closes; empty where streams lead to other
+     *     machines too
+     * @param snapshots the snapshots that are sent, and the store of received ones; it is closed after this
+     * @throws TransportException if there is no driver, or a channel cannot be opened; no files remain
      */
     public static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
             Optional<Connections> connections, CopyStore snapshots, Listener listener) {

@@ -1,17 +1,17 @@
 package dev.troupe.snapshot.aeron;
 
-import dev.troupe.snapshot.copy.SnapshotCopies;
-import dev.troupe.snapshot.copy.CopyStore;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import dev.troupe.snapshot.copy.CopyStore;
+import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.LineName;
-import dev.troupe.wire.Rest;
 import dev.troupe.wire.AgentThread;
 import dev.troupe.wire.DriverClient;
 import dev.troupe.wire.Mailbox;
+import dev.troupe.wire.Rest;
 import dev.troupe.wire.StreamIds;
 import io.aeron.ChannelUriStringBuilder;
 import io.aeron.Image;
@@ -69,8 +69,7 @@ final class CopyAgent implements Agent {
     private final AgentThread thread;
 
     /**
-     * @param door
-     *            the door of this process
+     * @param door the door of this process
      */
     CopyAgent(NodeMap nodes, int door, Optional<DriverClient> client, Optional<Connections> connections,
             CopyStore snapshots, SnapshotCopies.Listener listener, LiveCopyCounters counters) {

@@ -20,8 +20,7 @@ final class CopyIdle extends RestingIdle {
     private long nanos = MIN_NANOS;
 
     /**
-     * @param isBusy
-     *            whether a copy is on its way
+     * @param isBusy whether a copy is on its way
      */
     CopyIdle(Mailbox<?> mailbox, boolean watchesConnections, BooleanSupplier isBusy) {
         super(mailbox);

@@ -1,9 +1,9 @@
 package dev.troupe.snapshot.aeron;
 
-import dev.troupe.snapshot.copy.SharedSnapshot;
-import dev.troupe.snapshot.copy.OutgoingCopy;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import dev.troupe.snapshot.copy.OutgoingCopy;
+import dev.troupe.snapshot.copy.SharedSnapshot;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Optional;
@@ -39,10 +39,8 @@ final class Sending {
     private int lastBytes;
 
     /**
-     * @param door
-     *            the door of this process
-     * @param sharesMemory
-     *            whether the receiver may map the memory instead of receiving the bytes
+     * @param door the door of this process
+     * @param sharesMemory whether the receiver may map the memory instead of receiving the bytes
      */
     Sending(Subject subject, OutgoingCopy source, int door, boolean sharesMemory) {
         this.subject = subject;

@@ -6,9 +6,8 @@ import java.nio.ByteBuffer;
 /**
  * The payload of a frame that shares a snapshot.
  *
- * @param door
- *            the door of the sender's process, to which the receiver can {@linkplain CopyFrame.Part#DECLINED answer}
- *            that it cannot map the memory
+ * @param door the door of the sender's process, to which the receiver can {@linkplain CopyFrame.Part#DECLINED answer}
+ *     that it cannot map the memory
  */
 record SharedSnapshotNote(int door, SharedSnapshot shared) {
     private static final int BYTES = 2 * Integer.BYTES + 2 * Long.BYTES;
@@ -21,8 +20,7 @@ record SharedSnapshotNote(int door, SharedSnapshot shared) {
     /**
      * Makes a note of the bytes of {@link #encode}.
      *
-     * @throws IllegalArgumentException
-     *             where the bytes are no note
+     * @throws IllegalArgumentException where the bytes are no note
      */
     static SharedSnapshotNote decode(byte[] bytes) {
         if (bytes.length != BYTES) {

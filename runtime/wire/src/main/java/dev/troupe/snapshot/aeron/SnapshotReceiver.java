@@ -1,11 +1,11 @@
 package dev.troupe.snapshot.aeron;
 
+import dev.troupe.snapshot.aeron.CopyFrame.Part;
+import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import dev.troupe.snapshot.copy.CopyStore;
 import dev.troupe.snapshot.copy.IncomingCopy;
 import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.snapshot.copy.SnapshotLayout;
-import dev.troupe.snapshot.copy.CopyStore;
-import dev.troupe.snapshot.aeron.CopyFrame.Part;
-import dev.troupe.snapshot.aeron.CopyFrame.Subject;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;

@@ -1,10 +1,10 @@
 package dev.troupe.snapshot.aeron;
 
 import dev.troupe.protocol.replica.CopyQueue;
-import dev.troupe.snapshot.copy.OutgoingCopy;
-import dev.troupe.snapshot.copy.CopyStore;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import dev.troupe.snapshot.copy.CopyStore;
+import dev.troupe.snapshot.copy.OutgoingCopy;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Optional;
@@ -35,13 +35,10 @@ final class SnapshotSender implements AutoCloseable {
     private boolean sharesMemory;
 
     /**
-     * @param ownDoor
-     *            the door of this process
-     * @param door
-     *            the door of the receiving process
-     * @param sharesMemory
-     *            whether the receiver is on the same machine, so that it may map the memory of a snapshot instead of
-     *            receiving its bytes
+     * @param ownDoor the door of this process
+     * @param door the door of the receiving process
+     * @param sharesMemory whether the receiver is on the same machine, so that it may map the memory of a snapshot
+     *     instead of receiving its bytes
      */
     SnapshotSender(int self, int ownDoor, int door, CopyStream stream, CopyStore snapshots,
             LiveCopyCounters counters,

@@ -2,8 +2,8 @@ package dev.troupe.snapshot.aeron;
 
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.FrameStream;
-import dev.troupe.wire.Rest;
 import dev.troupe.transport.tcp.WholeFrame;
+import dev.troupe.wire.Rest;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -35,8 +35,7 @@ final class SocketArrivals implements Connections.End, AutoCloseable {
     }
 
     /**
-     * @param receivers
-     *            makes the receiver of a connection
+     * @param receivers makes the receiver of a connection
      */
     SocketArrivals(Rest rest, Supplier<SnapshotReceiver> receivers) {
         this.rest = rest;

@@ -12,8 +12,7 @@ public interface CopyStore {
      * Begins to keep a copy of another node's snapshot; empty where it is whole here already, so that a sender that
      * dies during the copy damages nothing. The newest whole copy remains.
      *
-     * @throws OutOfMemoryError
-     *             where there is no memory for the copy
+     * @throws OutOfMemoryError where there is no memory for the copy
      */
     Optional<IncomingCopy> accept(int rank, int stage, long stepsDone, SnapshotLayout layout);
 
@@ -23,8 +22,7 @@ public interface CopyStore {
      *
      * @return whether the state after {@code stepsDone} steps is whole here; it may have been overwritten since it was
      *          offered
-     * @throws IOException
-     *             where this process cannot map the memory
+     * @throws IOException where this process cannot map the memory
      */
     boolean map(int rank, int stage, long stepsDone, SharedSnapshot shared) throws IOException;
 }

@@ -3,12 +3,9 @@ package dev.troupe.snapshot.copy;
 /**
  * The place of a snapshot's memory, for other processes of the same machine and user.
  *
- * @param process
- *            the process that owns the memory
- * @param descriptor
- *            the descriptor under which that process has the memory open
- * @param token
- *            tells the memory from any other
+ * @param process the process that owns the memory
+ * @param descriptor the descriptor under which that process has the memory open
+ * @param token tells the memory from any other
  */
 public record SharedSnapshot(long process, int descriptor, long token) {
 }

@@ -23,10 +23,8 @@ public interface SnapshotCopies extends AutoCloseable {
      * last committed one. A copy whose snapshot the rank overwrites meanwhile is broken off; a snapshot that does not exist
      * any more at its turn is not sent. Where the other node is not connected, snapshots wait for it.
      *
-     * @param toNode
-     *            a node other than this one
-     * @param door
-     *            the door of its process, see {@link #door}
+     * @param toNode a node other than this one
+     * @param door the door of its process, see {@link #door}
      */
     void send(int toNode, int door, int rank, int stage, long stepsDone);
 

@@ -16,10 +16,8 @@ import java.util.Map;
 /**
  * The places of the tensors of a snapshot. Immutable; equal where the tensors and their places are equal.
  *
- * @param regions
- *            the regions by name, one after the other
- * @param byteCount
- *            bytes of all regions, with the gaps that align them
+ * @param regions the regions by name, one after the other
+ * @param byteCount bytes of all regions, with the gaps that align them
  */
 public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
     /** Regions begin on cache lines. */
@@ -79,8 +77,7 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
     /**
      * Makes a layout of the bytes of {@link #encode}.
      *
-     * @throws IllegalArgumentException
-     *             where the bytes are no layout
+     * @throws IllegalArgumentException where the bytes are no layout
      */
     public static SnapshotLayout decode(byte[] bytes) {
         Builder tensors = new Builder();

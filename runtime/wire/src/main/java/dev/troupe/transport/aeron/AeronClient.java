@@ -1,21 +1,8 @@
 package dev.troupe.transport.aeron;
 
-import dev.troupe.transport.Counters;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
-
-import org.agrona.DirectBuffer;
-
 import dev.troupe.engine.Engine;
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.Counters;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
@@ -26,13 +13,24 @@ import dev.troupe.transport.device.RingFiles;
 import dev.troupe.transport.device.SendingRings;
 import dev.troupe.transport.driver.Driver;
 import dev.troupe.transport.tcp.Connections;
-import dev.troupe.wire.Rest;
 import dev.troupe.wire.DriverClient;
+import dev.troupe.wire.Rest;
 import dev.troupe.wire.Ring;
 import dev.troupe.wire.StreamIds;
 import io.aeron.Aeron;
 import io.aeron.ExclusivePublication;
 import io.aeron.Subscription;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.agrona.DirectBuffer;
 
 /**
  * The ways between this node and its peers, itself included: streams out and in, and connections to nodes of other
@@ -139,10 +137,9 @@ final class AeronClient implements AutoCloseable {
     /**
      * Connects to the driver and opens every stream; the stream to this process itself is connected when this returns.
      *
-     * @param connections
-     *            the connections of this node, which are closed with the client; empty where there are only streams
-     * @throws TransportException
-     *             if a channel cannot be opened
+     * @param connections the connections of this node, which are closed with the client; empty where there are only
+     *     streams
+     * @throws TransportException if a channel cannot be opened
      */
     static AeronClient open(Driver driver, NodeMap nodes, TransportSettings settings, Counters counters,
             Optional<Connections> connections, FrameHook hook) {
@@ -162,8 +159,7 @@ final class AeronClient implements AutoCloseable {
     /**
      * Opens the streams of a map that are not open, and closes open ones that are not in the map.
      *
-     * @throws TransportException
-     *             if a channel cannot be opened
+     * @throws TransportException if a channel cannot be opened
      */
     void enter(NodeMap nodes) {
         List<Way> gone = new ArrayList<>();
@@ -277,8 +273,7 @@ final class AeronClient implements AutoCloseable {
     /**
      * Does the client's housekeeping; returns the amount of work.
      *
-     * @throws IllegalStateException
-     *             if the client has closed itself
+     * @throws IllegalStateException if the client has closed itself
      */
     int invoke() {
         int work = client.invoke();
@@ -326,8 +321,7 @@ final class AeronClient implements AutoCloseable {
     /**
      * Returns the longest rest that delays no frame.
      *
-     * @param awaitsStream
-     *            whether a stream must have room again, of which no thread is told
+     * @param awaitsStream whether a stream must have room again, of which no thread is told
      */
     long longestRestNanos(boolean awaitsStream) {
         return isWoken && !awaitsStream ? WOKEN_REST_NANOS : LOOKING_REST_NANOS;

@@ -1,6 +1,24 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
+import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Counters;
+import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.FrameHook;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.Network;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.Transport;
+import dev.troupe.transport.TransportCounters;
+import dev.troupe.transport.TransportException;
+import dev.troupe.transport.TransportListener;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.Driver;
+import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -14,30 +32,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
-
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Tensor;
-import dev.troupe.port.DataPort;
-import dev.troupe.port.RunKey;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.Endpoint;
-import dev.troupe.transport.MessageId;
-import dev.troupe.transport.FrameHook;
-import dev.troupe.transport.Network;
-import dev.troupe.transport.NodeMap;
-import dev.troupe.transport.PendingTransfer;
-import dev.troupe.transport.Transport;
-import dev.troupe.transport.TransportCounters;
-import dev.troupe.transport.TransportException;
-import dev.troupe.transport.TransportListener;
-import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.Driver;
-import dev.troupe.transport.tcp.Connections;
 
 /**
  * The {@link Transport} of a node: Aeron's streams to the processes of its machine, with a media driver in this JVM or
@@ -69,9 +67,8 @@ public final class AeronTransport implements Transport {
     /**
      * Starts the transport of a node.
      *
-     * @throws TransportException
-     *             if it cannot start: too little room, directory in use, port taken; the message says what to change,
-     *             and no files remain
+     * @throws TransportException if it cannot start: too little room, directory in use, port taken; the message says
+     *     what to change, and no files remain
      */
     public static AeronTransport start(NodeMap nodes, TransportSettings settings) {
         return start(nodes, settings, FrameHook.NONE);
@@ -86,13 +83,10 @@ public final class AeronTransport implements Transport {
     /**
      * Starts the transport of a node of a cluster.
      *
-     * @param connections
-     *            the connections of the node, which are closed with the transport; empty where there are only streams, see
-     *            {@link #needsConnections}
-     * @param hook
-     *            {@link FrameHook#NONE} where no faults are injected
-     * @throws TransportException
-     *             as {@link #start(NodeMap, TransportSettings)}
+     * @param connections the connections of the node, which are closed with the transport; empty where there are only
+     *     streams, see {@link #needsConnections}
+     * @param hook {@link FrameHook#NONE} where no faults are injected
+     * @throws TransportException as {@link #start(NodeMap, TransportSettings)}
      */
     public static AeronTransport start(NodeMap nodes, TransportSettings settings, Optional<Connections> connections,
             FrameHook hook) {
@@ -281,8 +275,7 @@ public final class AeronTransport implements Transport {
     /**
      * {@inheritDoc}
      *
-     * @throws IllegalStateException
-     *             if a listener calls it: the transport thread cannot wait for itself
+     * @throws IllegalStateException if a listener calls it: the transport thread cannot wait for itself
      */
     @Override
     public void close() {

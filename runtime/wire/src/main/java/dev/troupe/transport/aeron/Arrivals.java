@@ -1,17 +1,15 @@
 package dev.troupe.transport.aeron;
 
-import dev.troupe.wire.Ring;
 import dev.troupe.transport.Counters;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.wire.Ring;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.ProtocolException;
 import java.util.Optional;
-
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.NanoClock;
-
-import dev.troupe.transport.DropReason;
-import dev.troupe.transport.NodeMap;
 
 /**
  * What arrives from other nodes: each frame is read, checked, and given to the queues of this node, or counted and dropped.
@@ -57,10 +55,8 @@ final class Arrivals {
     /**
      * Takes a frame of a stream whose payloads go through a ring.
      *
-     * @param ring
-     *            the ring of the payload; null where the payload is in the frame
-     * @param end
-     *            the position after the payload in the ring
+     * @param ring the ring of the payload; null where the payload is in the frame
+     * @param end the position after the payload in the ring
      */
     void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Ring ring, long end) {
         Frame frame = frameFrom(fromNode);
@@ -70,8 +66,7 @@ final class Arrivals {
     /**
      * Takes a frame of a stream.
      *
-     * @param payload
-     *            null where the payload is in the frame
+     * @param payload null where the payload is in the frame
      */
     void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Payload payload) {
         Frame frame = frameFrom(fromNode);
@@ -84,8 +79,7 @@ final class Arrivals {
     /**
      * A device has copied a payload to its place.
      *
-     * @param failure
-     *            why it has not; null where it has
+     * @param failure why it has not; null where it has
      */
     void onCopied(int fromNode, PostedReceives.Landing place, RuntimeException failure) {
         DropReason reason = receives.copied(place, failure);
@@ -118,11 +112,9 @@ final class Arrivals {
     /**
      * Takes a frame whose payload follows on a connection.
      *
-     * @param place
-     *            is set to the place of the payload where this returns true
+     * @param place is set to the place of the payload where this returns true
      * @return whether the payload is wanted
-     * @throws IOException
-     *             where the header is damaged, so that nothing behind it can be read
+     * @throws IOException where the header is damaged, so that nothing behind it can be read
      */
     boolean onHeader(int fromNode, DirectBuffer buffer, int offset, int length, int payloadBytes,
             PostedReceives.Landing place) throws IOException {
@@ -161,10 +153,8 @@ final class Arrivals {
     /**
      * The payload of a header has arrived.
      *
-     * @param isWhole
-     *            whether it fits its checksum
-     * @param payload
-     *            the payload; empty where it is in its buffer
+     * @param isWhole whether it fits its checksum
+     * @param payload the payload; empty where it is in its buffer
      */
     void onPayload(int fromNode, PostedReceives.Landing place, boolean isWhole, Optional<MemorySegment> payload) {
         if (!isWhole) {
@@ -188,10 +178,8 @@ final class Arrivals {
     /**
      * Frames were lost with a connection.
      *
-     * @param from
-     *            their number from the node
-     * @param to
-     *            their number to the node
+     * @param from their number from the node
+     * @param to their number to the node
      */
     void onLost(int node, long from, long to) {
         receives.damaged(node, "the connection to node " + node + " broke, and lost " + from + " frames from there and "

@@ -1,12 +1,11 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.PendingTransfer.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-
-import dev.troupe.transport.PendingTransfer;
-import dev.troupe.transport.PendingTransfer.State;
 
 /** Reads the waiting transfers from the send queue and the posted receives. */
 final class Diagnosis {

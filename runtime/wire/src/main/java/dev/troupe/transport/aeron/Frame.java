@@ -1,21 +1,19 @@
 package dev.troupe.transport.aeron;
 
-import java.lang.foreign.MemorySegment;
-
-import org.agrona.DirectBuffer;
-
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKind;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
 import dev.troupe.wire.Ring;
 import dev.troupe.wire.RingPositions;
 import dev.troupe.wire.Window;
-import dev.troupe.engine.DataType;
-import dev.troupe.engine.Shape;
-import dev.troupe.transport.DropReason;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
-import dev.troupe.protocol.MessageKind;
 import dev.troupe.wire.WireHeader;
 import dev.troupe.wire.sbe.CreditDecoder;
 import dev.troupe.wire.sbe.FragmentDecoder;
+import java.lang.foreign.MemorySegment;
+import org.agrona.DirectBuffer;
 
 /**
  * A received frame, read and checked; reused from frame to frame. Its getters are valid only after {@link #read} has
@@ -95,10 +93,8 @@ final class Frame {
     /**
      * As {@link #read(DirectBuffer, int, int)}, for a stream whose payloads go through a ring.
      *
-     * @param through
-     *            the ring, or null where payloads are in their frames
-     * @param end
-     *            the position after the payload, which is checked as the frame is
+     * @param through the ring, or null where payloads are in their frames
+     * @param end the position after the payload, which is checked as the frame is
      */
     DropReason read(DirectBuffer bytes, int offset, int length, Ring through, long end) {
         ring = through;
@@ -111,10 +107,8 @@ final class Frame {
     /**
      * As {@link #read(DirectBuffer, int, int)}, for a header whose payload is in a ring elsewhere.
      *
-     * @param of
-     *            the positions of the ring
-     * @param end
-     *            the position after the payload, which is checked as the frame is
+     * @param of the positions of the ring
+     * @param end the position after the payload, which is checked as the frame is
      */
     DropReason readHeader(DirectBuffer bytes, int offset, int length, RingPositions of, long end) {
         ring = null;
@@ -127,8 +121,7 @@ final class Frame {
     /**
      * As {@link #read(DirectBuffer, int, int)}, for a header whose payload follows it, and is not here.
      *
-     * @param following
-     *            bytes of the payload, 0 where there is none
+     * @param following bytes of the payload, 0 where there is none
      */
     DropReason readHeader(DirectBuffer bytes, int offset, int length, int following) {
         ring = null;
@@ -325,8 +318,7 @@ final class Frame {
     /**
      * Whether the message has this type and this shape, but for the first size.
      *
-     * @param rows
-     *            its first size, at most that of the shape
+     * @param rows its first size, at most that of the shape
      */
     boolean matches(DataType type, Shape shape, int rows) {
         if (type != dataType || shape.rank() != tensorRank || rows != sizes[0] || rows > shape.size(0)) {

@@ -1,7 +1,5 @@
 package dev.troupe.transport.aeron;
 
-import org.agrona.MutableDirectBuffer;
-
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Shape;
@@ -14,6 +12,7 @@ import dev.troupe.wire.WireHeader;
 import dev.troupe.wire.sbe.CreditEncoder;
 import dev.troupe.wire.sbe.FragmentEncoder;
 import dev.troupe.wire.sbe.FrameHeaderEncoder;
+import org.agrona.MutableDirectBuffer;
 
 /**
  * Writes frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and the payload
@@ -56,8 +55,8 @@ final class FrameWriter {
     /**
      * Writes header and payload of one fragment, {@link #FRAGMENT_HEADER_BYTES} + {@code length} bytes.
      *
-     * @throws RuntimeException
-     *             the engine's exception where it cannot read the tensor; the buffer then holds no valid frame
+     * @throws RuntimeException the engine's exception where it cannot read the tensor; the buffer then holds no valid
+     *     frame
      */
     void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Engine engine, Tensor tensor,
             long tensorOffset,

@@ -1,16 +1,14 @@
 package dev.troupe.transport.aeron;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
-import java.util.Optional;
-
-import org.agrona.DirectBuffer;
-
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.DropReason;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import org.agrona.DirectBuffer;
 
 /**
  * Payloads of a process to itself that do not go through its stream. Their header does, and when it is read, the payload is
@@ -68,8 +66,7 @@ final class HandOvers {
         /**
          * Copies it to its place in a buffer, and waits for that copy alone.
          *
-         * @throws RuntimeException
-         *             the exception of the engine that cannot read its tensor, or cannot write the buffer
+         * @throws RuntimeException the exception of the engine that cannot read its tensor, or cannot write the buffer
          */
         void copyTo(Engine engine, Tensor buffer) {
             if (memory.isPresent()) {
@@ -100,8 +97,7 @@ final class HandOvers {
      * Returns the part of a message that leaves next; empty where it has to go through the stream: its tensor is neither in
      * the host's memory nor on a device.
      *
-     * @throws RuntimeException
-     *             the engine's exception where it cannot read the tensor
+     * @throws RuntimeException the engine's exception where it cannot read the tensor
      */
     Optional<Piece> next(SendQueue.Outgoing message) {
         Optional<MemorySegment> memory = message.engine.hostMemory(message.tensor);

@@ -1,8 +1,7 @@
 package dev.troupe.transport.aeron;
 
-import java.util.ArrayDeque;
-
 import dev.troupe.protocol.Edge;
+import java.util.ArrayDeque;
 
 /** The receiver's end of an edge: its buffers, and how much of the first is filled. Belongs to the transport thread. */
 final class IncomingEdge {

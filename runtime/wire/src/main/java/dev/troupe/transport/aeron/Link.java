@@ -1,11 +1,10 @@
 package dev.troupe.transport.aeron;
 
-import dev.troupe.transport.Counters;
-import java.util.concurrent.TimeUnit;
-
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.Counters;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.TransportFault;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The way from this node to one node. Belongs to the transport thread.

@@ -1,13 +1,12 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.IntUnaryOperator;
-
-import dev.troupe.transport.DropReason;
-import dev.troupe.transport.MessageId;
 
 /**
  * What ranks are told of messages that are lost: once of a message, and once an epoch of a node whose frames are damaged.

@@ -1,21 +1,19 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.TransportListener;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntUnaryOperator;
-
 import org.agrona.collections.Long2ObjectHashMap;
-
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Fence;
-import dev.troupe.engine.Tensor;
-import dev.troupe.transport.DropReason;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
-import dev.troupe.transport.TransportListener;
 
 /**
  * The receiver's queues: the granted buffers of each edge, the filled part of the first one, and credits not yet sent.
@@ -49,8 +47,7 @@ final class PostedReceives {
         /**
          * A message from a node may be damaged or lost, and this rank waits for messages from there.
          *
-         * @param why
-         *            what happened, as the beginning of a sentence
+         * @param why what happened, as the beginning of a sentence
          */
         void damaged(int node, int rank, String why);
     }
@@ -58,12 +55,9 @@ final class PostedReceives {
     /**
      * A granted buffer.
      *
-     * @param epoch
-     *            the epoch for which it is granted
-     * @param free
-     *            reached once the engine does not use it any more
-     * @param owner
-     *            gets the buffer back where it is late, since its rank may have moved to another node by then
+     * @param epoch the epoch for which it is granted
+     * @param free reached once the engine does not use it any more
+     * @param owner gets the buffer back where it is late, since its rank may have moved to another node by then
      */
     record Buffer(int epoch, Edge edge, Engine engine, Tensor tensor, Fence free, long sinceNanos,
             TransportListener owner) implements Command {
@@ -293,8 +287,7 @@ final class PostedReceives {
     /**
      * A device has copied the payload of a fragment to its buffer, which is open.
      *
-     * @param failure
-     *            why it has not; null where it has
+     * @param failure why it has not; null where it has
      * @return null, or why the fragment is dropped
      */
     DropReason copied(Landing place, RuntimeException failure) {

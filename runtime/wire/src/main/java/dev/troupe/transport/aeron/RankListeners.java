@@ -1,17 +1,15 @@
 package dev.troupe.transport.aeron;
 
-import java.util.Arrays;
-import java.util.Objects;
-import java.util.function.Consumer;
-import java.util.function.IntPredicate;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportListener;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.IntPredicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The listeners of one node's ranks. The error of one listener does not keep news from the others.

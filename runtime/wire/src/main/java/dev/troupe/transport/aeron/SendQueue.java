@@ -1,21 +1,19 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.TransportListener;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.IntUnaryOperator;
-
 import org.agrona.collections.Long2ObjectHashMap;
-
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Fence;
-import dev.troupe.engine.Tensor;
-import dev.troupe.transport.DropReason;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
-import dev.troupe.transport.TransportListener;
 
 /**
  * The sender's queues: the messages held and the credits of each edge, and the edge whose turn it is. A message leaves
@@ -50,8 +48,7 @@ final class SendQueue {
         int number;
 
         /**
-         * @param ready
-         *            reached once the engine has made the tensor
+         * @param ready reached once the engine has made the tensor
          */
         Outgoing(MessageId id, Engine engine, Tensor tensor, Fence ready, long sinceNanos,
                 TransportListener owner) {
@@ -118,8 +115,7 @@ final class SendQueue {
      * Adds credits. Credits of an epoch that has not begun here are kept for it, since the receiver may have been told
      * of the epoch first.
      *
-     * @param now
-     *            the time, on the clock of the messages
+     * @param now the time, on the clock of the messages
      * @return null, or why the credits are refused
      */
     DropReason credit(Edge on, int creditEpoch, int count, long now) {

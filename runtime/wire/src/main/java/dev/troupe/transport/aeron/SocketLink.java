@@ -1,16 +1,7 @@
 package dev.troupe.transport.aeron;
 
-import dev.troupe.transport.Counters;
-import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.util.Optional;
-
-import org.agrona.DirectBuffer;
-import org.agrona.MutableDirectBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
-
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.Counters;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.FrameReader;
@@ -19,6 +10,13 @@ import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.LineName;
 import dev.troupe.wire.Rest;
 import dev.troupe.wire.Window;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * The TCP connection to one node of another machine and from it, while there is one. Where frames were lost with one that

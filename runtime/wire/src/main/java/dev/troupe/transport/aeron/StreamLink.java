@@ -1,11 +1,7 @@
 package dev.troupe.transport.aeron;
 
-import dev.troupe.transport.Counters;
-import java.util.Optional;
-
-import org.agrona.MutableDirectBuffer;
-
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.Counters;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.device.SendingRing;
@@ -15,6 +11,8 @@ import dev.troupe.wire.Ring;
 import io.aeron.ExclusivePublication;
 import io.aeron.Publication;
 import io.aeron.logbuffer.BufferClaim;
+import java.util.Optional;
+import org.agrona.MutableDirectBuffer;
 
 /** An Aeron stream to one node, with a ring for its payloads where the node is another process of this machine. */
 final class StreamLink extends Link {
@@ -35,12 +33,10 @@ final class StreamLink extends Link {
     private final FrameWriter writer;
 
     /**
-     * @param ring
-     *            the ring for payloads; empty where payloads are in their frames, or are handed over
-     * @param devices
-     *            the rings for payloads that stay on a device; empty where the node is of another machine, or this one
-     * @param handOvers
-     *            the payloads of a process to itself; empty where the node is another
+     * @param ring the ring for payloads; empty where payloads are in their frames, or are handed over
+     * @param devices the rings for payloads that stay on a device; empty where the node is of another machine, or this
+     *     one
+     * @param handOvers the payloads of a process to itself; empty where the node is another
      */
     StreamLink(int node, boolean leavesMachine, ExclusivePublication publication, Optional<Ring> ring,
             Optional<SendingRings<SendQueue.Outgoing>> devices, Optional<HandOvers> handOvers, long timeoutNanos,

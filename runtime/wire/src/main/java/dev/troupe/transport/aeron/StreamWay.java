@@ -1,16 +1,5 @@
 package dev.troupe.transport.aeron;
 
-import java.io.IOException;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.util.Optional;
-import java.util.function.BiConsumer;
-import java.util.function.IntFunction;
-
-import org.agrona.DirectBuffer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.protocol.Edge;
@@ -24,6 +13,15 @@ import dev.troupe.wire.Ring;
 import io.aeron.Subscription;
 import io.aeron.logbuffer.FragmentHandler;
 import io.aeron.logbuffer.Header;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import java.util.function.IntFunction;
+import org.agrona.DirectBuffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The streams from a node and to it. Belongs to the transport thread. */
 final class StreamWay implements AeronClient.Way {

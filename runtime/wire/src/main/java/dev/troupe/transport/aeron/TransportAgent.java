@@ -1,26 +1,24 @@
 package dev.troupe.transport.aeron;
 
-import dev.troupe.transport.Counters;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
-
-import org.agrona.DirectBuffer;
-import org.agrona.concurrent.Agent;
-import org.agrona.concurrent.NanoClock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import dev.troupe.engine.Tensor;
-import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.Counters;
+import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.wire.AgentThread;
 import dev.troupe.wire.Mailbox;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The agent of a transport's one thread. Each round it takes commands, sends credits, sends a few fragments of each node's

@@ -22,10 +22,9 @@ final class TransportIdle extends RestingIdle {
     private long restNanos = MIN_REST_NANOS;
 
     /**
-     * @param awaitsEngine
-     *            whether a message or a buffer was behind a fence in the last round; an engine that reaches one wakes nobody
-     * @param awaitsStream
-     *            whether a stream must have room again, of which no thread is told
+     * @param awaitsEngine whether a message or a buffer was behind a fence in the last round; an engine that reaches
+     *     one wakes nobody
+     * @param awaitsStream whether a stream must have room again, of which no thread is told
      */
     TransportIdle(AeronClient client, Mailbox<?> mailbox, BooleanSupplier awaitsEngine, BooleanSupplier awaitsStream) {
         super(mailbox);

@@ -1,18 +1,16 @@
 package dev.troupe.transport.device;
 
-import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.Optional;
-import java.util.function.BiConsumer;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Memory;
 import dev.troupe.engine.Tensor;
 import dev.troupe.wire.RingPositions;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The reader's end of a ring in the memory of a device, which the reader's process has allocated. A payload is copied to its
@@ -21,8 +19,7 @@ import dev.troupe.wire.RingPositions;
  *
  * <p>Thread rule: the transport's thread.
  *
- * @param <P>
- *            places that payloads are copied to
+ * @param <P> places that payloads are copied to
  */
 public final class ReceivingRing<P> {
     private static final Logger LOG = LoggerFactory.getLogger(ReceivingRing.class);
@@ -57,8 +54,7 @@ public final class ReceivingRing<P> {
      * Begins to copy a payload that the ring holds to a tensor.
      *
      * @return reached once it is there; {@link #take} follows
-     * @throws RuntimeException
-     *             the engine's exception where it cannot write the tensor
+     * @throws RuntimeException the engine's exception where it cannot write the tensor
      */
     public Fence copy(long end, int length, Engine engine, Tensor tensor, long byteOffset) {
         Optional<Fence> copied = engine.fromShared(memory, positions.start(end, length), tensor, byteOffset, length);
@@ -93,8 +89,7 @@ public final class ReceivingRing<P> {
     /**
      * Looks which payloads have arrived; returns how many.
      *
-     * @param listener
-     *            receives the place of each, and what failed; null where nothing did
+     * @param listener receives the place of each, and what failed; null where nothing did
      */
     int progress(BiConsumer<P, RuntimeException> listener) {
         int count = 0;

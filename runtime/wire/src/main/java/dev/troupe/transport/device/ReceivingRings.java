@@ -1,17 +1,15 @@
 package dev.troupe.transport.device;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Memory;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
-
 import org.agrona.collections.LongHashSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Memory;
 
 /**
  * The rings that a stream's reader offers its writer, one for each pair of ranks whose receiver has an engine that shares
@@ -19,8 +17,7 @@ import dev.troupe.engine.Memory;
  *
  * <p>Thread rule: the transport's thread.
  *
- * @param <P>
- *            places that payloads are copied to
+ * @param <P> places that payloads are copied to
  */
 public final class ReceivingRings<P> {
     private static final Logger LOG = LoggerFactory.getLogger(ReceivingRings.class);

@@ -1,5 +1,6 @@
 package dev.troupe.transport.device;
 
+import dev.troupe.engine.Memory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,8 +15,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
-
-import dev.troupe.engine.Memory;
 
 /**
  * A file by which the reader of a ring tells its writer of the ring: the handle of its memory, and from then on how far it
@@ -53,10 +52,8 @@ final class RingNote implements AutoCloseable {
     /**
      * Writes the note of a ring.
      *
-     * @param number
-     *            the ring's number among those of its stream
-     * @param handle
-     *            that of the ring's memory
+     * @param number the ring's number among those of its stream
+     * @param handle that of the ring's memory
      */
     static RingNote write(Path file, int number, byte[] handle) throws IOException {
         Files.createDirectories(file.getParent());

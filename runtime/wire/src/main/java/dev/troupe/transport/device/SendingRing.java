@@ -1,19 +1,17 @@
 package dev.troupe.transport.device;
 
-import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.Iterator;
-import java.util.Optional;
-import java.util.function.Predicate;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Memory;
 import dev.troupe.engine.Tensor;
 import dev.troupe.wire.RingPositions;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The writer's end of a ring in the memory of a device. A piece of a tensor is copied there on the device, while the
@@ -22,8 +20,7 @@ import dev.troupe.wire.RingPositions;
  *
  * <p>Thread rule: the transport's thread.
  *
- * @param <M>
- *            messages
+ * @param <M> messages
  */
 public final class SendingRing<M> {
     private static final Logger LOG = LoggerFactory.getLogger(SendingRing.class);
@@ -37,14 +34,10 @@ public final class SendingRing<M> {
     /**
      * A piece of a message on its way to the ring.
      *
-     * @param offset
-     *            of the piece in its message, in bytes
-     * @param start
-     *            the position from which on it takes room
-     * @param stamp
-     *            the reserved value of its frame
-     * @param copied
-     *            reached once its bytes are in the ring
+     * @param offset of the piece in its message, in bytes
+     * @param start the position from which on it takes room
+     * @param stamp the reserved value of its frame
+     * @param copied reached once its bytes are in the ring
      */
     public record Piece<M>(M message, long offset, int length, long start, long stamp, Fence copied) {
     }
@@ -65,8 +58,7 @@ public final class SendingRing<M> {
      * Begins to copy a piece of {@link #room} bytes of a tensor that is written.
      *
      * @return false, and nothing is copied, where the tensor goes by way of the host
-     * @throws RuntimeException
-     *             the engine's exception where it cannot read the tensor
+     * @throws RuntimeException the engine's exception where it cannot read the tensor
      */
     public boolean begin(M message, Engine engine, Tensor tensor, long offset, int length) {
         Optional<Fence> copied = engine.toShared(tensor, offset, length, memory, positions.start());

@@ -1,18 +1,16 @@
 package dev.troupe.transport.device;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Memory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
-
 import org.agrona.collections.Long2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Memory;
 
 /**
  * The rings that a stream's writer has found, by pairs of ranks. Whether a pair has one is decided once, with its first
@@ -20,8 +18,7 @@ import dev.troupe.engine.Memory;
  *
  * <p>Thread rule: the transport's thread.
  *
- * @param <M>
- *            messages
+ * @param <M> messages
  */
 public final class SendingRings<M> {
     private static final Logger LOG = LoggerFactory.getLogger(SendingRings.class);
@@ -41,8 +38,7 @@ public final class SendingRings<M> {
     /**
      * The ring of a pair of ranks.
      *
-     * @param engine
-     *            the sender's
+     * @param engine the sender's
      * @return empty where its payloads go by way of the host
      */
     public Optional<SendingRing<M>> of(int fromRank, int toRank, Engine engine) {

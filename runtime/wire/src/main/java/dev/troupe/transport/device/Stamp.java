@@ -31,8 +31,7 @@ public final class Stamp {
     /**
      * The position behind the payload: of those that the stamp may mean, the first after another.
      *
-     * @param before
-     *            a position before it, a multiple of {@link RingPositions#UNIT_BYTES}
+     * @param before a position before it, a multiple of {@link RingPositions#UNIT_BYTES}
      */
     static long end(long stamp, long before) {
         long units = before / RingPositions.UNIT_BYTES;

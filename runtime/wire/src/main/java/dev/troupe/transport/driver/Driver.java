@@ -1,16 +1,5 @@
 package dev.troupe.transport.driver;
 
-import java.nio.file.Path;
-import java.util.Optional;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.IdleStrategy;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
@@ -21,6 +10,15 @@ import io.aeron.driver.MediaDriver;
 import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.LogBufferDescriptor;
 import io.aeron.status.HeartbeatTimestamp;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The media driver: one thread for all its work, and a directory that is deleted with it. The driver is embedded in
@@ -59,8 +57,8 @@ public final class Driver implements AutoCloseable {
     /**
      * Finds the shared driver, or starts one.
      *
-     * @throws TransportException
-     *             if there is no driver, or the directory cannot be used, or the driver does not start; no files remain
+     * @throws TransportException if there is no driver, or the directory cannot be used, or the driver does not start;
+     *     no files remain
      */
     public static Driver of(NodeMap nodes, TransportSettings settings) {
         if (!settings.sharesDriver()) {

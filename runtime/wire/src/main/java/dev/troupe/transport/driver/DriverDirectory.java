@@ -1,5 +1,8 @@
 package dev.troupe.transport.driver;
 
+import dev.troupe.transport.TransportException;
+import io.aeron.CncFileDescriptor;
+import io.aeron.CommonContext;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
@@ -22,14 +25,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-
 import org.agrona.IoUtil;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import dev.troupe.transport.TransportException;
-import io.aeron.CncFileDescriptor;
-import io.aeron.CommonContext;
 
 /** Finds, checks and deletes the directory in which the media driver keeps its memory-mapped files. */
 final class DriverDirectory {
@@ -52,12 +50,9 @@ final class DriverDirectory {
     /**
      * Names the directory and checks that a driver may start there; makes nothing.
      *
-     * @param wanted
-     *            {@code transport.directory}, or empty for one of this process's own
-     * @param neededBytes
-     *            bytes that the driver will write there
-     * @throws TransportException
-     *             if it is in use, holds something else, cannot be written, or has too little room
+     * @param wanted {@code transport.directory}, or empty for one of this process's own
+     * @param neededBytes bytes that the driver will write there
+     * @throws TransportException if it is in use, holds something else, cannot be written, or has too little room
      */
     static Path choose(Optional<Path> wanted, long neededBytes) {
         Path directory = wanted.map(Path::toAbsolutePath).orElseGet(DriverDirectory::ownDirectory);

@@ -18,14 +18,11 @@ public final class SharedDriver implements AutoCloseable {
     /**
      * Starts the driver.
      *
-     * @param nodes
-     *            the nodes that will use it, each as it sees the others
-     * @param otherBytes
-     *            bytes of other uses of the driver by the nodes
-     * @param settings
-     *            as the nodes have them
-     * @throws dev.troupe.transport.TransportException
-     *             if the directory is in use or has too little room, or the driver does not start; no files remain
+     * @param nodes the nodes that will use it, each as it sees the others
+     * @param otherBytes bytes of other uses of the driver by the nodes
+     * @param settings as the nodes have them
+     * @throws dev.troupe.transport.TransportException if the directory is in use or has too little room, or the driver
+     *     does not start; no files remain
      */
     public static SharedDriver start(Path directory, List<NodeMap> nodes, long otherBytes,
             TransportSettings settings) {
@@ -37,8 +34,7 @@ public final class SharedDriver implements AutoCloseable {
      * Returns the bytes of a node's transport in the directory of its driver: the streams that it writes, and those
      * from other machines.
      *
-     * @param since
-     *            only streams opened in this epoch or later count
+     * @param since only streams opened in this epoch or later count
      */
     public static long streamBytes(NodeMap node, int since, TransportSettings settings) {
         return Driver.streamBytes(node, since, settings);

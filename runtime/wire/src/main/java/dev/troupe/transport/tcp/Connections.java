@@ -62,8 +62,7 @@ public final class Connections implements AutoCloseable {
     /**
      * A connection that is made: its hellos are exchanged.
      *
-     * @param node
-     *            the other node
+     * @param node the other node
      */
     public record Ready(int node, Wire wire) {
         /** Closes the connection, where no end takes it. */
@@ -86,12 +85,9 @@ public final class Connections implements AutoCloseable {
     /**
      * Makes the connections of a node; calls of others are answered from then on.
      *
-     * @param nodes
-     *            this node and the addresses; the nodes of ranks do not matter
-     * @param port
-     *            the data port of this node, which is closed with the connections
-     * @param security
-     *            TLS, or empty for connections in the clear
+     * @param nodes this node and the addresses; the nodes of ranks do not matter
+     * @param port the data port of this node, which is closed with the connections
+     * @param security TLS, or empty for connections in the clear
      */
     public Connections(NodeMap nodes, DataPort port, Optional<Security> security) {
         this.nodes = nodes;
@@ -110,8 +106,7 @@ public final class Connections implements AutoCloseable {
     /**
      * Wants a connection for a line, in place of any before.
      *
-     * @param since
-     *            the epoch since which it is wanted, the same at both ends: calls of an earlier one are refused
+     * @param since the epoch since which it is wanted, the same at both ends: calls of an earlier one are refused
      */
     public void want(LineName line, int since, End end) {
         Wanted now = new Wanted(since, end, new Object());

@@ -9,21 +9,17 @@ public interface FrameReader {
     /**
      * A connection before broke with frames on their way.
      *
-     * @param from
-     *            the number of frames from the other side that never arrived
-     * @param to
-     *            the number of frames to the other side that never arrived
+     * @param from the number of frames from the other side that never arrived
+     * @param to the number of frames to the other side that never arrived
      */
     void onLost(long from, long to);
 
     /**
      * A header has arrived.
      *
-     * @param payloadBytes
-     *            bytes that follow, 0 where there are none
+     * @param payloadBytes bytes that follow, 0 where there are none
      * @return the memory of the payload, of its size; or {@link MemorySegment#NULL} to read past it
-     * @throws IOException
-     *             where nothing behind it can be trusted; the caller must close the stream
+     * @throws IOException where nothing behind it can be trusted; the caller must close the stream
      */
     MemorySegment onHeader(DirectBuffer buffer, int offset, int length, int payloadBytes) throws IOException;
 
@@ -38,8 +34,7 @@ public interface FrameReader {
     /**
      * A payload that was not read past is there.
      *
-     * @param isWhole
-     *            whether it fits its checksum
+     * @param isWhole whether it fits its checksum
      */
     void onPayload(boolean isWhole);
 }

@@ -72,12 +72,9 @@ public final class FrameStream implements AutoCloseable {
     /**
      * Takes a connection that is ready.
      *
-     * @param rest
-     *            of the thread that this belongs to
-     * @param written
-     *            frames to the other process that were written to connections before
-     * @param read
-     *            frames of the other process that were read from connections before
+     * @param rest of the thread that this belongs to
+     * @param written frames to the other process that were written to connections before
+     * @param read frames of the other process that were read from connections before
      */
     public FrameStream(Connections.Ready ready, Rest rest, long written, long read) throws IOException {
         this.wire = ready.wire();
@@ -151,8 +148,7 @@ public final class FrameStream implements AutoCloseable {
     /**
      * Ends a frame whose payload, if any, follows its header.
      *
-     * @param isDamaged
-     *            whether its checksum is not to fit
+     * @param isDamaged whether its checksum is not to fit
      */
     public void commit(int headerBytes, int payloadBytes, boolean isDamaged) {
         int start = frameStart + PREFIX_BYTES + headerBytes;
@@ -269,8 +265,7 @@ public final class FrameStream implements AutoCloseable {
     /**
      * Reads the bytes that have arrived, up to about a limit; returns their number.
      *
-     * @throws IOException
-     *             where the connection is broken, or carries what is no frame
+     * @throws IOException where the connection is broken, or carries what is no frame
      */
     public int read(FrameReader reader, int most) throws IOException {
         int taken = 0;

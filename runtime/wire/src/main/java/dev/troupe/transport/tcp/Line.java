@@ -34,10 +34,8 @@ public final class Line implements AutoCloseable, Connections.End {
     /**
      * Wants the connection.
      *
-     * @param since
-     *            the epoch since which it is wanted, the same at both ends
-     * @param rest
-     *            of the thread that this belongs to
+     * @param since the epoch since which it is wanted, the same at both ends
+     * @param rest of the thread that this belongs to
      */
     public Line(Connections connections, LineName name, int since, Rest rest) {
         this.connections = connections;

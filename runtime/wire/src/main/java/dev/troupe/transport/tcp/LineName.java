@@ -5,12 +5,9 @@ import java.util.Objects;
 /**
  * The name of a line between this node and another, the same at both of its ends but for the node.
  *
- * @param node
- *            the other node
- * @param purpose
- *            what the line carries
- * @param number
- *            tells the line from others of the purpose between the two nodes
+ * @param node the other node
+ * @param purpose what the line carries
+ * @param number tells the line from others of the purpose between the two nodes
  */
 public record LineName(int node, Purpose purpose, long number) {
     public LineName {

@@ -35,8 +35,7 @@ final class Nudges {
     /**
      * The kernel has all bytes: returns the time until the next nudge, or the longest there is where none follows.
      *
-     * @param written
-     *            the frames that were written until now; a new one serves those before it as a nudge
+     * @param written the frames that were written until now; a new one serves those before it as a nudge
      */
     long nanosUntilDue(long written, long nowNanos) {
         if (written != frames) {

@@ -36,8 +36,7 @@ final class TlsWire implements Wire {
     /**
      * Shakes hands on a connection that waits, and is left so.
      *
-     * @throws IOException
-     *             where either side does not accept the other, or does not answer in time
+     * @throws IOException where either side does not accept the other, or does not answer in time
      */
     static TlsWire shake(SocketChannel socket, Security security, boolean isCaller) throws IOException {
         TlsWire wire = new TlsWire(socket, security.engine(isCaller));

@@ -29,8 +29,7 @@ public final class WholeFrame implements FrameReader {
         /**
          * Returns the memory of a payload, of its size; {@link MemorySegment#NULL} for that behind the header.
          *
-         * @param frame
-         *            its header, in {@link WholeFrame#buffer}
+         * @param frame its header, in {@link WholeFrame#buffer}
          */
         MemorySegment of(WholeFrame frame);
     }
@@ -49,10 +48,8 @@ public final class WholeFrame implements FrameReader {
     /**
      * Makes room for a frame.
      *
-     * @param headerBytes
-     *            of every frame
-     * @param mostPayload
-     *            the most bytes of a payload
+     * @param headerBytes of every frame
+     * @param mostPayload the most bytes of a payload
      */
     public WholeFrame(int headerBytes, int mostPayload, Losses losses, Place place) {
         this.headerBytes = headerBytes;
@@ -66,8 +63,7 @@ public final class WholeFrame implements FrameReader {
     /**
      * Reads of a connection until a frame is here; returns whether bytes were read.
      *
-     * @throws IOException
-     *             where the connection is broken, or carries something else
+     * @throws IOException where the connection is broken, or carries something else
      */
     public boolean readFrom(FrameStream stream) throws IOException {
         return stream.read(this, Integer.MAX_VALUE) > 0;

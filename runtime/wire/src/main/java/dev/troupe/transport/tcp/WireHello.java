@@ -13,18 +13,12 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The first message of either side of a connection; all numbers big-endian.
  *
- * @param addresses
- *            a number that follows from the addresses of all nodes, so that clusters do not mix
- * @param from
- *            the node that says it
- * @param to
- *            the node that it takes the other side for
- * @param purpose
- *            the code of what the line carries
- * @param number
- *            the number of the line
- * @param since
- *            the epoch since which the line is wanted: another means an end of before, or one that is ahead
+ * @param addresses a number that follows from the addresses of all nodes, so that clusters do not mix
+ * @param from the node that says it
+ * @param to the node that it takes the other side for
+ * @param purpose the code of what the line carries
+ * @param number the number of the line
+ * @param since the epoch since which the line is wanted: another means an end of before, or one that is ahead
  */
 record WireHello(int addresses, int from, int to, int purpose, long number, int since) {
     /** "troupe" with the version of the frames on the connection. */
@@ -54,8 +48,7 @@ record WireHello(int addresses, int from, int to, int purpose, long number, int 
     /**
      * The line of the sender's end, as this process names it.
      *
-     * @throws ProtocolException
-     *             where there is no such purpose
+     * @throws ProtocolException where there is no such purpose
      */
     LineName line() throws ProtocolException {
         for (LineName.Purpose each : LineName.Purpose.values()) {
@@ -78,8 +71,7 @@ record WireHello(int addresses, int from, int to, int purpose, long number, int 
     /**
      * Waits for the hello of the other side of a wire that does not wait.
      *
-     * @throws IOException
-     *             where other bytes arrive, or none in time
+     * @throws IOException where other bytes arrive, or none in time
      */
     static WireHello read(Wire wire, Duration patience) throws IOException {
         ByteBuffer message = ByteBuffer.allocate(BYTES);

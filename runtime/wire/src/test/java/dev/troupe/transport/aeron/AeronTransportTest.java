@@ -9,6 +9,20 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKind;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.NamedMessages;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.TransportCounters;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.SharedDriver;
+import io.aeron.Aeron;
+import io.aeron.Publication;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,7 +36,6 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,21 +43,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-
-import dev.troupe.engine.Tensor;
-import dev.troupe.transport.DropReason;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
-import dev.troupe.protocol.MessageKind;
-import dev.troupe.transport.NamedMessages;
-import dev.troupe.transport.NodeMap;
-import dev.troupe.transport.PendingTransfer;
-import dev.troupe.transport.TransportCounters;
-import dev.troupe.transport.TransportFault;
-import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
-import io.aeron.Aeron;
-import io.aeron.Publication;
 
 @Tag("real")
 @Timeout(120)

@@ -2,15 +2,14 @@ package dev.troupe.transport.aeron;
 
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 /** A listener that keeps events until a test asks for them. */
 class Ear implements TransportListener {

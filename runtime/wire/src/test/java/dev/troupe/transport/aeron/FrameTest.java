@@ -7,22 +7,20 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKind;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.function.Consumer;
-
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-
-import dev.troupe.engine.DataType;
-import dev.troupe.engine.Shape;
-import dev.troupe.engine.Tensor;
-import dev.troupe.transport.DropReason;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
-import dev.troupe.protocol.MessageKind;
 
 @Tag("plan")
 class FrameTest {

@@ -7,6 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.NamedMessages;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportSettings;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -20,23 +29,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Tensor;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.DropReason;
-import dev.troupe.transport.NamedMessages;
-import dev.troupe.transport.MessageId;
-import dev.troupe.transport.NodeMap;
-import dev.troupe.transport.TransportFault;
-import dev.troupe.transport.TransportSettings;
 
 /** Tensors that ranks of one process hand to each other, in the host's memory and on devices. */
 @Tag("real")

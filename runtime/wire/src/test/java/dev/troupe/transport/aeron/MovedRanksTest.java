@@ -11,11 +11,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.collective.aeron.Host;
 import dev.troupe.engine.Tensor;
-import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKind;
+import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
-import dev.troupe.protocol.MessageKind;
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;

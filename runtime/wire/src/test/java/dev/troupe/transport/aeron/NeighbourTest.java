@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.Tensor;
-import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NamedMessages;

@@ -6,23 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Random;
-
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-
-import dev.troupe.engine.Fence;
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Tensor;
-import dev.troupe.transport.DropReason;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
 
 @Tag("plan")
 class PostedReceivesTest implements PostedReceives.Events {

@@ -2,6 +2,17 @@ package dev.troupe.transport.aeron;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKind;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.PendingTransfer;
+import dev.troupe.wire.Window;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -18,20 +29,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
-
 import org.agrona.concurrent.UnsafeBuffer;
-
-import dev.troupe.engine.DataType;
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Fence;
-import dev.troupe.engine.Shape;
-import dev.troupe.engine.Tensor;
-import dev.troupe.engine.reference.ReferenceEngine;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
-import dev.troupe.transport.PendingTransfer;
-import dev.troupe.wire.Window;
-import dev.troupe.protocol.MessageKind;
 
 /** Tensors, edges and frames for the tests of this package. */
 final class Samples {

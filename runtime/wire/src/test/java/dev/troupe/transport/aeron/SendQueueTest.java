@@ -6,18 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.ArrayList;
-import java.util.List;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Tensor;
-import dev.troupe.transport.DropReason;
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.PendingTransfer;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class SendQueueTest {

@@ -7,6 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.collective.aeron.Host;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.Network;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportException;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.SharedDriver;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -18,10 +28,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.IntSupplier;
-import java.util.Optional;
-
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,17 +38,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
-
-import dev.troupe.collective.aeron.Host;
-import dev.troupe.engine.Tensor;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.Endpoint;
-import dev.troupe.transport.Network;
-import dev.troupe.transport.NodeMap;
-import dev.troupe.transport.TransportException;
-import dev.troupe.transport.TransportFault;
-import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
 
 @Tag("real")
 @Timeout(120)

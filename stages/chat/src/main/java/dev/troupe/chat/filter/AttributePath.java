@@ -15,10 +15,8 @@ import java.util.function.UnaryOperator;
 /**
  * Where a filter looks in each element: {@code attribute="a.b.0"}.
  *
- * @param parts
- *            texts, and numbers for what is counted
- * @param otherwise
- *            what stands for a part that is not there; {@code null} if nothing does
+ * @param parts texts, and numbers for what is counted
+ * @param otherwise what stands for a part that is not there; {@code null} if nothing does
  */
 record AttributePath(List<Object> parts, Object otherwise) implements UnaryOperator<Object> {
     /** The path that an argument spells; without one the element itself. */

@@ -1,7 +1,7 @@
 package dev.troupe.chat.filter;
 
-import dev.troupe.chat.operation.Iteration;
 import dev.troupe.chat.filter.Filters.Filter;
+import dev.troupe.chat.operation.Iteration;
 import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.Dict;
 import dev.troupe.chat.value.None;

@@ -1,10 +1,10 @@
 package dev.troupe.chat.filter;
 
+import dev.troupe.chat.filter.Filters.Filter;
 import dev.troupe.chat.operation.Arithmetic;
 import dev.troupe.chat.operation.Iteration;
 import dev.troupe.chat.operation.PercentFormat;
 import dev.troupe.chat.operation.Printing;
-import dev.troupe.chat.filter.Filters.Filter;
 import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.None;
 import dev.troupe.chat.value.Numbers;

@@ -1,9 +1,9 @@
 package dev.troupe.chat.filter;
 
+import dev.troupe.chat.filter.Filters.Filter;
 import dev.troupe.chat.operation.Comparison;
 import dev.troupe.chat.operation.Iteration;
 import dev.troupe.chat.operation.Lookup;
-import dev.troupe.chat.filter.Filters.Filter;
 import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.Bounds;
 import dev.troupe.chat.value.Dict;

@@ -1,5 +1,6 @@
 package dev.troupe.chat.filter;
 
+import dev.troupe.chat.filter.Filters.Filter;
 import dev.troupe.chat.operation.Arithmetic;
 import dev.troupe.chat.operation.Iteration;
 import dev.troupe.chat.operation.Json;
@@ -8,7 +9,6 @@ import dev.troupe.chat.operation.PercentFormat;
 import dev.troupe.chat.operation.Printing;
 import dev.troupe.chat.operation.TextMethods;
 import dev.troupe.chat.operation.TextParts;
-import dev.troupe.chat.filter.Filters.Filter;
 import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.Bounds;
 import dev.troupe.chat.value.Dict;

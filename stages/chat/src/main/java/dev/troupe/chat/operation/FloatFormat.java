@@ -9,14 +9,10 @@ import java.util.Locale;
 /**
  * How C writes floats.
  *
- * @param type
- *            {@code e}, {@code f} or {@code g}; a capital letter writes capital letters
- * @param precision
- *            digits after the point, or of {@code g} all digits
- * @param isAlternate
- *            whether the point and the zeros at the end stay
- * @param hasFraction
- *            whether {@code g} writes {@code .0} after a whole number
+ * @param type {@code e}, {@code f} or {@code g}; a capital letter writes capital letters
+ * @param precision digits after the point, or of {@code g} all digits
+ * @param isAlternate whether the point and the zeros at the end stay
+ * @param hasFraction whether {@code g} writes {@code .0} after a whole number
  */
 record FloatFormat(char type, int precision, boolean isAlternate, boolean hasFraction) {
     /** A number that is not negative. */

@@ -15,16 +15,11 @@ import java.util.List;
 /**
  * Python's {@code json.dumps}.
  *
- * @param isAscii
- *            whether characters that are not ASCII are escaped
- * @param indent
- *            what each level is indented by; {@code null}: everything in one line
- * @param itemSeparator
- *            what is between elements
- * @param keySeparator
- *            what is between a key and its value
- * @param sorts
- *            whether keys are sorted
+ * @param isAscii whether characters that are not ASCII are escaped
+ * @param indent what each level is indented by; {@code null}: everything in one line
+ * @param itemSeparator what is between elements
+ * @param keySeparator what is between a key and its value
+ * @param sorts whether keys are sorted
  */
 public record Json(boolean isAscii, String indent, String itemSeparator, String keySeparator, boolean sorts) {
     /** The text of a value. */

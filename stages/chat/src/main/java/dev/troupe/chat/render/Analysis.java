@@ -1,9 +1,9 @@
 package dev.troupe.chat.render;
 
 import dev.troupe.chat.syntax.Expression;
+import dev.troupe.chat.syntax.Statement;
 import dev.troupe.chat.syntax.Statement.Parameter;
 import dev.troupe.chat.syntax.Statement.Target;
-import dev.troupe.chat.syntax.Statement;
 import dev.troupe.chat.value.TemplateException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -34,15 +34,11 @@ final class Analysis {
     /**
      * Where statements are.
      *
-     * @param symbols
-     *            the names there
-     * @param isConditional
-     *            whether an {@code if} decides about them, so that a filter that nobody knows may stay as long as
-     *            nobody asks for it
-     * @param isInLoop
-     *            whether they can leave a loop
-     * @param isBelowLoop
-     *            whether a loop is around them, perhaps with a macro between
+     * @param symbols the names there
+     * @param isConditional whether an {@code if} decides about them, so that a filter that nobody knows may stay as
+     *     long as nobody asks for it
+     * @param isInLoop whether they can leave a loop
+     * @param isBelowLoop whether a loop is around them, perhaps with a macro between
      */
     private record Place(Symbols symbols, boolean isConditional, boolean isInLoop, boolean isBelowLoop) {
         Place inside(Symbols inner) {

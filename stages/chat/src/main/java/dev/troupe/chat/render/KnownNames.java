@@ -2,8 +2,8 @@ package dev.troupe.chat.render;
 
 import dev.troupe.chat.filter.Filters;
 import dev.troupe.chat.filter.Tests;
-import dev.troupe.chat.syntax.Expression.Link;
 import dev.troupe.chat.syntax.Expression;
+import dev.troupe.chat.syntax.Expression.Link;
 
 /** Checks that the filters and tests of expressions exist, as Jinja does when it reads a template. */
 final class KnownNames {

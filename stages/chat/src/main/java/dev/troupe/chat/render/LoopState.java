@@ -34,8 +34,7 @@ final class LoopState implements Callable, Types.Sized {
     /**
      * A loop that has not begun.
      *
-     * @param again
-     *            renders the body of a recursive loop for other values; {@code null} if it is not recursive
+     * @param again renders the body of a recursive loop for other values; {@code null} if it is not recursive
      */
     LoopState(Object values, Function<Object, Object> again, int level) {
         this.values = values;

@@ -17,14 +17,10 @@ import java.util.Map;
 /**
  * A macro, or the body of a call, with the variables around it.
  *
- * @param renderer
- *            what runs its body
- * @param depth
- *            how deep calls are
- * @param shape
- *            the macro as it was read
- * @param around
- *            the variables around it
+ * @param renderer what runs its body
+ * @param depth how deep calls are
+ * @param shape the macro as it was read
+ * @param around the variables around it
  */
 record Macro(Renderer renderer, Depth depth, MacroShape shape, Scope around) implements Callable {
     private static final String CALLER = "caller";

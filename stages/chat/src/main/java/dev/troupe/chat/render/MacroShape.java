@@ -1,26 +1,19 @@
 package dev.troupe.chat.render;
 
-import dev.troupe.chat.syntax.Statement.Parameter;
 import dev.troupe.chat.syntax.Statement;
+import dev.troupe.chat.syntax.Statement.Parameter;
 import java.util.List;
 
 /**
  * A macro, or the body of a call, as it is read.
  *
- * @param name
- *            the name of the macro; {@code null} for the body of a call
- * @param parameters
- *            its parameters
- * @param body
- *            its statements
- * @param symbols
- *            the names of its body
- * @param takesCaller
- *            whether it reads {@code caller}
- * @param takesNamed
- *            whether it reads {@code kwargs}
- * @param takesMore
- *            whether it reads {@code varargs}
+ * @param name the name of the macro; {@code null} for the body of a call
+ * @param parameters its parameters
+ * @param body its statements
+ * @param symbols the names of its body
+ * @param takesCaller whether it reads {@code caller}
+ * @param takesNamed whether it reads {@code kwargs}
+ * @param takesMore whether it reads {@code varargs}
  */
 record MacroShape(String name, List<Parameter> parameters, List<Statement> body, Symbols symbols, boolean takesCaller,
         boolean takesNamed, boolean takesMore) {

@@ -1,9 +1,9 @@
 package dev.troupe.chat.render;
 
 import dev.troupe.chat.syntax.Expression;
+import dev.troupe.chat.syntax.Statement;
 import dev.troupe.chat.syntax.Statement.Parameter;
 import dev.troupe.chat.syntax.Statement.Target;
-import dev.troupe.chat.syntax.Statement;
 import java.util.List;
 import java.util.function.Consumer;
 

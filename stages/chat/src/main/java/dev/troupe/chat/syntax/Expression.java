@@ -134,14 +134,10 @@ public sealed interface Expression {
     /**
      * The arguments of a call.
      *
-     * @param positional
-     *            those without a name
-     * @param named
-     *            those with a name
-     * @param more
-     *            what follows {@code *}, or null
-     * @param moreNamed
-     *            what follows {@code **}, or null
+     * @param positional those without a name
+     * @param named those with a name
+     * @param more what follows {@code *}, or null
+     * @param moreNamed what follows {@code **}, or null
      */
     record CallArguments(List<Expression> positional, List<Named> named, Expression more, Expression moreNamed) {
         static final CallArguments NONE = new CallArguments(List.of(), List.of(), null, null);

@@ -3,12 +3,9 @@ package dev.troupe.chat.syntax;
 /**
  * A number in a template. Single underscores between its digits have no meaning.
  *
- * @param digits
- *            its text without underscores
- * @param isFloat
- *            whether it has a fraction or an exponent
- * @param end
- *            the index after it in the source
+ * @param digits its text without underscores
+ * @param isFloat whether it has a fraction or an exponent
+ * @param end the index after it in the source
  */
 record NumberLiteral(String digits, boolean isFloat, int end) {
     /** The number that begins at a digit. */

@@ -24,8 +24,8 @@ public final class TemplateParser {
     /**
      * The statements of a template.
      *
-     * @throws dev.troupe.chat.value.TemplateException
-     *             where it is none; the message names what was expected, the error the line
+     * @throws dev.troupe.chat.value.TemplateException where it is none; the message names what was expected, the error
+     *     the line
      */
     public static List<Statement> statements(String template) {
         TemplateParser parser = new TemplateParser(new Tokens(Lexer.tokens(template)));

@@ -3,12 +3,9 @@ package dev.troupe.chat.syntax;
 /**
  * A piece of a template's source.
  *
- * @param line
- *            the line where it begins, from 1
- * @param kind
- *            what it is
- * @param text
- *            its text: of data and strings the characters they stand for, else as written
+ * @param line the line where it begins, from 1
+ * @param kind what it is
+ * @param text its text: of data and strings the characters they stand for, else as written
  */
 record Token(int line, Kind kind, String text) {
     /** The kinds of tokens. Comments and white space are no tokens. */

@@ -9,10 +9,8 @@ import java.util.Map;
 /**
  * The arguments of a call.
  *
- * @param positional
- *            those without a name
- * @param named
- *            those with a name
+ * @param positional those without a name
+ * @param named those with a name
  */
 public record Arguments(List<Object> positional, Map<String, Object> named) {
     /** No arguments. */
@@ -21,10 +19,8 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
     /**
      * The values of parameters; {@code null} where there is none.
      *
-     * @param callee
-     *            the name of what is called, for errors
-     * @param required
-     *            how many of the parameters need a value
+     * @param callee the name of what is called, for errors
+     * @param required how many of the parameters need a value
      */
     public Bound bind(String callee, int required, String... parameters) {
         if (positional.size() > parameters.length) {
@@ -75,10 +71,8 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
     /**
      * The values of parameters.
      *
-     * @param callee
-     *            the name of what is called, for errors
-     * @param values
-     *            the values; {@code null} where there is none
+     * @param callee the name of what is called, for errors
+     * @param values the values; {@code null} where there is none
      */
     public record Bound(String callee, List<Object> values) {
         /** A value, or another where there is none. */

@@ -5,10 +5,8 @@ import java.util.List;
 /**
  * The keys, values or items of a dict, as its methods return them.
  *
- * @param dict
- *            the dict
- * @param kind
- *            which of the three
+ * @param dict the dict
+ * @param kind which of the three
  */
 public record DictView(Dict dict, Kind kind) {
     /** What a view has. */

@@ -216,8 +216,7 @@ public final class Letters {
     /**
      * A text without characters at its ends.
      *
-     * @param signs
-     *            the characters to take off; white space if {@code null}
+     * @param signs the characters to take off; white space if {@code null}
      */
     public static String stripped(String text, String signs, boolean left, boolean right) {
         IntPredicate isCut = signs == null ? Letters::isSpace : code -> signs.indexOf(code) >= 0;

@@ -5,10 +5,8 @@ import java.util.function.Function;
 /**
  * A method of a value, or a function that templates have.
  *
- * @param name
- *            its name
- * @param body
- *            what it does
+ * @param name its name
+ * @param body what it does
  */
 public record Method(String name, Function<Arguments, Object> body) implements Callable {
     @Override

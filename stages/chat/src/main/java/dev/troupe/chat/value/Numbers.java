@@ -101,8 +101,7 @@ public final class Numbers {
     /**
      * A text as Python's {@code int} reads it; {@code null} if it is no number.
      *
-     * @param base
-     *            2 to 36, or 0: the prefix of the text says it
+     * @param base 2 to 36, or 0: the prefix of the text says it
      */
     public static BigInteger parsedInteger(String text, int base) {
         String trimmed = trimmed(text);

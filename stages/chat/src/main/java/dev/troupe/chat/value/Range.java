@@ -7,14 +7,10 @@ import java.util.List;
 /**
  * Python's range.
  *
- * @param start
- *            its first element
- * @param stop
- *            where it ends
- * @param step
- *            what each element is more than the one before
- * @param size
- *            how many elements it has
+ * @param start its first element
+ * @param stop where it ends
+ * @param step what each element is more than the one before
+ * @param size how many elements it has
  */
 public record Range(BigInteger start, BigInteger stop, BigInteger step, int size) {
     /** The most elements, as in Jinja's sandbox. */

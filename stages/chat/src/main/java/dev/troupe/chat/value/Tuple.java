@@ -5,11 +5,9 @@ import java.util.List;
 /**
  * Python's tuple.
  *
- * @param items
- *            its elements
- * @param isGroup
- *            whether the filter {@code groupby} made it, so that its elements have the names {@code grouper} and
- *            {@code list} too
+ * @param items its elements
+ * @param isGroup whether the filter {@code groupby} made it, so that its elements have the names {@code grouper} and
+ *     {@code list} too
  */
 public record Tuple(List<Object> items, boolean isGroup) {
     /** A tuple of elements. */

@@ -4,8 +4,7 @@ package dev.troupe.chat.value;
  * The value of a variable, an attribute or an item that is not there: it prints as nothing, is false, has no elements,
  * and fails when anything else is done with it.
  *
- * @param reason
- *            why it is not there, as the error says
+ * @param reason why it is not there, as the error says
  */
 public record Undefined(String reason) {
     /** A variable that is not there. */

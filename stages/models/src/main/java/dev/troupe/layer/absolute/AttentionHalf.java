@@ -31,14 +31,10 @@ public final class AttentionHalf extends Half {
     /**
      * Makes the half on a rank.
      *
-     * @param block
-     *            the block's number in the model, for what drops out: the embedding is 0
-     * @param heads
-     *            H
-     * @param qkv
-     *            [C x 3C], queries, keys and values side by side
-     * @param projection
-     *            [C x C]
+     * @param block the block's number in the model, for what drops out: the embedding is 0
+     * @param heads H
+     * @param qkv [C x 3C], queries, keys and values side by side
+     * @param projection [C x C]
      */
     public AttentionHalf(LayerContext context, int block, int heads, Norm.Spec norm, Linear.Spec qkv,
             Linear.Spec projection) {

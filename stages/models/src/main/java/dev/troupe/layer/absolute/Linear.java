@@ -29,12 +29,9 @@ public final class Linear {
     /**
      * What it is trained by.
      *
-     * @param weight
-     *            [K x M]
-     * @param bias
-     *            [M]
-     * @param adapter
-     *            what is trained in their place, where there is one
+     * @param weight [K x M]
+     * @param bias [M]
+     * @param adapter what is trained in their place, where there is one
      */
     public record Spec(ParameterSpec weight, ParameterSpec bias, Optional<Adapter.Spec> adapter) {
         /** All there are. */
@@ -88,8 +85,7 @@ public final class Linear {
      * Where each rank has some columns of x: what this rank has of the sum over the ranks, which the caller takes over. The
      * bias is the same on all ranks, and the first one's addend has it.
      *
-     * @param allRows
-     *            [N x M]
+     * @param allRows [N x M]
      */
     Tensor forwardIntoSum(Tensor x, TensorPool.Extent allRows, ResidualStream stream, MicrobatchContext microbatch) {
         Tensor y = pool.take(allRows, microbatch.length());

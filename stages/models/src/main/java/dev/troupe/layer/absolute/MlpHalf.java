@@ -25,12 +25,9 @@ public final class MlpHalf extends Half {
     /**
      * Makes the half on a rank.
      *
-     * @param block
-     *            the block's number in the model, for what drops out: the embedding is 0
-     * @param expansion
-     *            [C x 4C]
-     * @param projection
-     *            [4C x C]
+     * @param block the block's number in the model, for what drops out: the embedding is 0
+     * @param expansion [C x 4C]
+     * @param projection [4C x C]
      */
     public MlpHalf(LayerContext context, int block, Norm.Spec norm, Linear.Spec expansion,
             Linear.Spec projection) {

@@ -23,10 +23,8 @@ public final class KeyValueCache implements AutoCloseable {
     /**
      * Keys and values of one block.
      *
-     * @param keys
-     *            [P x W]
-     * @param values
-     *            [P x W]
+     * @param keys [P x W]
+     * @param values [P x W]
      */
     private record Rows(Tensor keys, Tensor values) {
     }
@@ -34,8 +32,7 @@ public final class KeyValueCache implements AutoCloseable {
     /**
      * An empty cache.
      *
-     * @param places
-     *            P, the most that a text has
+     * @param places P, the most that a text has
      */
     public KeyValueCache(Engine engine, int places) {
         this.engine = engine;
@@ -60,14 +57,10 @@ public final class KeyValueCache implements AutoCloseable {
     /**
      * Copies the keys and values of neighbouring places, the first of which is {@link #length}.
      *
-     * @param block
-     *            the block's number in the model
-     * @param keys
-     *            [rows x W]
-     * @param values
-     *            [rows x W]
-     * @throws IllegalArgumentException
-     *             where there are fewer places
+     * @param block the block's number in the model
+     * @param keys [rows x W]
+     * @param values [rows x W]
+     * @throws IllegalArgumentException where there are fewer places
      */
     public void keep(int block, Tensor keys, Tensor values) {
         Rows rows = rows(block, keys.shape().size(1));
@@ -78,8 +71,7 @@ public final class KeyValueCache implements AutoCloseable {
     /**
      * As {@link #keep}, of a matrix that has queries, keys and values side by side.
      *
-     * @param qkv
-     *            [rows x 3W]
+     * @param qkv [rows x 3W]
      */
     public void keepOf(int block, Tensor qkv) {
         int width = qkv.shape().size(1) / 3;
@@ -95,14 +87,10 @@ public final class KeyValueCache implements AutoCloseable {
     /**
      * Attention of one row, the last that the block kept, to all of its places.
      *
-     * @param query
-     *            [1 x all heads]
-     * @param heads
-     *            of the query
-     * @param keyValueHeads
-     *            of W
-     * @param y
-     *            as the query
+     * @param query [1 x all heads]
+     * @param heads of the query
+     * @param keyValueHeads of W
+     * @param y as the query
      */
     public void attend(int block, Tensor query, int heads, int keyValueHeads, Tensor y) {
         Rows rows = blocks.get(block);

@@ -6,12 +6,9 @@ import java.util.Optional;
  * By how much rotary positions turn each pair of a head from one place to the next (Su et al. 2021): pair i of D/2 by
  * {@code base^(-2i/D)}, scaled where the model was made for longer sequences than it was trained on first.
  *
- * @param headSize
- *            D, even
- * @param base
- *            of the powers
- * @param scaling
- *            where there is one
+ * @param headSize D, even
+ * @param base of the powers
+ * @param scaling where there is one
  */
 public record Frequencies(int headSize, double base, Optional<Scaling> scaling) {
     /**
@@ -19,14 +16,10 @@ public record Frequencies(int headSize, double base, Optional<Scaling> scaling) 
      * lowFactor} are divided by {@code factor}, those whose wave is shorter than {@code originalLength / highFactor} stay,
      * and between the two it goes over from one to the other.
      *
-     * @param factor
-     *            what long waves are stretched by
-     * @param lowFactor
-     *            waves that fit fewer times are stretched
-     * @param highFactor
-     *            waves that fit more times stay, above {@code lowFactor}
-     * @param originalLength
-     *            tokens of a sequence before
+     * @param factor what long waves are stretched by
+     * @param lowFactor waves that fit fewer times are stretched
+     * @param highFactor waves that fit more times stay, above {@code lowFactor}
+     * @param originalLength tokens of a sequence before
      */
     public record Scaling(double factor, double lowFactor, double highFactor, int originalLength) {
         private double scaled(double frequency) {

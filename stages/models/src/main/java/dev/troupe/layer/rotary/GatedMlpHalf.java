@@ -1,12 +1,12 @@
 package dev.troupe.layer.rotary;
 
-import dev.troupe.layer.TensorPool;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.Half;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.stream.Stream;
@@ -27,14 +27,10 @@ public final class GatedMlpHalf extends Half {
     /**
      * What the half is made of.
      *
-     * @param norm
-     *            of the stream
-     * @param gate
-     *            [I x C]
-     * @param up
-     *            [I x C]
-     * @param down
-     *            [C x I]
+     * @param norm of the stream
+     * @param gate [I x C]
+     * @param up [I x C]
+     * @param down [C x I]
      */
     public record Spec(Norm.Spec norm, Projection.Spec gate, Projection.Spec up, Projection.Spec down) {
         /** All parameters, in the order of the published models. */
@@ -47,8 +43,7 @@ public final class GatedMlpHalf extends Half {
     /**
      * Makes the half on a rank.
      *
-     * @param block
-     *            the block's number in the model, for what drops out: the embedding is 0
+     * @param block the block's number in the model, for what drops out: the embedding is 0
      */
     public GatedMlpHalf(LayerContext context, int block, Spec spec) {
         super(context, block, DropoutKey.Site.MLP_OUTPUT, spec.norm());

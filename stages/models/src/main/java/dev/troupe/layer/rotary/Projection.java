@@ -4,10 +4,10 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.Adapter;
 import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.model.spec.ParameterSpec;
-import dev.troupe.layer.MicrobatchContext;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -28,12 +28,9 @@ public final class Projection {
     /**
      * What it is trained by.
      *
-     * @param weight
-     *            [M x K]
-     * @param bias
-     *            [M], where there is one
-     * @param adapter
-     *            what is trained in their place, where there is one
+     * @param weight [M x K]
+     * @param bias [M], where there is one
+     * @param adapter what is trained in their place, where there is one
      */
     public record Spec(ParameterSpec weight, Optional<ParameterSpec> bias, Optional<Adapter.Spec> adapter) {
         /** All there are. */

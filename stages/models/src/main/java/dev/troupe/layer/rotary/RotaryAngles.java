@@ -8,10 +8,8 @@ import dev.troupe.layer.LayerContext;
 /**
  * The angles that queries and keys are turned by (Su et al. 2021): place p turns pair i of D/2 by {@code p f[i]}.
  *
- * @param cosines
- *            [T x D/2]
- * @param sines
- *            [T x D/2]
+ * @param cosines [T x D/2]
+ * @param sines [T x D/2]
  */
 record RotaryAngles(Tensor cosines, Tensor sines) {
     /** Those of a stage's run, the same tensors for all of its layers. */

@@ -1,6 +1,5 @@
 package dev.troupe.layer.rotary;
 
-import dev.troupe.layer.TensorPool;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.AttentionHeads;
 import dev.troupe.layer.DropoutKey;
@@ -8,6 +7,7 @@ import dev.troupe.layer.Half;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.layer.cache.KeyValueCache;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
@@ -37,24 +37,15 @@ public final class RotaryAttentionHalf extends Half {
     /**
      * What the half is made of.
      *
-     * @param heads
-     *            H
-     * @param keyValueHeads
-     *            K
-     * @param norm
-     *            of the stream
-     * @param queries
-     *            [H D x C]
-     * @param keys
-     *            [K D x C]
-     * @param values
-     *            [K D x C]
-     * @param headNorms
-     *            of each head of the queries and of the keys, where the model has them; empty or two of [D]
-     * @param output
-     *            [C x H D]
-     * @param frequencies
-     *            of the positions
+     * @param heads H
+     * @param keyValueHeads K
+     * @param norm of the stream
+     * @param queries [H D x C]
+     * @param keys [K D x C]
+     * @param values [K D x C]
+     * @param headNorms of each head of the queries and of the keys, where the model has them; empty or two of [D]
+     * @param output [C x H D]
+     * @param frequencies of the positions
      */
     public record Spec(int heads, int keyValueHeads, Norm.Spec norm, Projection.Spec queries, Projection.Spec keys,
             Projection.Spec values, List<Norm.Spec> headNorms, Projection.Spec output, Frequencies frequencies) {
@@ -75,8 +66,7 @@ public final class RotaryAttentionHalf extends Half {
     /**
      * Makes the half on a rank.
      *
-     * @param block
-     *            the block's number in the model, for what drops out: the embedding is 0
+     * @param block the block's number in the model, for what drops out: the embedding is 0
      */
     public RotaryAttentionHalf(LayerContext context, int block, Spec spec) {
         super(context, block, DropoutKey.Site.ATTENTION_OUTPUT, spec.norm());

@@ -92,8 +92,7 @@ final class TurnedHeads {
         /**
          * After the gradient was written: adds that for the normed stream to dx, or writes it.
          *
-         * @param weightsFollow
-         *            whether {@link #backwardWeight} comes before any other backward
+         * @param weightsFollow whether {@link #backwardWeight} comes before any other backward
          */
         void backwardInput(Tensor dx, boolean adds, boolean weightsFollow) {
             turned = pool.drop(turned);

@@ -17,22 +17,14 @@ import java.util.stream.Stream;
 /**
  * The numbers of a GPT-2 model (Radford et al. 2019).
  *
- * @param layers
- *            transformer blocks
- * @param hidden
- *            width C of the residual stream; divides by {@code heads}
- * @param heads
- *            attention heads H
- * @param sequenceLength
- *            longest sequence T: rows of the position table
- * @param vocabularySize
- *            tokens V
- * @param tiedEmbeddings
- *            whether the head's matrix is the token table
- * @param normEpsilon
- *            epsilon of every layer norm
- * @param lora
- *            the adapters that alone are trained; empty where everything is
+ * @param layers transformer blocks
+ * @param hidden width C of the residual stream; divides by {@code heads}
+ * @param heads attention heads H
+ * @param sequenceLength longest sequence T: rows of the position table
+ * @param vocabularySize tokens V
+ * @param tiedEmbeddings whether the head's matrix is the token table
+ * @param normEpsilon epsilon of every layer norm
+ * @param lora the adapters that alone are trained; empty where everything is
  */
 public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vocabularySize, boolean tiedEmbeddings,
         double normEpsilon, Optional<Lora> lora) {

@@ -147,8 +147,7 @@ final class Gpt2Layers {
     /**
      * A begins even within one over the root of its inputs, as PEFT's does, and B at 0, so that nothing is added at first.
      *
-     * @param shape
-     *            of the matrix, [inputs x outputs]
+     * @param shape of the matrix, [inputs x outputs]
      */
     private Optional<Adapter.Spec> adapter(int block, String matrix, NamedShape shape, Split ofInputs,
             Split ofOutputs) {

@@ -18,28 +18,17 @@ import java.util.stream.Stream;
 /**
  * The numbers of a model with rotary positions, gated units and norms by the root mean square.
  *
- * @param layers
- *            transformer blocks
- * @param hidden
- *            width C of the residual stream
- * @param heads
- *            attention heads H
- * @param keyValueHeads
- *            those of them with keys and values, K; divides H
- * @param inner
- *            inner width I of an MLP
- * @param sequenceLength
- *            longest sequence that the model is for
- * @param vocabularySize
- *            tokens V
- * @param tiedEmbeddings
- *            whether the head's matrix is the token table
- * @param normEpsilon
- *            epsilon of every norm
- * @param frequencies
- *            of the positions, with the size D of a head
- * @param lora
- *            the adapters that alone are trained; empty where everything is
+ * @param layers transformer blocks
+ * @param hidden width C of the residual stream
+ * @param heads attention heads H
+ * @param keyValueHeads those of them with keys and values, K; divides H
+ * @param inner inner width I of an MLP
+ * @param sequenceLength longest sequence that the model is for
+ * @param vocabularySize tokens V
+ * @param tiedEmbeddings whether the head's matrix is the token table
+ * @param normEpsilon epsilon of every norm
+ * @param frequencies of the positions, with the size D of a head
+ * @param lora the adapters that alone are trained; empty where everything is
  */
 record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inner, int sequenceLength,
         int vocabularySize, boolean tiedEmbeddings, double normEpsilon, Frequencies frequencies,

@@ -11,18 +11,13 @@ import java.util.Set;
  * which A [r x inputs] and B [outputs x r] are trained and nothing else is. Rank-stabilized ones (Kalajdzievski 2023) have
  * the factor {@code alpha / sqrt(r)}.
  *
- * @param rank
- *            r
- * @param alpha
- *            what the adapters' output is multiplied by, over r or its root
- * @param isRankStabilized
- *            whether it is over the root of r
- * @param targets
- *            the matrices that have an adapter in each block, by the names that the family has for them; none: those that
- *            the family has by default
- * @param base
- *            identity of the frozen weights, by which other weights of the same shape are told apart; empty where it is not
- *            known yet
+ * @param rank r
+ * @param alpha what the adapters' output is multiplied by, over r or its root
+ * @param isRankStabilized whether it is over the root of r
+ * @param targets the matrices that have an adapter in each block, by the names that the family has for them; none:
+ *     those that the family has by default
+ * @param base identity of the frozen weights, by which other weights of the same shape are told apart; empty where it
+ *     is not known yet
  */
 public record Lora(int rank, double alpha, boolean isRankStabilized, List<String> targets, String base) {
     /** The one target that stands for all matrices of a block. */
@@ -104,12 +99,9 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
      * The same with every target named, in the order of the family. A target stands for every matrix whose name it is,
      * or ends with it after a dot, as in PEFT.
      *
-     * @param all
-     *            the targets that there are
-     * @param usual
-     *            those of them where none is asked for
-     * @throws IllegalArgumentException
-     *             where a target is none of them
+     * @param all the targets that there are
+     * @param usual those of them where none is asked for
+     * @throws IllegalArgumentException where a target is none of them
      */
     public Lora among(List<String> all, List<String> usual, String title) {
         List<String> asked = targets.isEmpty() ? usual : targets.equals(List.of(ALL_LINEAR)) ? all : targets;

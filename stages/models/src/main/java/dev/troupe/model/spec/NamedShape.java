@@ -6,8 +6,7 @@ import java.util.List;
 /**
  * A shape whose dimensions say what they count. Immutable.
  *
- * @param dimensions
- *            outermost first, each of another axis
+ * @param dimensions outermost first, each of another axis
  */
 public record NamedShape(List<Dimension> dimensions) {
     /** A number of indices of an axis. */

@@ -6,20 +6,14 @@ import dev.troupe.parallel.TensorSlice;
 /**
  * The description of a parameter, from which it is made. Immutable.
  *
- * @param name
- *            the name that checkpoints have for it, in its model only one
- * @param shape
- *            of the whole tensor
- * @param init
- *            how its elements begin
- * @param split
- *            what of it each rank of a tensor-parallel group has
- * @param decays
- *            whether weight decay acts on it
- * @param isTrained
- *            whether a run changes it; one that is frozen has no gradient and no optimizer state
- * @param isHiddenMatrix
- *            whether it maps activations to activations, as the matrices of a block do, and no table of tokens does
+ * @param name the name that checkpoints have for it, in its model only one
+ * @param shape of the whole tensor
+ * @param init how its elements begin
+ * @param split what of it each rank of a tensor-parallel group has
+ * @param decays whether weight decay acts on it
+ * @param isTrained whether a run changes it; one that is frozen has no gradient and no optimizer state
+ * @param isHiddenMatrix whether it maps activations to activations, as the matrices of a block do, and no table of
+ *     tokens does
  */
 public record ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays, boolean isTrained,
         boolean isHiddenMatrix) {
@@ -57,8 +51,7 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
     /**
      * What the calling member of a group has.
      *
-     * @throws IllegalArgumentException
-     *             where a piece has fewer indices than the group has members
+     * @throws IllegalArgumentException where a piece has fewer indices than the group has members
      */
     public TensorSlice slice(TensorGroup group) {
         return switch (split) {

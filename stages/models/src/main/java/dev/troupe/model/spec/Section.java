@@ -33,8 +33,7 @@ public record Section(Map<String, Object> values) {
     /**
      * Refuses keys that say nothing of a model.
      *
-     * @throws IllegalArgumentException
-     *             where there is a key that is none of these
+     * @throws IllegalArgumentException where there is a key that is none of these
      */
     public void requireOnly(Set<String> keys, String title) {
         for (String key : values.keySet()) {
@@ -48,8 +47,7 @@ public record Section(Map<String, Object> values) {
     /**
      * A whole number of at least 1.
      *
-     * @throws IllegalArgumentException
-     *             where there is none under this key
+     * @throws IllegalArgumentException where there is none under this key
      */
     public int positive(String key) {
         if (values.get(key) instanceof Long number && number >= 1 && number <= Integer.MAX_VALUE) {

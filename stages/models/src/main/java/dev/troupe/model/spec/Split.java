@@ -19,8 +19,7 @@ public sealed interface Split {
      * Every rank has a share of each of some pieces that lie side by side along an axis: the queries, keys and values of its
      * heads.
      *
-     * @param pieces
-     *            how many indices each piece has, in their order; together the whole axis
+     * @param pieces how many indices each piece has, in their order; together the whole axis
      */
     record Along(Axis axis, List<Integer> pieces) implements Split {
         public Along {

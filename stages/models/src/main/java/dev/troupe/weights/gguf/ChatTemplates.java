@@ -16,8 +16,7 @@ import java.util.Optional;
  * The chat templates of a tokenizer, as llama.cpp's converter writes them: the one called {@code default}, or the only one,
  * by the key that llama.cpp reads, and each other under its name.
  *
- * @param byName
- *            the sources
+ * @param byName the sources
  */
 record ChatTemplates(Map<String, String> byName) {
     private static final String DEFAULT = "default";
@@ -30,8 +29,7 @@ record ChatTemplates(Map<String, String> byName) {
      * Finds the templates of a directory: in {@code chat_template.jinja}, else in {@code chat_template.json}, else in the
      * settings of the tokenizer.
      *
-     * @throws TokenizerException
-     *             where a file cannot be read, or has templates in another form
+     * @throws TokenizerException where a file cannot be read, or has templates in another form
      */
     static ChatTemplates in(Path directory, Optional<FilePart> settings) {
         Path file = directory.resolve(FILE);

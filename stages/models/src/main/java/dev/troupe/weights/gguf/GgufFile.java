@@ -45,14 +45,10 @@ public final class GgufFile {
     /**
      * A tensor with its place.
      *
-     * @param rows
-     *            as they are stored; 1 for a vector
-     * @param width
-     *            numbers of a row
-     * @param isVector
-     *            whether it has one dimension
-     * @param offset
-     *            of its first byte behind the head
+     * @param rows as they are stored; 1 for a vector
+     * @param width numbers of a row
+     * @param isVector whether it has one dimension
+     * @param offset of its first byte behind the head
      */
     private record Stored(GgufTensor tensor, GgufType type, int rows, int width, boolean isVector, long offset) {
         long byteCount() {
@@ -71,14 +67,11 @@ public final class GgufFile {
     /**
      * Declares the file of a model.
      *
-     * @param type
-     *            of the matrices; vectors are stored as float32, and a matrix whose rows are no whole blocks as float16
-     * @param name
-     *            what a person calls the model
-     * @throws WeightException
-     *             where llama.cpp does not compute the model
-     * @throws dev.troupe.tokenizer.file.TokenizerException
-     *             where the tokenizer has tokens that the model does not know
+     * @param type of the matrices; vectors are stored as float32, and a matrix whose rows are no whole blocks as
+     *     float16
+     * @param name what a person calls the model
+     * @throws WeightException where llama.cpp does not compute the model
+     * @throws dev.troupe.tokenizer.file.TokenizerException where the tokenizer has tokens that the model does not know
      */
     public static GgufFile of(ModelSpec model, GgufType type, GgufVocabulary vocabulary, String name) {
         GgufModel declared = model.family().gguf(model)
@@ -169,8 +162,7 @@ public final class GgufFile {
     /**
      * Writes the file whole or not at all. One tensor at a time is in memory, as float32.
      *
-     * @throws WeightException
-     *             where the file cannot be written, or a weight is too large for the type
+     * @throws WeightException where the file cannot be written, or a weight is too large for the type
      */
     public void write(Path file, WeightSource weights) {
         try (WholeFile whole = WholeFile.create(file)) {

@@ -22,8 +22,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * A directory with a model as Hugging Face lays it out: {@code config.json} beside {@code model.safetensors}, or
@@ -57,8 +57,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
      * Opens a directory and checks it whole: the configuration is one that is computed here, the files are sound, and
      * every tensor that the configuration asks for is there in its shape. The caller closes it.
      *
-     * @throws WeightException
-     *             where any of that is not so
+     * @throws WeightException where any of that is not so
      */
     public static HuggingFaceModel open(Path directory) {
         if (!Files.isDirectory(directory)) {
@@ -125,8 +124,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     /**
      * Checks that every tensor of a model is here, in its shape and a type that can be read.
      *
-     * @throws WeightException
-     *             naming the first few that are not
+     * @throws WeightException naming the first few that are not
      */
     public void verify(ModelSpec expected) {
         List<String> defects = new ArrayList<>();
@@ -184,10 +182,8 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     /**
      * As {@link HuggingFaceWriter#write}, in shards of the usual size, without files of a tokenizer.
      *
-     * @param tensors
-     *            exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
-     * @throws WeightException
-     *             where the files cannot be written
+     * @param tensors exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
+     * @throws WeightException where the files cannot be written
      */
     public static void write(Path directory, ModelSpec model, Collection<NamedTensor> tensors) {
         HuggingFaceWriter.write(directory, model, tensors, HuggingFaceWriter.USUAL_SHARD_BYTES, Optional.empty());

@@ -56,17 +56,12 @@ public final class HuggingFaceWriter {
      * names before one takes its place. {@code config.json} goes first and comes back last, so that a directory that has
      * one is whole.
      *
-     * @param directory
-     *            made if it is not there; a model that it holds is replaced, other files stay
-     * @param tensors
-     *            exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
-     * @param shardBytes
-     *            the most bytes of tensors in a file; a larger tensor has a file of its own
-     * @param companions
-     *            a directory of {@link CompanionFiles}, which are copied; empty: there are none
-     * @throws WeightException
-     *             where the files cannot be written; a model that was there before is then untouched, unless the disk
-     *             failed between two renames
+     * @param directory made if it is not there; a model that it holds is replaced, other files stay
+     * @param tensors exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
+     * @param shardBytes the most bytes of tensors in a file; a larger tensor has a file of its own
+     * @param companions a directory of {@link CompanionFiles}, which are copied; empty: there are none
+     * @throws WeightException where the files cannot be written; a model that was there before is then untouched,
+     *     unless the disk failed between two renames
      */
     public static void write(Path directory, ModelSpec model, Collection<NamedTensor> tensors, long shardBytes,
             Optional<Path> companions) {

@@ -11,12 +11,9 @@ import java.lang.foreign.MemorySegment;
  * The weights of a model with adapters: frozen ones of one source, and those that are trained, with the optimizer's
  * state, of another.
  *
- * @param model
- *            the model with its adapters
- * @param base
- *            has the frozen weights
- * @param adapters
- *            has everything else
+ * @param model the model with its adapters
+ * @param base has the frozen weights
+ * @param adapters has everything else
  */
 public record AdaptedWeights(ModelSpec model, WeightSource base, WeightSource adapters) implements WeightSource {
     @Override

@@ -57,12 +57,9 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
     /**
      * Opens the adapters of a model and checks them whole. The caller closes them.
      *
-     * @param base
-     *            the model without adapters
-     * @param identity
-     *            that of its weights
-     * @throws WeightException
-     *             where there are none, they are of another kind than is computed here, or for other shapes
+     * @param base the model without adapters
+     * @param identity that of its weights
+     * @throws WeightException where there are none, they are of another kind than is computed here, or for other shapes
      */
     public static PeftAdapter open(Path directory, ModelSpec base, String identity) {
         if (!Files.isRegularFile(directory.resolve(CONFIG)) || !Files.isRegularFile(directory.resolve(WEIGHTS))) {
@@ -149,14 +146,10 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
     /**
      * Writes the adapters of a model as PEFT does, whole or not at all: the configuration appears last.
      *
-     * @param directory
-     *            made if it is not there; adapters that it holds are replaced, other files stay
-     * @param base
-     *            the directory or name of the model that the adapters are for, where it is known
-     * @param tensors
-     *            exactly the parameters of the model that are trained
-     * @throws WeightException
-     *             where the files cannot be written
+     * @param directory made if it is not there; adapters that it holds are replaced, other files stay
+     * @param base the directory or name of the model that the adapters are for, where it is known
+     * @param tensors exactly the parameters of the model that are trained
+     * @throws WeightException where the files cannot be written
      */
     public static void write(Path directory, ModelSpec model, Optional<String> base, double dropout,
             Collection<NamedTensor> tensors) {

@@ -48,8 +48,8 @@ final class PeftTargets {
     /**
      * The targets by the names that the family has for them.
      *
-     * @throws dev.troupe.weights.WeightException
-     *             where there are none, not the same in every layer, or one that can have no adapter
+     * @throws dev.troupe.weights.WeightException where there are none, not the same in every layer, or one that can
+     *     have no adapter
      */
     static List<String> of(PublishedConfig config, ModelSpec base) {
         JsonNode targets = config.value(PeftConfig.TARGETS);

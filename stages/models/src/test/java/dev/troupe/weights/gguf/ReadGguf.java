@@ -16,10 +16,8 @@ import java.util.Map;
 /**
  * A GGUF file, taken apart as ggml's {@code docs/gguf.md} says.
  *
- * @param metadata
- *            the values by key
- * @param tensors
- *            by name
+ * @param metadata the values by key
+ * @param tensors by name
  */
 record ReadGguf(Map<String, Object> metadata, Map<String, Tensor> tensors) {
     /** A tensor: its dimensions from the innermost, ggml's number of its type, and its bytes. */

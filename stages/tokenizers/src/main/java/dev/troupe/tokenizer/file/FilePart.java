@@ -16,12 +16,9 @@ import java.util.stream.IntStream;
 /**
  * A part of a JSON file, which names file and place where something is wrong with it. Immutable.
  *
- * @param file
- *            the file
- * @param path
- *            the place, such as {@code model.merges[3]}; empty: the whole
- * @param node
- *            what is there; missing where nothing is
+ * @param file the file
+ * @param path the place, such as {@code model.merges[3]}; empty: the whole
+ * @param node what is there; missing where nothing is
  */
 public record FilePart(Path file, String path, JsonNode node) {
     /** As Python reads JSON, NaN and infinity are numbers. */
@@ -34,8 +31,7 @@ public record FilePart(Path file, String path, JsonNode node) {
     /**
      * Reads a file.
      *
-     * @throws TokenizerException
-     *             where it cannot be read, or is no JSON object; with the line
+     * @throws TokenizerException where it cannot be read, or is no JSON object; with the line
      */
     public static FilePart read(Path file) {
         try {

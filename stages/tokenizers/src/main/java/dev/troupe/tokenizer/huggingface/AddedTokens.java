@@ -27,8 +27,7 @@ final class AddedTokens {
     /**
      * One of them.
      *
-     * @param pattern
-     *            its spelling in the text that it is looked for in
+     * @param pattern its spelling in the text that it is looked for in
      */
     record Added(int id, String content, String pattern, boolean isWord, boolean stripsLeft, boolean stripsRight) {
     }

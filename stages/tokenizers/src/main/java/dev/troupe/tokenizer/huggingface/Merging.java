@@ -24,10 +24,8 @@ final class Merging {
     /**
      * Begins with the ids of a word's bytes.
      *
-     * @param merged
-     *            the token of each rank
-     * @param count
-     *            how many of the ids are the word's
+     * @param merged the token of each rank
+     * @param count how many of the ids are the word's
      */
     Merging(PairTable ranks, int[] merged, int[] ids, int count) {
         this.ranks = ranks;

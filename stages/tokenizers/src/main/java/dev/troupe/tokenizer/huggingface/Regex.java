@@ -87,16 +87,11 @@ sealed interface Regex {
      * What an expression may do around a place between a character of one kind and a certain one; true where it is not
      * known.
      *
-     * @param begins
-     *            a match may begin after the place
-     * @param ends
-     *            a match may end before it
-     * @param isEmpty
-     *            a match may be empty
-     * @param crosses
-     *            a match may have the place inside it
-     * @param looksBeyond
-     *            a match may depend on whether the text ends at the place
+     * @param begins a match may begin after the place
+     * @param ends a match may end before it
+     * @param isEmpty a match may be empty
+     * @param crosses a match may have the place inside it
+     * @param looksBeyond a match may depend on whether the text ends at the place
      */
     record Seam(boolean begins, boolean ends, boolean isEmpty, boolean crosses, boolean looksBeyond) {
         private static final Seam NOTHING = new Seam(false, false, true, false, false);

@@ -11,8 +11,7 @@ final class RegexMatcher {
     private final FilePart source;
 
     /**
-     * @param source
-     *            the part of the file that has the expression
+     * @param source the part of the file that has the expression
      */
     RegexMatcher(Regex regex, FilePart source) {
         this.begin = state(regex, new Accept());

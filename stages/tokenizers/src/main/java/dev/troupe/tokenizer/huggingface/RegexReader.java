@@ -41,8 +41,7 @@ final class RegexReader {
     /**
      * Reads a pattern.
      *
-     * @throws Refusal
-     *             where it has something that is not known, or matches no text at all
+     * @throws Refusal where it has something that is not known, or matches no text at all
      */
     static Regex read(String pattern) throws Refusal {
         RegexReader reader = new RegexReader(pattern);

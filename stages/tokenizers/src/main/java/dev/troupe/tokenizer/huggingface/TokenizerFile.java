@@ -46,8 +46,8 @@ public final class TokenizerFile {
     /**
      * Reads a file.
      *
-     * @throws dev.troupe.tokenizer.file.TokenizerException
-     *             where it is none of its kind; the message names file and part
+     * @throws dev.troupe.tokenizer.file.TokenizerException where it is none of its kind; the message names file and
+     *     part
      */
     public static TokenizerFile read(Path file) {
         return new TokenizerFile(FilePart.read(file));
@@ -183,8 +183,7 @@ public final class TokenizerFile {
     /**
      * Whether the ids of every text are those of its two halves, where it is cut between these characters.
      *
-     * @param before
-     *            the last character of the first half, no white space
+     * @param before the last character of the first half, no white space
      */
     public boolean mayCut(char before, char after) {
         return switch (after) {

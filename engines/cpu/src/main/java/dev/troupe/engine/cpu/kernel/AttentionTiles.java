@@ -54,10 +54,8 @@ final class AttentionTiles {
         /**
          * Where they are.
          *
-         * @param first
-         *            address of the first row
-         * @param floats
-         *            from one row to the next
+         * @param first address of the first row
+         * @param floats from one row to the next
          */
         void lie(long first, long floats) {
             address = first;
@@ -72,8 +70,8 @@ final class AttentionTiles {
     /**
      * What the heads have in common from now on.
      *
-     * @param documentStarts
-     *            where the INT32 are that say where each row's document begins in its sequence; 0 where each sequence is one
+     * @param documentStarts where the INT32 are that say where each row's document begins in its sequence; 0 where each
+     *     sequence is one
      */
     void serve(int length, int size, Dropout drawn, Masks drawnMasks, long documentStarts) {
         t = length;
@@ -165,8 +163,7 @@ final class AttentionTiles {
     /**
      * Writes the gradients for queries, and writes or adds those for keys and values.
      *
-     * @param adds
-     *            whether the latter are added, for heads that share them
+     * @param adds whether the latter are added, for heads that share them
      */
     void backward(boolean adds, long scratch) {
         boolean cleared = !adds && starts != 0;

@@ -32,8 +32,7 @@ public final class CausalAttention {
     /**
      * Heads side by side in a matrix [N x columns].
      *
-     * @param first
-     *            the column that the first head begins with
+     * @param first the column that the first head begins with
      */
     public record Heads(CpuTensor matrix, int first) {
     }
@@ -63,8 +62,7 @@ public final class CausalAttention {
     /**
      * What the next calls are for.
      *
-     * @param documentStarts
-     *            where the INT32 are that say where each row's document begins; 0 where each sequence is one
+     * @param documentStarts where the INT32 are that say where each row's document begins; 0 where each sequence is one
      */
     public void of(int length, int headCount, int keyValueHeads, int size, Dropout dropout,
             long documentStarts) {

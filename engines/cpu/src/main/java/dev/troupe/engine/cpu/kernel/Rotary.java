@@ -20,10 +20,8 @@ public final class Rotary {
     /**
      * A turn.
      *
-     * @param half
-     *            D/2, the columns of cosines and sines
-     * @param starts
-     *            where the INT32 are that say where each row's document begins; 0 where each sequence is one
+     * @param half D/2, the columns of cosines and sines
+     * @param starts where the INT32 are that say where each row's document begins; 0 where each sequence is one
      */
     public Rotary(int t, int half, long starts, long cosines, long sines, boolean back) {
         this.t = t;

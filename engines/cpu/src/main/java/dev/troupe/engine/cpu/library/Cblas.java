@@ -53,8 +53,7 @@ public final class Cblas implements Sgemm {
     /**
      * Returns the library of a file.
      *
-     * @throws IllegalStateException
-     *             with a sentence, where it cannot be loaded or does not multiply rightly
+     * @throws IllegalStateException with a sentence, where it cannot be loaded or does not multiply rightly
      */
     public static Cblas at(Path file) {
         return LOADED.computeIfAbsent(file.normalize(), there -> {

@@ -97,10 +97,8 @@ public final class Dnnl {
     /**
      * A matrix [rows x columns] that is stored row by row, or column by column where it is transposed.
      *
-     * @param type
-     *            {@link DataType#FLOAT32} or {@link DataType#BFLOAT16}
-     * @param stride
-     *            elements from one row, as it is stored, to the next
+     * @param type {@link DataType#FLOAT32} or {@link DataType#BFLOAT16}
+     * @param stride elements from one row, as it is stored, to the next
      */
     public static long descriptor(DataType type, long rows, long columns, boolean transposed, long stride) {
         try (Arena local = Arena.ofConfined()) {
@@ -141,8 +139,7 @@ public final class Dnnl {
     /**
      * The plan of c = a b + bias, or of c += a b, to be computed by the calling thread alone.
      *
-     * @param bias
-     *            [1 x columns of c]; 0 for none
+     * @param bias [1 x columns of c]; 0 for none
      */
     public static long matmulPlan(long a, long b, long bias, long c, boolean added) {
         long plan = matmulPlanIfAny(a, b, bias, c, added);

@@ -3,8 +3,7 @@ package dev.troupe.engine.cpu.library;
 /**
  * The instruction set that oneDNN uses: what the processor has, or less where the environment holds oneDNN to less.
  *
- * @param code
- *            oneDNN's {@code dnnl_cpu_isa_t}, in which each bit is an extension; it names those of x86-64 alone
+ * @param code oneDNN's {@code dnnl_cpu_isa_t}, in which each bit is an extension; it names those of x86-64 alone
  */
 public record InstructionSet(int code) {
     private static final int AVX2 = 0x7;

@@ -33,8 +33,7 @@ public final class OpenBlas {
     /**
      * Returns the library, unpacked and loaded when it is first asked for.
      *
-     * @throws IllegalStateException
-     *             with a sentence, where this build has none or it cannot be unpacked
+     * @throws IllegalStateException with a sentence, where this build has none or it cannot be unpacked
      */
     @SuppressWarnings("restricted")
     public static Cblas library() {

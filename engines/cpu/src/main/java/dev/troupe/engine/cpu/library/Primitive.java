@@ -20,10 +20,8 @@ public final class Primitive implements AutoCloseable {
     /**
      * A primitive of a plan, which stays the caller's.
      *
-     * @param names
-     *            what each argument is to the primitive
-     * @param descriptors
-     *            how each lies in memory; they stay the caller's
+     * @param names what each argument is to the primitive
+     * @param descriptors how each lies in memory; they stay the caller's
      */
     public Primitive(long plan, int[] names, long[] descriptors) {
         primitive = Dnnl.primitive(plan);

@@ -13,12 +13,9 @@ import java.util.stream.Collectors;
 /**
  * What of a machine decides whether the engine runs on it.
  *
- * @param system
- *            as Java's {@code os.name}
- * @param architecture
- *            as Java's {@code os.arch}
- * @param features
- *            extensions of the instruction set, as Linux names them; empty where the system does not say
+ * @param system as Java's {@code os.name}
+ * @param architecture as Java's {@code os.arch}
+ * @param features extensions of the instruction set, as Linux names them; empty where the system does not say
  */
 public record Processor(String system, String architecture, Set<String> features) {
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");

@@ -13,10 +13,9 @@ final class Unpacked {
     /**
      * Returns a library as a file.
      *
-     * @param product
-     *            the name of the product for a person
-     * @throws IllegalStateException
-     *             with a sentence, if the class path has none for this platform, or no folder can be written to
+     * @param product the name of the product for a person
+     * @throws IllegalStateException with a sentence, if the class path has none for this platform, or no folder can be
+     *     written to
      */
     static File file(String product, String resource) {
         URL url = url(product, resource);

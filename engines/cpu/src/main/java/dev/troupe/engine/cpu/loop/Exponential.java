@@ -53,8 +53,7 @@ final class Exponential {
     /**
      * y = e^(x - shift), within 1.5 units in the last place of what the difference rounds to; y may be x.
      *
-     * @param lanes
-     *            memory for one vector, of the calling thread's own
+     * @param lanes memory for one vector, of the calling thread's own
      * @return the sum of y
      */
     static float ofRow(long x, float shift, long y, int count, long lanes) {

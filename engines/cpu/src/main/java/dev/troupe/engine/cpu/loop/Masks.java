@@ -29,8 +29,7 @@ public final class Masks {
     /**
      * y = x factor for a row of any length, where y may be x.
      *
-     * @param scratch
-     *            memory of the calling thread's own
+     * @param scratch memory of the calling thread's own
      */
     public void apply(long place, long x, long y, int count, long scratch) {
         for (int i = 0; i < count; i += MOST) {

@@ -31,8 +31,7 @@ final class RandomWords {
     /**
      * Writes the words of the places from {@code 4 block} on.
      *
-     * @param blocks
-     *            how many fours of places; as many as whole vectors hold are written
+     * @param blocks how many fours of places; as many as whole vectors hold are written
      */
     static void write(Dropout dropout, long block, int blocks, long target) {
         long site = (long) dropout.site() << SITE_SHIFT;

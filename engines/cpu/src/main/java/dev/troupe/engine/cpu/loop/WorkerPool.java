@@ -16,8 +16,7 @@ public final class WorkerPool implements AutoCloseable {
         /**
          * Computes the units {@code from} to {@code from + count - 1}.
          *
-         * @param member
-         *            whose scratch memory to use, from 0 to the number of threads - 1
+         * @param member whose scratch memory to use, from 0 to the number of threads - 1
          */
         void compute(long from, int count, int member);
     }

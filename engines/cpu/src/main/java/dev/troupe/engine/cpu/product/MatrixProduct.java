@@ -44,10 +44,8 @@ public final class MatrixProduct implements AutoCloseable {
      * {@code c (+)= op(a) op(b)}: a [m x k] or its transpose, b [k x n] or its transpose, c [m x n]. Where a and b are of
      * bfloat16 and c is not, it is not rounded.
      *
-     * @param bias
-     *            added to each row of a product that is not accumulated; 0 for none
-     * @param finish
-     *            null for nothing to be done
+     * @param bias added to each row of a product that is not accumulated; 0 for none
+     * @param finish null for nothing to be done
      */
     public void multiply(CpuTensor a, boolean transposeA, CpuTensor b, boolean transposeB, CpuTensor c, int k,
             boolean accumulate, long bias, Finish finish) {

@@ -96,8 +96,7 @@ final class PackedProducts implements AutoCloseable {
      * Bytes of scratch memory for a product, but for what oneDNN itself asks for: a right side that is not kept, and what is
      * widened.
      *
-     * @param isKept
-     *            whether the right side is a range, which keeps what was packed of it
+     * @param isKept whether the right side is a range, which keeps what was packed of it
      */
     static long scratchBytes(DataType type, DataType product, long m, long k, long n, boolean isKept, int threads) {
         DataType computing = BfloatUnits.computing(type);

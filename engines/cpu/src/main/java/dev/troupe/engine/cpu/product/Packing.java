@@ -33,14 +33,10 @@ final class Packing implements Packer, AutoCloseable {
     /**
      * The packing for panels of a number of rows; other panels take it as well.
      *
-     * @param pool
-     *            who packs
-     * @param type
-     *            of both sides
-     * @param wide
-     *            scratch memory of the pool
-     * @param transposed
-     *            whether b is given as [n x k]
+     * @param pool who packs
+     * @param type of both sides
+     * @param wide scratch memory of the pool
+     * @param transposed whether b is given as [n x k]
      */
     Packing(WorkerPool pool, DataType type, GrowingMemory wide, boolean transposed, int k, int n, int rows) {
         this.pool = pool;

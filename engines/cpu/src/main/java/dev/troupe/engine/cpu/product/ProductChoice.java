@@ -51,8 +51,7 @@ public final class ProductChoice {
     /**
      * Reads a choice.
      *
-     * @throws IllegalStateException
-     *             with a sentence, where the text is none
+     * @throws IllegalStateException with a sentence, where the text is none
      */
     public static ProductChoice parse(String text) {
         if (text.equals(EngineSettings.OWN_PRODUCTS)) {
@@ -87,8 +86,7 @@ public final class ProductChoice {
     /**
      * Checks that all libraries are here and compute in the type.
      *
-     * @throws IllegalStateException
-     *             with a sentence, where they do not
+     * @throws IllegalStateException with a sentence, where they do not
      */
     public void require(DataType computeType) {
         Set<String> others = names();

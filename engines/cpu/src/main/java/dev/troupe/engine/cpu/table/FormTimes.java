@@ -8,12 +8,9 @@ import java.util.Arrays;
 /**
  * What two libraries take for one form of product.
  *
- * @param first
- *            operations per nanosecond of the first, the median of all rounds
- * @param second
- *            likewise of the second
- * @param ratio
- *            the median, over rounds, of how much faster the second was
+ * @param first operations per nanosecond of the first, the median of all rounds
+ * @param second likewise of the second
+ * @param ratio the median, over rounds, of how much faster the second was
  */
 public record FormTimes(ProductForm form, double first, double second, double ratio) {
     private static final int WARM_UPS = 3;
@@ -21,10 +18,8 @@ public record FormTimes(ProductForm form, double first, double second, double ra
     /**
      * A library.
      *
-     * @param engine
-     *            an engine of one thread that has all its products computed by the library
-     * @param tiles
-     *            the library's product
+     * @param engine an engine of one thread that has all its products computed by the library
+     * @param tiles the library's product
      */
     public record Contestant(Engine engine, Sgemm tiles) {
         private FormTrial trial(ProductForm form) {

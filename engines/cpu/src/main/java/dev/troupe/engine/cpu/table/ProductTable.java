@@ -16,12 +16,9 @@ import java.util.zip.CRC32C;
 /**
  * How fast oneDNN and OpenBLAS computed each form of product.
  *
- * @param subject
- *            the processor, the versions of the libraries and the type: a table serves no other
- * @param date
- *            when it was measured
- * @param rows
- *            a row for each form, oneDNN first
+ * @param subject the processor, the versions of the libraries and the type: a table serves no other
+ * @param date when it was measured
+ * @param rows a row for each form, oneDNN first
  */
 record ProductTable(String subject, Instant date, List<FormTimes> rows) {
     private static final String HEAD = "troupe products 1";
@@ -63,8 +60,7 @@ record ProductTable(String subject, Instant date, List<FormTimes> rows) {
     /**
      * Reads the content of a file.
      *
-     * @throws IllegalArgumentException
-     *             with what is wrong, where it is damaged
+     * @throws IllegalArgumentException with what is wrong, where it is damaged
      */
     static ProductTable parse(String text) {
         List<String> lines = new ArrayList<>(text.lines().toList());

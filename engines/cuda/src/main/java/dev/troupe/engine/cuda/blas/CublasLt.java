@@ -123,10 +123,8 @@ public final class CublasLt {
     /**
      * A library whose functions are found in this way.
      *
-     * @param file
-     *            where it is, for sentences
-     * @throws IllegalStateException
-     *             with a sentence, where a function is missing or the library is of another version
+     * @param file where it is, for sentences
+     * @throws IllegalStateException with a sentence, where a function is missing or the library is of another version
      */
     public CublasLt(Path file, SymbolLookup symbols) {
         this.file = file;
@@ -156,8 +154,8 @@ public final class CublasLt {
     /**
      * Returns the library of a file, which stays loaded as long as the process.
      *
-     * @throws IllegalStateException
-     *             with a sentence, where it cannot be loaded, a function is missing or it is of another version
+     * @throws IllegalStateException with a sentence, where it cannot be loaded, a function is missing or it is of
+     *     another version
      */
     public static CublasLt at(Path file) {
         return LOADED.computeIfAbsent(file.normalize(), there -> new CublasLt(there, SharedLibrary.load(NAME, there)));
@@ -322,12 +320,9 @@ public final class CublasLt {
     /**
      * Finds the algorithm that the library takes to be the fastest, by rules and not by measurement.
      *
-     * @param layouts
-     *            those of a, b, c and d
-     * @param mayBeInvalid
-     *            whether the library may say by INVALID_VALUE that it does not compute such products
-     * @param algorithm
-     *            {@value #ALGORITHM_BYTES} bytes, written where there is one
+     * @param layouts those of a, b, c and d
+     * @param mayBeInvalid whether the library may say by INVALID_VALUE that it does not compute such products
+     * @param algorithm {@value #ALGORITHM_BYTES} bytes, written where there is one
      * @return whether there is one
      */
     boolean findAlgorithm(long handle, long operation, Layouts layouts, long preference, boolean mayBeInvalid,
@@ -353,10 +348,8 @@ public final class CublasLt {
     /**
      * Asks for {@code d = alpha op(a) op(b) + beta c} on a stream.
      *
-     * @param alpha
-     *            a float in the host's memory, as is beta
-     * @param layouts
-     *            those of a, b, c and d
+     * @param alpha a float in the host's memory, as is beta
+     * @param layouts those of a, b, c and d
      */
     void multiply(long handle, long operation, MemorySegment alpha, long a, long b, MemorySegment beta, long c, long d,
             Layouts layouts, MemorySegment algorithm, long workspace, long workspaceBytes, long stream) {

@@ -50,8 +50,7 @@ public final class CublasLtProducts implements AutoCloseable {
     /**
      * Products on a stream.
      *
-     * @throws DeviceException
-     *             where the library refuses the device
+     * @throws DeviceException where the library refuses the device
      */
     public CublasLtProducts(CublasLt library, DeviceStream stream) {
         this.library = library;
@@ -86,12 +85,9 @@ public final class CublasLtProducts implements AutoCloseable {
     /**
      * Asks for a product, where the library can compute it.
      *
-     * @param left
-     *            the address of the left side, as of the others
-     * @param bias
-     *            not read where the product has none
-     * @param accumulate
-     *            whether to add to the product, which is of FLOAT32 then
+     * @param left the address of the left side, as of the others
+     * @param bias not read where the product has none
+     * @param accumulate whether to add to the product, which is of FLOAT32 then
      * @return whether it was asked for: not where an operand begins at no multiple of 16 bytes, and not where the library
      *         has no algorithm
      */

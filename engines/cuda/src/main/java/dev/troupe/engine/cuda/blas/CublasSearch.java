@@ -14,10 +14,8 @@ import java.util.stream.Stream;
 /**
  * Where cuBLASLt is looked for on a machine.
  *
- * @param environment
- *            the variables of the process
- * @param root
- *            the folder that the system's folders are in
+ * @param environment the variables of the process
+ * @param root the folder that the system's folders are in
  */
 public record CublasSearch(Map<String, String> environment, Path root) {
     private static final List<String> SYSTEM_FOLDERS = List.of("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib",
@@ -36,10 +34,8 @@ public record CublasSearch(Map<String, String> environment, Path root) {
     /**
      * Returns the file of the library: the first that is there.
      *
-     * @param driverMajor
-     *            the version of CUDA that the driver is of; a later library does not run on it
-     * @throws IllegalStateException
-     *             with a sentence, where there is none
+     * @param driverMajor the version of CUDA that the driver is of; a later library does not run on it
+     * @throws IllegalStateException with a sentence, where there is none
      */
     public Path find(int driverMajor) {
         List<String> names = VERSIONS.stream().filter(version -> version <= driverMajor)

@@ -6,22 +6,14 @@ import dev.troupe.engine.DataType;
  * What a library needs to know of a product to choose an algorithm: {@code product [m x n] = op(left) op(right) + bias},
  * row-major.
  *
- * @param m
- *            rows of the product
- * @param n
- *            columns of the product
- * @param k
- *            terms of each sum
- * @param transposeLeft
- *            whether the left side is stored as [k x m] and not as [m x k]
- * @param transposeRight
- *            whether the right side is stored as [n x k] and not as [k x n]
- * @param operands
- *            the type of both sides: FLOAT32 or BFLOAT16
- * @param product
- *            the type of the product, likewise
- * @param hasBias
- *            whether a bias [n] of FLOAT32 is added to each row
+ * @param m rows of the product
+ * @param n columns of the product
+ * @param k terms of each sum
+ * @param transposeLeft whether the left side is stored as [k x m] and not as [m x k]
+ * @param transposeRight whether the right side is stored as [n x k] and not as [k x n]
+ * @param operands the type of both sides: FLOAT32 or BFLOAT16
+ * @param product the type of the product, likewise
+ * @param hasBias whether a bias [n] of FLOAT32 is added to each row
  */
 public record ProductSpec(int m, int n, int k, boolean transposeLeft, boolean transposeRight, DataType operands,
         DataType product, boolean hasBias) {

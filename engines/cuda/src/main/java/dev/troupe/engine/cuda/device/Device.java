@@ -23,16 +23,14 @@ public interface Device {
     /**
      * Memory of this device that other processes can open, beside that of its streams.
      *
-     * @throws DeviceException
-     *             where the driver refuses
+     * @throws DeviceException where the driver refuses
      */
     SharedAllocation share(long bytes);
 
     /**
      * Memory that another process has shared; empty where it is of a device that this one does not reach.
      *
-     * @throws DeviceException
-     *             where the driver refuses
+     * @throws DeviceException where the driver refuses
      */
     Optional<SharedAllocation> openShared(byte[] handle);
 }

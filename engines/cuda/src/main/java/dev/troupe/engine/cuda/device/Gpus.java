@@ -15,10 +15,8 @@ public interface Gpus {
     /**
      * One GPU.
      *
-     * @param ordinal
-     *            its number in the driver's order, from 0
-     * @param capability
-     *            its compute capability: 8.0 is 80
+     * @param ordinal its number in the driver's order, from 0
+     * @param capability its compute capability: 8.0 is 80
      */
     record Gpu(int ordinal, String name, long memoryBytes, int capability) {
         @Override
@@ -43,10 +41,8 @@ public interface Gpus {
     /**
      * Opens a GPU of the list; the same device each time.
      *
-     * @param ptx
-     *            gives the engine's kernels, where it is opened for the first time
-     * @throws DeviceException
-     *             where the driver refuses the GPU or the kernels
+     * @param ptx gives the engine's kernels, where it is opened for the first time
+     * @throws DeviceException where the driver refuses the GPU or the kernels
      */
     Device open(Gpu gpu, Supplier<String> ptx);
 }

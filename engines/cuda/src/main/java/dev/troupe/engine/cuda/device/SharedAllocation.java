@@ -18,12 +18,9 @@ public final class SharedAllocation implements Memory.Shared {
     /**
      * Memory that this process shares, or has opened.
      *
-     * @param device
-     *            the device of this process whose streams reach it
-     * @param address
-     *            where it begins, for those streams
-     * @param end
-     *            ends its use in this process; called once, unless it raises an exception
+     * @param device the device of this process whose streams reach it
+     * @param address where it begins, for those streams
+     * @param end ends its use in this process; called once, unless it raises an exception
      */
     public SharedAllocation(Device device, long address, long byteCount, byte[] handle, Runnable end) {
         this.device = device;

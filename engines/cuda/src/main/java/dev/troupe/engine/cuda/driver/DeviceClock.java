@@ -48,10 +48,8 @@ final class DeviceClock {
     /**
      * Looks for the first time.
      *
-     * @param host
-     *            the host's clock, in nanoseconds
-     * @throws DeviceException
-     *             where the device does not answer
+     * @param host the host's clock, in nanoseconds
+     * @throws DeviceException where the device does not answer
      */
     DeviceClock(Events events, LongSupplier host) {
         this.events = events;

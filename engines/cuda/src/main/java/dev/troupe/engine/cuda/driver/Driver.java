@@ -78,8 +78,7 @@ final class Driver {
     /**
      * A function that returns a status.
      *
-     * @throws DeviceException
-     *             where the driver has none of that name
+     * @throws DeviceException where the driver has none of that name
      */
     MethodHandle function(String name, MemoryLayout... parameters) {
         MemorySegment symbol = versioned(name).or(() -> library.find(name)).orElseThrow(
@@ -113,10 +112,8 @@ final class Driver {
     /**
      * Calls a function; what it was to do is for the sentence of a failure.
      *
-     * @throws DeviceException
-     *             where it fails and the next may succeed
-     * @throws LostDeviceException
-     *             where no call of this process succeeds any more
+     * @throws DeviceException where it fails and the next may succeed
+     * @throws LostDeviceException where no call of this process succeeds any more
      */
     void call(String what, Call call) {
         int status;

@@ -11,10 +11,8 @@ import java.util.stream.Stream;
 /**
  * Where NVIDIA's driver was looked for on a machine.
  *
- * @param environment
- *            the variables of the process
- * @param root
- *            the folder that the system's folders are in
+ * @param environment the variables of the process
+ * @param root the folder that the system's folders are in
  */
 record LibrarySearch(Map<String, String> environment, Path root) {
     private static final String LOADER_PATH = "LD_LIBRARY_PATH";

@@ -10,10 +10,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * A column-major matrix in the memory of an interpreted device.
  *
- * @param device
- *            has it
- * @param address
- *            of its first element
+ * @param device has it
+ * @param address of its first element
  */
 record Matrix(InterpretedDevice device, long address, Layout layout) {
     private static final int REAL_32F = 0;
@@ -21,8 +19,7 @@ record Matrix(InterpretedDevice device, long address, Layout layout) {
     /**
      * How a matrix lies.
      *
-     * @param leading
-     *            elements between neighbours of a row
+     * @param leading elements between neighbours of a row
      */
     record Layout(int type, long rows, long columns, long leading) {
         private long at(int row, int column) {
@@ -63,10 +60,8 @@ record Matrix(InterpretedDevice device, long address, Layout layout) {
     /**
      * Takes {@code alpha a b + beta added + bias}, rounded once.
      *
-     * @param added
-     *            may be this; null where beta is 0
-     * @param biases
-     *            a number a row; null where there is none
+     * @param added may be this; null where beta is 0
+     * @param biases a number a row; null where there is none
      */
     void take(float alpha, double[][] a, double[][] b, float beta, Matrix added, MemorySegment biases) {
         double[][] before = added == null ? null : added.numbers(false);

@@ -25,12 +25,9 @@ final class NativeFunctions {
     /**
      * Returns the functions by the names of the methods.
      *
-     * @param lookup
-     *            sees the methods
-     * @param prefix
-     *            of their names
-     * @param failed
-     *            gives the status that a function returns whose method has thrown: an exception would end the JVM
+     * @param lookup sees the methods
+     * @param prefix of their names
+     * @param failed gives the status that a function returns whose method has thrown: an exception would end the JVM
      */
     static Map<String, MemorySegment> of(Object object, MethodHandles.Lookup lookup, String prefix, Arena arena,
             ToIntFunction<Throwable> failed) {

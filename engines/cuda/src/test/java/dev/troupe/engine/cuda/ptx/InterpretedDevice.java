@@ -71,8 +71,7 @@ public final class InterpretedDevice implements Device {
     /**
      * Late devices of a machine.
      *
-     * @param bridges
-     *            the ordinals of devices that reach each other's memory, once they are asked whether they do
+     * @param bridges the ordinals of devices that reach each other's memory, once they are asked whether they do
      */
     public static List<InterpretedDevice> machine(PtxModule module, Random random, int count,
             List<Set<Integer>> bridges) {

@@ -32,10 +32,8 @@ final class MemoryOps {
     /**
      * An address of each lane.
      *
-     * @param wide
-     *            its register; negative where it is not of 64 bits
-     * @param narrow
-     *            its register of 32 bits; negative where it is none
+     * @param wide its register; negative where it is not of 64 bits
+     * @param narrow its register of 32 bits; negative where it is none
      */
     record Address(int wide, int narrow, long offset) {
         static Address of(String operand, Registers registers, Map<String, Integer> variables) {

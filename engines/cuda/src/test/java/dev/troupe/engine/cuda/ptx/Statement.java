@@ -6,12 +6,9 @@ import java.util.List;
 /**
  * One statement of a kernel's body.
  *
- * @param guard
- *            the predicate in front of it, with a {@code !} where it is negated; empty: none
- * @param name
- *            of the instruction, all its parts, or of a directive
- * @param operands
- *            a vector's parts apart, and addresses in their brackets
+ * @param guard the predicate in front of it, with a {@code !} where it is negated; empty: none
+ * @param name of the instruction, all its parts, or of a directive
+ * @param operands a vector's parts apart, and addresses in their brackets
  */
 record Statement(String guard, String name, List<String> operands, String text) {
     /** A statement without its semicolon. */
