@@ -98,7 +98,9 @@ class CheckpointsTest {
 
     @Test
     void shouldTrainOnWhileACheckpointIsWritten() throws Exception {
-        train(0, 7); // three steps more than when it was begun
+        train(0, 4);
+        hold(4);
+        train(4, 7); // three steps more than when it was begun
         assertEquals(new NodeEvent.WriteParts(at(4), List.of(0)), nextWriteParts());
         writePart(4);
         expectSaid("checkpoint 4");
@@ -108,8 +110,23 @@ class CheckpointsTest {
     }
 
     @Test
+    void shouldWaitWithTheUpdateThatWouldOverwriteWhatNoNodeHoldsYet() throws Exception {
+        train(0, 4);
+        train(4, 5);
+        assertEquals("step 4", last(5));
+        happens(new RunEvent.PassDone(from(), new Pass(5, Pass.Kind.TRAINING), List.of(new MicrobatchLoss(0, 2)),
+                List.of()));
+        rank.receiveSeveralMessages(2 * 5 + 1); // a pass and an update each, and the pass of step 5
+        rank.expectNoMessage();
+        hold(4);
+        rank.expectMessageClass(ScheduleActor.ApplyUpdate.class);
+    }
+
+    @Test
     void shouldWaitWithTheStepAtWhichTheNextIsDue() throws Exception {
-        train(0, 8);
+        train(0, 4);
+        hold(4);
+        train(4, 8);
         assertEquals("step 6", last(7));
         writePart(4);
         expectSaid("checkpoint 4");
@@ -120,7 +137,9 @@ class CheckpointsTest {
 
     @Test
     void shouldGoOnWithoutOneThatHangs() throws Exception {
-        train(0, 8);
+        train(0, 4);
+        hold(4);
+        train(4, 8);
         assertEquals("step 6", last(7));
         for (int tick = 0; tick < 5; tick++) {
             pass();
@@ -136,7 +155,9 @@ class CheckpointsTest {
     /** A disk that takes ten times recovery.hang-timeout for a part, and half a gigabyte now and then. */
     @Test
     void shouldWaitForOneAsLongAsItMoves() throws Exception {
-        train(0, 8);
+        train(0, 4);
+        hold(4);
+        train(4, 8);
         assertEquals("step 6", last(7));
         for (int tick = 0; tick < 50; tick++) {
             coordinator.tell(new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.Moving(at(4))));
@@ -189,6 +210,12 @@ class CheckpointsTest {
         train(4, 8);
         assertEquals("step 7", last(4));
         assertFalse(Files.exists(home.resolve("checkpoints/step-000004.partial")), "what was begun is deleted");
+    }
+
+    /** The node holds the state that the checkpoint needs, so that updates do not wait for it. */
+    private void hold(long stepsDone) {
+        coordinator.tell(new TrainingCoordinator.CheckpointHappened(
+                new CheckpointEvent.Pinned(at(stepsDone), List.of(0))));
     }
 
     private void writePart(long stepsDone) {

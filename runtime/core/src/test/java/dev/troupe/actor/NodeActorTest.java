@@ -79,7 +79,8 @@ class NodeActorTest extends NodeTests {
             switch (answer.event()) {
                 case CheckpointEvent.Moving _ -> {
                 }
-                case CheckpointEvent.Pinned pinned -> assertTrue(beside.isEmpty(), pinned + " after a part was written");
+                case CheckpointEvent.Pinned pinned ->
+                    assertTrue(beside.isEmpty(), pinned + " after a part was written");
                 default -> beside.add(((CheckpointEvent.PartWritten) answer.event()).part().sha256());
             }
         }

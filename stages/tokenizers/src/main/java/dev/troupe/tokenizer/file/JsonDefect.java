@@ -1,6 +1,8 @@
 package dev.troupe.tokenizer.file;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -20,20 +22,23 @@ public final class JsonDefect {
 
     /**
      * Returns the place and the defect, such as {@code line 3, column 7: Unexpected end-of-input in field name}; a limit of
-     * the parser has no place.
+     * the parser, and a value of a parsed tree, have no place.
      */
     public static String of(JsonProcessingException malformed) {
         var place = malformed.getLocation();
         String words = wordsOf(malformed);
-        return place == null
+        return place == null || place.getLineNr() < 1
                 ? words
-                : String.format(Locale.ROOT, "line %d, column %d: %s", Math.max(1, place.getLineNr()),
-                        Math.max(1, place.getColumnNr()),
-                        words);
+                : String.format(Locale.ROOT, "line %d, column %d: %s", place.getLineNr(),
+                        Math.max(1, place.getColumnNr()), words);
     }
 
     /** Returns the defect alone, in one line. */
     public static String wordsOf(JsonProcessingException malformed) {
+        if (malformed instanceof ValueInstantiationException refused
+                && refused.getCause() instanceof IllegalArgumentException reason && reason.getMessage() != null) {
+            return reason.getMessage(); // our own words
+        }
         String said = malformed.getOriginalMessage() == null
                 ? ""
                 : malformed.getOriginalMessage().lines().findFirst().orElse("");
@@ -43,6 +48,24 @@ public final class JsonDefect {
         for (Pattern advice : ADVICE) {
             said = advice.matcher(said).replaceAll("");
         }
-        return said.isBlank() ? "not as JSON has it" : said.strip();
+        if (said.isBlank()) {
+            return malformed instanceof JsonMappingException mapping && !mapping.getPath().isEmpty()
+                    ? "\"" + pathOf(mapping) + "\" has a value that does not fit"
+                    : "not as JSON has it";
+        }
+        return said.strip();
+    }
+
+    /** The place in the document, such as {@code parts[0].file}. */
+    private static String pathOf(JsonMappingException mapping) {
+        StringBuilder path = new StringBuilder();
+        for (JsonMappingException.Reference step : mapping.getPath()) {
+            if (step.getFieldName() == null) {
+                path.append('[').append(step.getIndex()).append(']');
+            } else {
+                path.append(path.isEmpty() ? "" : ".").append(step.getFieldName());
+            }
+        }
+        return path.toString();
     }
 }
