@@ -203,29 +203,16 @@ class ClusterTest {
         Path log = directory.resolve("out/logs/a.log");
         for (int time = 1; time <= 2; time++) {
             awaitLines(log, "node b has joined", time);
-            nodeProcess("b").destroyForcibly();
+            LocalCluster.processOf("b").orElseThrow().destroyForcibly();
             awaitLines(directory.resolve("launch.log"), "b ended by signal 9; the run goes on without it", time);
         }
-        assertTrue(nodeProcess("a").isAlive());
+        assertTrue(LocalCluster.processOf("a").orElseThrow().isAlive());
         children.getFirst().terminate();
         assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
         String said = Files.readString(directory.resolve("launch.log"));
         assertEquals(1, said.split("and its process starts again", -1).length - 1, said);
         assertTrue(said.contains("Stopped before its end"), said);
         assertEquals(List.of(), errors.stream().filter(line -> line.startsWith("troupe: ")).toList());
-    }
-
-    /** Of a command line with the class path in it, Java tells nothing. */
-    private static ProcessHandle nodeProcess(String name) {
-        return ProcessHandle.current().descendants().filter(process -> {
-            try {
-                List<String> arguments = List
-                        .of(Files.readString(Path.of("/proc/" + process.pid() + "/cmdline")).split("\0"));
-                return arguments.containsAll(List.of("node", name));
-            } catch (IOException _) {
-                return false; // the process has ended
-            }
-        }).findFirst().orElseThrow();
     }
 
     private void awaitLines(Path log, String text, int count) throws IOException, InterruptedException {

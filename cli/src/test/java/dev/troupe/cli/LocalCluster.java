@@ -2,20 +2,48 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.prepare.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** A cluster of a test on this machine. */
 final class LocalCluster {
+    private static final Pattern NODE = Pattern
+            .compile(Pattern.quote(Troupe.class.getName()) + " node .* --out (\\S+).*");
+
     private LocalCluster() {
     }
 
     /** A name unlike that of any other cluster on this machine. */
     static String name(List<Integer> ports) {
         return "test-" + ports.getFirst();
+    }
+
+    /** Returns the directory of the logs if this JVM is that of a launched node. */
+    static Optional<Path> logsOfThisNode() {
+        Matcher node = NODE.matcher(System.getProperty("sun.java.command"));
+        return node.matches()
+                ? Optional.of(Path.of(node.group(1)).resolve(RunDirectory.LOGS))
+                : Optional.empty();
+    }
+
+    /** Returns the process of a node. Of a command line with the class path in it, Java tells nothing. */
+    static Optional<ProcessHandle> processOf(String node) {
+        return ProcessHandle.current().descendants().filter(process -> {
+            try {
+                List<String> arguments = List
+                        .of(Files.readString(Path.of("/proc/" + process.pid() + "/cmdline")).split("\0"));
+                return arguments.containsAll(List.of("node", node));
+            } catch (IOException _) {
+                return false; // the process has ended
+            }
+        }).findFirst();
     }
 
     /** No process of this JVM's, no listener on a port of the cluster's, nothing of it in shared memory. */

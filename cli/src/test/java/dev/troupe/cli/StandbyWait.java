@@ -4,10 +4,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * Holds a launched node whose standby is node c until that has joined, so that a fault in an early step finds the standby
@@ -18,18 +17,16 @@ final class StandbyWait {
     static final String SETTING = "recovery.hang-timeout=150s";
     private static final long PATIENCE_SECONDS = 100;
     private static final long LOOK_AGAIN_NANOS = 10_000_000;
-    private static final Pattern NODE = Pattern
-            .compile(Pattern.quote(Troupe.class.getName()) + " node .* --out (\\S+).*");
 
     private StandbyWait() {
     }
 
     static void await() {
-        Matcher node = NODE.matcher(System.getProperty("sun.java.command"));
-        if (!node.matches()) {
+        Optional<Path> logs = LocalCluster.logsOfThisNode();
+        if (logs.isEmpty()) {
             return;
         }
-        Path log = Path.of(node.group(1)).resolve("logs").resolve("a.log");
+        Path log = logs.get().resolve("a.log");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (!read(log).contains("node c has joined")) {
             if (System.nanoTime() > deadline) {

@@ -156,7 +156,7 @@ public final class ChildProcess {
     }
 
     /** Returns the exit code of the process, once it has ended. */
-    int exitCode() {
+    public int exitCode() {
         return process.exitValue();
     }
 
