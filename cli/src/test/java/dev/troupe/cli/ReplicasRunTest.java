@@ -115,12 +115,12 @@ class ReplicasRunTest extends OverlappingRuns {
             "parallel.tensor=2 | but parallel.data = 1 and parallel.tensor = 2: the replicas of a stage share out its",
             "parallel.data=2 training.global-batch-size=2 | but parallel.data = 2 and parallel.tensor = 1: the replicas of a",
             "training.zero=1 | but training.zero = 1: each replica holds and updates all weights of its stage",
-            "training.steps=7 | all stages have updated their weights behind a multiple of 2 microbatches, so 2 must divide"
+            "training.steps=7 | all stages have updated their weights after a multiple of 2 microbatches, so 2 must divide"
                     + " training.steps = 7",
             "parallel.flush-every=3 | so 2 must divide training.steps = 12, parallel.flush-every = 3: change them",
-            "training.gradient-clip=1 | training.gradient-clip = 1.0, but under pipedream a stage updates its weights behind",
+            "training.gradient-clip=1 | training.gradient-clip = 1.0, but under pipedream a stage updates its weights after",
             "parallel.replicas=[2] | parallel.replicas (-s): expected a number of ranks for each of the parallel.pipeline = 2",
-            "training.global-batch-size=2 | pipedream updates the weights behind each microbatch",
+            "training.global-batch-size=2 | pipedream updates the weights after each microbatch",
             "parallel.virtual-stages=2 | pipedream holds one stage on each rank"})
     void shouldRefuseWhatReplicasCannotHave(String setting, String sentence) {
         Execution.train(directory.resolve("refused"), settings("2-1", ("engine.kind=reference " + setting).split(" ")))

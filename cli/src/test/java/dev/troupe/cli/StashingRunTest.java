@@ -112,11 +112,11 @@ class StashingRunTest extends OverlappingRuns {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-            "training.gradient-clip=1 | training.gradient-clip = 1.0, but under pipedream a stage updates its weights behind"
+            "training.gradient-clip=1 | training.gradient-clip = 1.0, but under pipedream a stage updates its weights after"
                     + " each of its backwards, and the norm of all gradients is there when those of stage 0 are",
             "training.loss-scale=8 | training.loss-scale = 8.0, but under pipedream",
             "model.from= | the first and the last stage share the table of tied embeddings, but under pipedream",
-            "training.global-batch-size=2 | pipedream updates the weights behind each microbatch, so that a step has 1, but was"
+            "training.global-batch-size=2 | pipedream updates the weights after each microbatch, so that a step has 1, but was"
                     + " asked for 2 in a step",
             "parallel.split-cool-down=true | parallel.split-cool-down = true, but pipedream has no cool-down",
             "parallel.flush-every=5 | parallel.flush-every = 5 must divide training.steps = 12",

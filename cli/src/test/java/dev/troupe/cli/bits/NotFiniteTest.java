@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.Golden;
+import dev.troupe.cli.PlantingEngineProvider;
 import dev.troupe.cli.stop.ExitCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -54,7 +55,7 @@ class NotFiniteTest {
         assertAll(trials);
     }
 
-    /** A NaN in a parameter, and the layer of its first output; a block has its output behind its second half. */
+    /** A NaN in a loaded parameter, and the layer of its first output; a block has its output behind its second half. */
     private record Planted(String tensor, int element, int layer) {
     }
 
@@ -82,8 +83,9 @@ class NotFiniteTest {
             }
         }
         plant(model.resolve("model.safetensors"), planted);
-        List<String> settings = new ArrayList<>(golden.settings("engine.kind=reference", "parallel.pipeline=" + stages,
-                "training.microbatch-size=2", "training.steps=1"));
+        List<String> settings = new ArrayList<>(
+                golden.settings("engine.kind=" + PlantingEngineProvider.KIND, "parallel.pipeline=" + stages,
+                        "training.microbatch-size=2", "training.steps=1"));
         settings.replaceAll(setting -> setting.startsWith("model.from=") ? "model.from=" + model : setting);
         Execution run = Execution.train(model.resolve("run"), settings);
         assertEquals(ExitCode.RUN_FAILED, run.exitCode(), run.errors());
@@ -103,7 +105,7 @@ class NotFiniteTest {
         String name = List.copyOf(tensors.properties()).stream().map(Map.Entry::getKey)
                 .filter(key -> key.endsWith(planted.tensor())).findFirst().orElseThrow();
         int begin = Long.BYTES + header + tensors.path(name).path("data_offsets").path(0).intValue();
-        file.putFloat(begin + Float.BYTES * planted.element(), Float.NaN);
+        file.putFloat(begin + Float.BYTES * planted.element(), PlantingEngineProvider.MARKER);
         Files.write(weights, file.array());
     }
 }
