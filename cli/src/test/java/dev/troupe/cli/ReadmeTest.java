@@ -40,7 +40,7 @@ class ReadmeTest {
     private static final String LARGE_MODEL = "smollm2-135m";
     /** Commands that need a run beside them, by the test that has one; and what starts no run. */
     private static final Map<String, Class<?>> ELSEWHERE = Map.of("node", ClusterTest.class, "status",
-            ClusterTest.class, "page", PageCommandTest.class);
+            GuardedRunTest.class, "page", PageCommandTest.class);
     /** The name alone, in a sentence about the command. */
     private static final Set<String> NAMES = Set.of("layout");
 

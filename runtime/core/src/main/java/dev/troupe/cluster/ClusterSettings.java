@@ -53,12 +53,12 @@ final class ClusterSettings {
             settings.put(ControlLink.SETTING, true);
         }
         settings.put("pekko.cluster.failure-detector.acceptable-heartbeat-pause", pause(cluster, self));
-        cluster.tls().ifPresent(tls -> settings.putAll(of(tls)));
         if (self.managementPort() > 0) {
             settings.put("pekko.management.http.hostname", self.host());
             settings.put("pekko.management.http.port", self.managementPort());
         }
-        return ConfigFactory.parseMap(settings).withFallback(ActorSystems.ofNode());
+        return cluster.tls().map(ClusterSettings::of).orElseGet(ConfigFactory::empty)
+                .withFallback(ConfigFactory.parseMap(settings)).withFallback(ActorSystems.ofNode());
     }
 
     /** Sixteen JVMs that start on two cores at once get processor time late, and are not dead. */
@@ -69,13 +69,13 @@ final class ClusterSettings {
     }
 
     /** Either side shows a certificate; Pekko reads the files again from time to time, so that they can be renewed. */
-    private static Map<String, Object> of(TlsSpec tls) {
+    static Config of(TlsSpec tls) {
         String engine = "pekko.remote.artery.ssl.rotating-keys-engine.";
-        return Map.of("pekko.remote.artery.transport", "tls-tcp",
+        return ConfigFactory.parseMap(Map.of("pekko.remote.artery.transport", "tls-tcp",
                 "pekko.remote.artery.ssl.ssl-engine-provider",
                 "org.apache.pekko.remote.artery.tcp.ssl.RotatingKeysSSLEngineProvider",
                 engine + "key-file", tls.key().toString(),
                 engine + "cert-file", tls.certificate().toString(),
-                engine + "ca-cert-file", tls.authority().toString());
+                engine + "ca-cert-file", tls.authority().toString()));
     }
 }

@@ -56,17 +56,21 @@ class DeadNodesTest {
     @AfterEach
     void endAll() throws Exception {
         connections.close();
-        process.close();
+        if (process != null) {
+            process.close();
+        }
         for (ActorSystem<?> system : systems) {
             system.terminate();
             system.getWhenTerminated().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         }
     }
 
-    private <T> ActorSystem<T> start(String node, Behavior<T> guardian) {
+    private <T> ActorSystem<T> start(String node, Behavior<T> guardian, String more) {
         ActorSystem<T> system = ActorSystem.create(guardian, ClusterSettings.systemName(cluster),
-                ConfigFactory.parseString("pekko.cluster.failure-detector.acceptable-heartbeat-pause = 1 h")
-                        .withFallback(ClusterSettings.of(cluster, cluster.node(node), true, List.of())));
+                ConfigFactory.parseString("""
+                        pekko.cluster.seed-node-timeout = 1 s
+                        pekko.cluster.failure-detector.acceptable-heartbeat-pause = 1 h
+                        """ + more).withFallback(ClusterSettings.of(cluster, cluster.node(node), true, List.of())));
         systems.add(system);
         return system;
     }
@@ -95,8 +99,8 @@ class DeadNodesTest {
     /** No silence tells anything here, and of two halves the one with the higher address would end. */
     @Test
     void shouldTakeOutAMemberWhoseProcessHasEndedAndGoOnAlone() throws Exception {
-        start("a", guardianOfA());
-        ActorSystem<?> b = start("b", Behaviors.empty());
+        start("a", guardianOfA(), "");
+        ActorSystem<?> b = start("b", Behaviors.empty(), "");
         process = new StandIn(cluster, cluster.node("b"), Cluster.get(b).selfMember().uniqueAddress().longUid());
         assertTrue(joined.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
         Socket line = process.awaitCall();
@@ -106,6 +110,17 @@ class DeadNodesTest {
         assertTrue(removed.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
         // It lives, so it is told that it is taken for dead, and ends.
         b.getWhenTerminated().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        assertEquals(Set.of("a"), members);
+    }
+
+    /** It has all that a node of the run has, and the name of one, but not the address that the file has for it. */
+    @Test
+    void shouldTakeOutAMemberThatTheFileDoesNotName() throws Exception {
+        start("a", guardianOfA(), "");
+        ActorSystem<?> unlisted = start("b", Behaviors.empty(), "pekko.remote.artery.canonical.port = 0");
+        assertTrue(joined.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        assertTrue(removed.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        unlisted.getWhenTerminated().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         assertEquals(Set.of("a"), members);
     }
 }

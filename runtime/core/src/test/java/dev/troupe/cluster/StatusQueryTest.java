@@ -69,13 +69,11 @@ class StatusQueryTest {
     /** The certificate is for another name than the address; status asks by the rule of the control plane. */
     @Test
     void shouldAnswerOverTlsAloneWhereTheClusterHasCertificates() throws Exception {
-        Path tls = certificates("ours");
+        Path tls = TestCertificates.make(directory.resolve("ours"));
         ClusterSpec cluster = cluster(
                 "cluster.tls { certificate = %1$s/node.crt, key = %1$s/node.key, authority = %1$s/ca.crt }"
                         .formatted(tls));
-        Path theirs = certificates("theirs");
-        TlsSpec stranger = new TlsSpec(theirs.resolve("node.crt"), theirs.resolve("node.key"),
-                theirs.resolve("ca.crt"));
+        TlsSpec stranger = TestCertificates.spec(TestCertificates.make(directory.resolve("theirs")));
         NodeSpec node = cluster.node("a");
         ActorSystem<Void> system = ActorSystem.create(Behaviors.empty(), ClusterSettings.systemName(cluster),
                 ClusterSettings.of(cluster, node, true, List.of()));
@@ -102,15 +100,6 @@ class StatusQueryTest {
             answer = query.of(node);
         }
         return answer.orElseThrow();
-    }
-
-    private Path certificates(String name) throws Exception {
-        Process made = new ProcessBuilder("../../cluster-config/make-test-certificates",
-                directory.resolve(name).toString(), "node").redirectErrorStream(true)
-                .redirectOutput(directory.resolve("openssl.log").toFile()).start();
-        assertTrue(made.waitFor(60, TimeUnit.SECONDS));
-        assertEquals(0, made.exitValue(), Files.readString(directory.resolve("openssl.log")));
-        return directory.resolve(name);
     }
 
     /** Nothing on the port answers under the name of another site. */

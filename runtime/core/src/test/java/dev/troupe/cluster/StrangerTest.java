@@ -22,22 +22,28 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.pekko.actor.AbstractActor;
 import org.apache.pekko.actor.ActorIdentity;
-import org.apache.pekko.actor.ActorSelection;
 import org.apache.pekko.actor.AddressFromURIString;
+import org.apache.pekko.actor.BootstrapSetup;
 import org.apache.pekko.actor.Deploy;
 import org.apache.pekko.actor.ExtendedActorSystem;
 import org.apache.pekko.actor.Identify;
 import org.apache.pekko.actor.Kill;
 import org.apache.pekko.actor.PoisonPill;
 import org.apache.pekko.actor.Props;
+import org.apache.pekko.actor.setup.ActorSystemSetup;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.PostStop;
@@ -50,12 +56,16 @@ import org.apache.pekko.cluster.typed.SingletonActor;
 import org.apache.pekko.pattern.Patterns;
 import org.apache.pekko.remote.RemoteScope;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** A program without the run's key that speaks Pekko's protocol to the control port of a node. */
+/**
+ * A program on the class path of a run that speaks Pekko's protocol to the control port of a node, and lacks one thing that
+ * nodes have: the key of the run, or a certificate that they accept.
+ */
 @Tag("actor")
 class StrangerTest {
     private static final long PATIENCE_SECONDS = 60;
@@ -66,10 +76,18 @@ class StrangerTest {
     private static final CountDownLatch DEPLOYED = new CountDownLatch(1);
     private static volatile int portOfNode;
     private ClusterSpec cluster;
-    private ActorSystem<?> node;
 
     @TempDir
     private Path directory;
+
+    /** The one thing that the stranger lacks. */
+    private enum Lack {
+        KEY_WITHOUT_TLS, KEY_WITH_TLS, CERTIFICATE, CERTIFICATE_OF_THE_AUTHORITY;
+
+        boolean isOfKey() {
+            return this == KEY_WITHOUT_TLS || this == KEY_WITH_TLS;
+        }
+    }
 
     /** What a stranger would have run in a node. Both systems of the test have one name, so it counts where it runs. */
     public static final class Implant extends AbstractActor {
@@ -86,14 +104,6 @@ class StrangerTest {
         }
     }
 
-    @BeforeEach
-    void startANode() throws Exception {
-        cluster = TwoNodes.find();
-        portOfNode = cluster.node("a").controlPort();
-        node = start(coordinator(), settings("a"));
-        awaitUp(node, 1);
-    }
-
     @AfterEach
     void endAll() throws Exception {
         for (ActorSystem<?> system : systems.reversed()) {
@@ -102,8 +112,16 @@ class StrangerTest {
         }
     }
 
-    private Config settings(String name) {
-        return ClusterSettings.of(cluster, cluster.node(name), true, List.of());
+    /** With the certificates of a directory, or without any where there is none. */
+    private Config settings(String name, Optional<Path> tls) {
+        Config settings = ConfigFactory.parseString("pekko.cluster.seed-node-timeout = 1s")
+                .withFallback(ClusterSettings.of(cluster, cluster.node(name), true, List.of()));
+        return tls.map(files -> ClusterSettings.of(TestCertificates.spec(files)).withFallback(settings))
+                .orElse(settings);
+    }
+
+    private Optional<Path> certificates(String name) throws Exception {
+        return Optional.of(TestCertificates.make(directory.resolve(name)));
     }
 
     private ActorSystem<?> start(Behavior<Void> guardian, Config settings) {
@@ -111,6 +129,14 @@ class StrangerTest {
                 SealedSerializer.sealed(settings), SealedSerializer.key(KeyFile.of(directory)));
         systems.add(system);
         return system;
+    }
+
+    private org.apache.pekko.actor.ActorSystem stranger(Config settings, boolean hasKey) {
+        Config own = hasKey ? SealedSerializer.sealed(settings) : settings;
+        BootstrapSetup setup = BootstrapSetup.create(Optional.empty(), Optional.of(own), Optional.empty());
+        return org.apache.pekko.actor.ActorSystem.create(ClusterSettings.systemName(cluster), hasKey
+                ? ActorSystemSetup.create(setup, SealedSerializer.key(KeyFile.of(directory)))
+                : ActorSystemSetup.create(setup));
     }
 
     private Behavior<Void> coordinator() {
@@ -142,20 +168,29 @@ class StrangerTest {
         return up;
     }
 
-    @Test
-    void shouldAchieveNothingWithoutTheKey() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void shouldAchieveNothing(Lack lack) throws Exception {
+        cluster = TwoNodes.find();
+        portOfNode = cluster.node("a").controlPort();
+        Optional<Path> ours = lack == Lack.KEY_WITHOUT_TLS ? Optional.empty() : certificates("ours");
+        ActorSystem<?> node = start(coordinator(), settings("a", ours));
+        awaitUp(node, 1);
         NodeSpec a = cluster.node("a");
         String address = "pekko://" + ClusterSettings.systemName(cluster) + "@" + a.host() + ":" + a.controlPort();
-        org.apache.pekko.actor.ActorSystem classic = org.apache.pekko.actor.ActorSystem
-                .create(ClusterSettings.systemName(cluster), settings("b"));
+        org.apache.pekko.actor.ActorSystem classic = stranger(settings("b", switch (lack) {
+            case KEY_WITHOUT_TLS, CERTIFICATE -> Optional.empty();
+            case KEY_WITH_TLS -> ours;
+            case CERTIFICATE_OF_THE_AUTHORITY -> certificates("theirs");
+        }), !lack.isOfKey());
         ActorSystem<?> stranger = Adapter.toTyped(classic);
         systems.add(stranger);
-        String coordinator = address + "/system/singletonManagercoordinator/coordinator";
+        Map<String, CompletableFuture<Object>> answers = new HashMap<>();
         for (String path : List.of("/user", "/user/*", "/system/cluster/core/daemon", "/system/*/*")) {
-            ActorSelection all = classic.actorSelection(address + path);
-            assertThrows(Exception.class, () -> Patterns.ask(all, new Identify(1), Duration.ofSeconds(2))
-                    .toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS), path);
+            answers.put(path, Patterns.ask(classic.actorSelection(address + path), new Identify(1),
+                    Duration.ofSeconds(2)).toCompletableFuture());
         }
+        String coordinator = address + "/system/singletonManagercoordinator/coordinator";
         classic.actorSelection(coordinator).tell(PoisonPill.getInstance(), null);
         classic.actorSelection(coordinator).tell(Kill.getInstance(), null);
         classic.actorSelection(address + "/system/cluster/core/daemon").tell(PoisonPill.getInstance(), null);
@@ -163,9 +198,11 @@ class StrangerTest {
                 .withDeploy(new Deploy(new RemoteScope(AddressFromURIString.parse(address)))), "implant");
         org.apache.pekko.cluster.Cluster.get(classic).join(AddressFromURIString.parse(address));
         org.apache.pekko.cluster.Cluster.get(classic).down(AddressFromURIString.parse(address));
+        answers.forEach((path, answer) -> assertThrows(ExecutionException.class,
+                () -> answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS), path));
         // A node of the run joins meanwhile, at a port of its own: the cluster is at work.
         Config own = ConfigFactory.parseString("pekko.remote.artery.canonical.port = 0")
-                .withFallback(settings("b"));
+                .withFallback(settings("b", ours));
         ActorSystem<?> friend = start(Behaviors.empty(), own);
         awaitUp(node, 2);
         assertEquals(List.of("a", "b"), up(node).stream().sorted().toList());
