@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.ServerSocket;
@@ -49,9 +50,9 @@ public final class FreePorts {
     }
 
     private static int leastEphemeral() {
-        try {
-            return Integer.parseInt(Files.readString(Path.of("/proc/sys/net/ipv4/ip_local_port_range")).strip()
-                    .split("\\s+")[0]);
+        // In one read: the kernel ends such a file after the first, for which readString takes a single byte.
+        try (BufferedReader range = Files.newBufferedReader(Path.of("/proc/sys/net/ipv4/ip_local_port_range"))) {
+            return Integer.parseInt(range.readLine().strip().split("\\s+")[0]);
         } catch (IOException _) {
             return 32_768; // where Linux begins unless told otherwise
         }
