@@ -144,8 +144,10 @@ class ClusterStartTest {
                 }
                 requireTheBitsOfOneProcess(out);
             } catch (AssertionError | RuntimeException failure) {
-                throw new AssertionError("-Dtroupe.sweep.seed=%d, draw %d, %s killed %d ms after \"%s\": %s".formatted(seed,
-                        draw, node, laterMillis, moment, said(out)), failure);
+                throw new AssertionError(
+                        "-Dtroupe.sweep.seed=%d, draw %d, %s killed %d ms after \"%s\": %s".formatted(seed,
+                                draw, node, laterMillis, moment, said(out)),
+                        failure);
             }
         }
         assertTrue(kills > 0, "no node lived at the moment of its kill");
