@@ -38,8 +38,8 @@ class LayoutCommandTest {
     }
 
     @Test
-    void shouldPrintWhatTheReadmeShows() throws IOException {
-        assertTrue(Files.readString(Path.of("../README.md"))
+    void shouldPrintTheGroupsThatTheDocumentsShow() throws IOException {
+        assertTrue(Files.readString(Path.of("../docs/schedules.md"))
                 .contains("$ ./troupe layout --world 16 --pipeline 4 --tensor 2\n" + SIXTEEN));
     }
 

@@ -1,13 +1,10 @@
 package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.progress.RunSummary;
 import dev.troupe.cli.stop.ExitCode;
-import dev.troupe.config.Key;
-import dev.troupe.config.Keys;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
@@ -22,17 +19,12 @@ import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulator;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -42,43 +34,15 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
-import picocli.CommandLine;
-import picocli.CommandLine.ParameterException;
 
-/** What the README and the guides say of the code that can be computed is computed. */
+/** Facts about the code in the README and the guides that can be computed. */
 @Tag("runtime")
 class ReadmeFactsTest {
-    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final int P = 4;
     private static final int M = 8;
-
-    static Stream<Path> pages() throws IOException {
-        try (Stream<Path> docs = Files.list(ROOT.resolve("docs"));
-                Stream<Path> all = Files.walk(ROOT.resolve("bench"))) {
-            return Stream.of(Stream.of("README.md", "CONTRIBUTING.md").map(ROOT::resolve), docs, all)
-                    .flatMap(some -> some)
-                    .filter(file -> file.toString().endsWith(".md") && !file.endsWith("LOG.md")).sorted().toList()
-                    .stream();
-        }
-    }
-
-    private static String text(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException unreadable) {
-            throw new UncheckedIOException(unreadable);
-        }
-    }
-
-    private static String readme() {
-        return text(ROOT.resolve("README.md"));
-    }
 
     @Test
     void shouldCountTheKernels() {
@@ -87,17 +51,17 @@ class ReadmeFactsTest {
                 .flatMap(group -> Arrays.stream(group.getDeclaredMethods())).map(Method::getName)
                 .collect(Collectors.toSet());
         long kernels = Arrays.stream(Kernel.values()).filter(kernel -> methods.contains(kernel.method())).count();
-        assertTrue(readme().contains("the interface to a device: " + kernels + " kernels"), kernels + " kernels");
+        assertTrue(Pages.text("docs/README.md").contains("the interface to a device: " + kernels + " kernels"),
+                kernels + " kernels");
     }
 
     @Test
     void shouldSayWhichStepsHaveAFile() {
-        String source = text(
-                ROOT.resolve("runtime/core/src/main/java/dev/troupe/output/StepRecords.java"));
+        String source = Pages.text("runtime/core/src/main/java/dev/troupe/output/StepRecords.java");
         Map<String, String> constants = Pattern.compile("int (NEWEST|SLOWEST|TAGGED|TRACED) = (\\d+);").matcher(source)
                 .results().collect(Collectors.toMap(found -> found.group(1), found -> found.group(2)));
-        for (Path page : List.of(ROOT.resolve("README.md"), ROOT.resolve("docs/observe.md"))) {
-            String said = text(page).replaceAll("\\s+", " ");
+        for (String page : List.of("docs/training.md", "docs/observe.md")) {
+            String said = Pages.text(page).replaceAll("\\s+", " ");
             assertTrue(said.contains("newest " + constants.get("NEWEST") + " steps, the slowest "
                     + constants.get("SLOWEST") + ", and the newest " + constants.get("TAGGED")),
                     page + ": " + constants);
@@ -107,7 +71,7 @@ class ReadmeFactsTest {
 
     @Test
     void shouldListTheExitCodes() {
-        String said = readme().replaceAll("\\s+", " ").replaceFirst(".*Exit codes: (.*?)\\.( .*|$)", "$1");
+        String said = Pages.text("docs/training.md").replaceAll("\\s+", " ").replaceFirst(".*Exit codes: (.*?)\\.( .*|$)", "$1");
         List<Integer> listed = Arrays.stream(said.split("; ")).map(code -> Integer.valueOf(code.split(" ")[0]))
                 .toList();
         assertEquals(Arrays.stream(ExitCode.class.getFields()).map(field -> {
@@ -128,7 +92,8 @@ class ReadmeFactsTest {
             RunSummary.print(run, new PrintStream(printed, true, StandardCharsets.UTF_8));
         }
         List<String> lines = printed.toString(StandardCharsets.UTF_8).lines().map(String::stripTrailing).toList();
-        String shown = readme().substring(readme().indexOf("## What you see"));
+        String readme = Pages.text(Pages.README);
+        String shown = readme.substring(readme.indexOf("## The first run"));
         List<String> header = shown.substring(shown.indexOf("first-run: "), shown.indexOf("Warm-up: ")).lines()
                 .filter(line -> !line.equals("...")).toList();
         assertTrue(header.size() > 8, header.toString());
@@ -138,7 +103,8 @@ class ReadmeFactsTest {
 
     /** The rows of the table of schedules: name, bubble and activations, as they are written. */
     private static List<String[]> scheduleRows() {
-        String table = readme().substring(readme().indexOf("| schedule | bubble"));
+        String page = Pages.text("docs/schedules.md");
+        String table = page.substring(page.indexOf("| schedule | bubble"));
         return table.substring(0, table.indexOf("\n\n")).lines().skip(2)
                 .map(row -> row.substring(2, row.length() - 2).split(" \\| ")).toList();
     }
@@ -208,83 +174,10 @@ class ReadmeFactsTest {
 
     @Test
     void shouldNameEveryModule() {
-        String architecture = text(ROOT.resolve("docs/architecture.md"));
-        List<String> modules = Pattern.compile("<module>([^<]+)</module>").matcher(text(ROOT.resolve("pom.xml")))
-                .results().map(found -> found.group(1)).toList();
+        String architecture = Pages.text("docs/architecture.md");
+        List<String> modules = Pattern.compile("<module>([^<]+)</module>").matcher(Pages.text("pom.xml")).results()
+               .map(found -> found.group(1)).toList();
         assertTrue(modules.size() > 20, modules.toString());
         assertEquals(List.of(), modules.stream().filter(module -> !architecture.contains("`" + module + "`")).toList());
-    }
-
-    /** Links to files and to headings. */
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("pages")
-    void shouldLinkToWhatExists(Path page) {
-        List<String> broken = new ArrayList<>();
-        Pattern.compile("]\\(([^)\\s]+)\\)").matcher(text(page)).results().map(found -> found.group(1))
-                .filter(link -> !link.matches("(https?|mailto):.*")).forEach(link -> {
-                    String[] parts = link.split("#", 2);
-                    Path target = parts[0].isEmpty() ? page : page.resolveSibling(parts[0]).normalize();
-                    if (!Files.exists(target) || parts.length > 1 && !headings(target).contains(parts[1])) {
-                        broken.add(link);
-                    }
-                });
-        assertEquals(List.of(), broken);
-    }
-
-    private static Set<String> headings(Path page) {
-        return text(page).lines().filter(line -> line.matches("#+ .*"))
-                .map(line -> line.replaceFirst("#+ ", "").toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "")
-                        .replace(' ', '-'))
-                .collect(Collectors.toSet());
-    }
-
-    /** Options and subcommands; values in capitals stand for anything. */
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("pages")
-    void shouldWriteCommandsThatExist(Path page) {
-        CommandLine line = Troupe.commandLine();
-        List<String> wrong = new ArrayList<>();
-        Pattern.compile("(?m)(?:^ *(?:[a-z0-9-]+)?\\$? ?|`)(?:\\./)?troupe ([a-z][^`\\n]*)").matcher(text(page))
-                .results()
-                .map(found -> found.group(1).replaceFirst("(\\s#|[|&>;\\\\)]|\\.\\.\\.|\\[).*", "").strip())
-                .filter(command -> line.getSubcommands().containsKey(command.split("[^a-z]")[0]))
-                .forEach(command -> {
-                    try {
-                        line.parseArgs(words(command));
-                    } catch (ParameterException refused) {
-                        if (!refused.getMessage().startsWith("Missing required")) { // a sentence about the command
-                            wrong.add(command + ": " + refused.getMessage());
-                        }
-                    }
-                });
-        assertEquals(List.of(), wrong);
-    }
-
-    private static String[] words(String command) {
-        return Pattern.compile("\"([^\"]*)\"|'([^']*)'|(\\S+)").matcher(command).results()
-                .map(found -> found.group().replaceAll("^[\"']|[\"']$", "")).toArray(String[]::new);
-    }
-
-    /** Keys in spans of code, and of {@code -s}: each is a key or a section, or the beginning of one. */
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("pages")
-    void shouldNameKeysThatExist(Path page) {
-        Set<String> keys = new Keys().all().stream().map(Key::path).collect(Collectors.toSet());
-        String sections = keys.stream().filter(key -> key.contains(".")).map(key -> key.split("[.\\[]")[0]).distinct()
-                .collect(Collectors.joining("|"));
-        List<String> unknown = Stream.concat(
-                Pattern.compile("-s ([a-z][a-z.-]*)=").matcher(text(page)).results(),
-                Pattern.compile("`((?:" + sections + ")\\.[a-z][a-z.-]*)(?: = [^`]*|=[^`]*)?`").matcher(text(page))
-                        .results())
-                .map(found -> found.group(1)).distinct()
-                .filter(name -> keys.stream().noneMatch(key -> key.equals(name) || key.startsWith(name + ".")))
-                .filter(name -> !name.matches("model\\.(gguf|safetensors)|training\\.log|key")).toList();
-        assertEquals(List.of(), unknown);
-    }
-
-    @Test
-    void shouldFindSomethingToHold() throws IOException {
-        assertTrue(pages().count() > 20);
-        assertFalse(headings(ROOT.resolve("docs/cluster.md")).isEmpty());
     }
 }

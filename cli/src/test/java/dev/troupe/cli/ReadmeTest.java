@@ -1,7 +1,6 @@
 package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
@@ -11,11 +10,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,43 +23,61 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every {@code ./troupe} command of the README does what a reader expects of it: it ends with exit code 0. */
+/**
+ * The {@code ./troupe} commands of the README and of the pages that continue it: each ends with exit code 0. Of the other
+ * guides those that train nothing are run.
+ */
 @Tag("real")
 @Timeout(300)
 class ReadmeTest {
     private static final Path ROOT = Path.of("..");
+    /** Pages of which every command is run. */
+    private static final List<String> PAGES = List.of("README.md", "docs/README.md", "docs/training.md",
+            "docs/fine-tuning.md", "docs/systems.md", "docs/schedules.md", "docs/pytorch.md");
+    /** Commands that are run of every guide, since they cost no time. */
+    private static final Set<String> QUICK = Set.of("schedule", "layout", "keys");
+    private static final Pattern FILE_OF_A_GUIDE = Pattern.compile("\\.csv|paired-1f1b");
     /** A line of a fence, or a span of code in a sentence. */
     private static final Pattern COMMAND = Pattern.compile("(?m)(?:^(?:\\$ )?|`)\\./troupe( [^`\\n]*)");
     private static final Path TOKENIZER = ROOT.resolve("stages/tokenizers/src/test/resources/tokenizers/smollm");
     private static final List<String> TWO_STEPS = List.of("-s", "training.steps=2");
-    /** Commands that start processes, or several runs; and what trains a model of a published size. */
+    /** Commands that start processes or several runs, and a model of a published size. */
     private static final List<String> LONG = List.of("launch", "chaos", "compare", "verify");
     private static final String LARGE_MODEL = "smollm2-135m";
-    /** Commands that need a run beside them, by the test that has one; and what starts no run. */
+    /** Commands that need a run next to them, with the test that has one. */
     private static final Map<String, Class<?>> ELSEWHERE = Map.of("node", ClusterTest.class, "status",
             GuardedRunTest.class, "page", PageCommandTest.class);
     /** The name alone, in a sentence about the command. */
-    private static final Set<String> NAMES = Set.of("layout");
+    private static final Set<String> NAMES = Set.of("layout", "schedule", "keys");
 
     @TempDir
     private Path directory;
 
-    static Stream<String> commands() throws IOException {
-        return commandsOfTheReadme().filter(command -> !ELSEWHERE.containsKey(verb(command)))
-                .filter(command -> !isLong(command));
+    static Stream<String> commands() {
+        return Stream.concat(PAGES.stream().flatMap(ReadmeTest::commandsOf), quickCommands()).distinct()
+                .filter(command -> !ELSEWHERE.containsKey(verb(command)) && !isLong(command));
     }
 
-    static Stream<String> longCommands() throws IOException {
-        return commandsOfTheReadme().filter(ReadmeTest::isLong);
+    static Stream<String> longCommands() {
+        return PAGES.stream().flatMap(ReadmeTest::commandsOf).distinct().filter(ReadmeTest::isLong);
     }
 
-    private static Stream<String> commandsOfTheReadme() throws IOException {
-        Matcher matcher = COMMAND.matcher(Files.readString(ROOT.resolve("README.md")));
-        List<String> commands = matcher.results()
-                .map(found -> found.group(1).replaceFirst(" +#.*", "").replace(" [PREFIX]", "").strip()).distinct()
-                .filter(command -> !command.contains("COMMAND") && !NAMES.contains(command)).toList();
-        assertFalse(commands.isEmpty());
-        return commands.stream();
+    private static Stream<String> quickCommands() {
+        return Pages.guides().stream().map(page -> SourceTree.ROOT.relativize(page).toString())
+                .flatMap(ReadmeTest::commandsOf)
+                .filter(command -> QUICK.contains(verb(command)) && !FILE_OF_A_GUIDE.matcher(command).find());
+    }
+
+    private static Stream<String> commandsOf(String page) {
+        return COMMAND.matcher(Pages.text(page)).results()
+                .map(found -> found.group(1).replaceFirst(" +#.*", "").replace(" [PREFIX]", "").strip())
+                .filter(command -> !command.contains("COMMAND") && !NAMES.contains(command));
+    }
+
+    @Test
+    void shouldFindCommandsOnThePages() {
+        assertTrue(commands().count() > 20);
+        assertTrue(longCommands().count() > 5);
     }
 
     @Test
@@ -81,7 +96,7 @@ class ReadmeTest {
         return command.split(" ")[0];
     }
 
-    /** The values of the README's placeholders. */
+    /** The values of the placeholders. */
     @BeforeEach
     void makeFiles() throws IOException {
         String text = "To be, or not to be, that is the question. ".repeat(500);
@@ -143,7 +158,7 @@ class ReadmeTest {
         run(command, more);
     }
 
-    /** With the files of a tokenizer beside it, which the run copies. */
+    /** With the files of a tokenizer, which the run copies. */
     private void trainSmallLlama() {
         run("train -s model.family=llama -s model.layers=2 -s model.hidden=8 -s model.heads=2 -s model.sequence-length=256 -s"
                 + " parallel.pipeline=2 -s data.tokenizer=" + TOKENIZER + " --out runs/llama", TWO_STEPS);
@@ -179,14 +194,8 @@ class ReadmeTest {
         }
     }
 
-    /** As a shell parts them; the README quotes with double quotes only. */
     private static List<String> words(String command) {
-        List<String> words = new ArrayList<>();
-        Matcher matcher = Pattern.compile("\"([^\"]*)\"|'([^']*)'|(\\S+)").matcher(command);
-        while (matcher.find()) {
-            Arrays.asList(1, 2, 3).stream().map(matcher::group).filter(group -> group != null).forEach(words::add);
-        }
         assertEquals(command.chars().filter(character -> character == '"').count() % 2, 0, command);
-        return words;
+        return Pages.words(command);
     }
 }

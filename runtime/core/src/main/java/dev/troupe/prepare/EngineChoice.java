@@ -35,7 +35,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
     private static final Set<String> GPU_WORDS = Set.of("cuda", "gpu", "nvidia", "nd4j-cuda");
     private static final String GPU_ADVICE = "; an NVIDIA GPU is computed on by cuda from compute capability 8.0 on, which a"
             + " program gets by the dependency dev.troupe:troupe-engine-cuda, and below by nd4j, built with the Maven profile"
-            + " nd4j-cuda (README, \"On an NVIDIA GPU\")";
+            + " nd4j-cuda (docs/systems.md)";
 
     public EngineChoice {
         ranksOfMachine = List.copyOf(ranksOfMachine);
