@@ -13,7 +13,8 @@ import java.util.stream.Stream;
 /** The pages of documents, in Markdown. The log and the decisions are records of their day, and no pages. */
 final class Pages {
     static final Path README = page("README.md");
-    private static final List<String> OF_THE_ROOT = List.of("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md");
+    private static final List<String> OF_THE_ROOT = List.of("README.md", "CONTRIBUTING.md", "SECURITY.md",
+            "CHANGELOG.md");
     private static final Pattern FENCE = Pattern.compile("(?ms)^```\\w*\n(.*?)^```$");
 
     private Pages() {

@@ -71,7 +71,8 @@ class ReadmeFactsTest {
 
     @Test
     void shouldListTheExitCodes() {
-        String said = Pages.text("docs/training.md").replaceAll("\\s+", " ").replaceFirst(".*Exit codes: (.*?)\\.( .*|$)", "$1");
+        String said = Pages.text("docs/training.md").replaceAll("\\s+", " ")
+                .replaceFirst(".*Exit codes: (.*?)\\.( .*|$)", "$1");
         List<Integer> listed = Arrays.stream(said.split("; ")).map(code -> Integer.valueOf(code.split(" ")[0]))
                 .toList();
         assertEquals(Arrays.stream(ExitCode.class.getFields()).map(field -> {
@@ -176,7 +177,7 @@ class ReadmeFactsTest {
     void shouldNameEveryModule() {
         String architecture = Pages.text("docs/architecture.md");
         List<String> modules = Pattern.compile("<module>([^<]+)</module>").matcher(Pages.text("pom.xml")).results()
-               .map(found -> found.group(1)).toList();
+                .map(found -> found.group(1)).toList();
         assertTrue(modules.size() > 20, modules.toString());
         assertEquals(List.of(), modules.stream().filter(module -> !architecture.contains("`" + module + "`")).toList());
     }
