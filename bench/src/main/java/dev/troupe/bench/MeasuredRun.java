@@ -8,6 +8,7 @@ import dev.troupe.bench.profile.ThreadTimes;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
@@ -141,12 +142,20 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
         }
 
         @Override
-        public void onStarted() {
-            // The warm-up begins.
+        public void on(RunNews news) {
+            switch (news) {
+                case RunNews.StepDone(StepResult result, double stepSeconds) -> add(result, stepSeconds);
+                case RunNews.Validated _ ->
+                    throw new IllegalStateException("a measured run measures no validation loss");
+                case RunNews.CheckpointFailed _ ->
+                    throw new IllegalStateException("a measured run has one checkpoint, at its end");
+                default -> {
+                    // not measured
+                }
+            }
         }
 
-        @Override
-        public void onStep(StepResult result, double stepSeconds) {
+        private void add(StepResult result, double stepSeconds) {
             losses.add(result.loss());
             if (result.step() == warmupSteps - 1) {
                 ProfilingEngineProvider.times().reset();
@@ -159,21 +168,6 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
                 heap = HeapUse.now().since(heapAtBegin);
                 kernels = ProfilingEngineProvider.times().totals();
             }
-        }
-
-        @Override
-        public void onValidated(long stepsDone, double loss) {
-            throw new IllegalStateException("a measured run measures no validation loss");
-        }
-
-        @Override
-        public void onCheckpoint(long stepsDone, Path directory) {
-            // The end; it is not timed.
-        }
-
-        @Override
-        public void onCheckpointFailed(long stepsDone, String why) {
-            throw new IllegalStateException("a measured run has one checkpoint, at its end");
         }
 
         @Override

@@ -86,8 +86,7 @@ final class TrainCommand implements Callable<Integer> {
     private int train(PreparedRun run, Transport transport, WarmUpReport warmUp, Meters meters, StopRequests requests)
             throws InterruptedException {
         try (CoordinatorConsole report = new CoordinatorConsole(run, output, meters)) {
-            RunListener listener = report.lead(_ -> {
-            });
+            RunListener listener = report.lead();
             TrainingRun training = TrainingRun.start(run, report.directory(), transport, warmUp, listener);
             requests.running(new StoppableRun(training));
             RunOutcome outcome = training.await();

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.MetricsLog;
 import dev.troupe.prepare.PreparedRun;
@@ -229,10 +230,12 @@ class ResumeTest {
      */
     private record StopAfterTwo(CompletableFuture<TrainingRun> training, MetricsLog metrics) implements RunListener {
         @Override
-        public void onStep(StepResult result, double seconds) {
-            metrics.write(result, 1, 0, seconds);
-            if (result.step() == 1) {
-                training.join().stop();
+        public void on(RunNews news) {
+            if (news instanceof RunNews.StepDone(StepResult result, double seconds)) {
+                metrics.write(result, 1, 0, seconds);
+                if (result.step() == 1) {
+                    training.join().stop();
+                }
             }
         }
     }

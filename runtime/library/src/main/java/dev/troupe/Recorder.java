@@ -1,20 +1,16 @@
 package dev.troupe;
 
-import dev.troupe.observe.ForwardingListener;
-import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.protocol.StepResult;
-import dev.troupe.protocol.watch.Notice;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
-/** Passes a run on to its journal, and then to the listener of the program. */
-final class Recorder extends ForwardingListener {
+/** The listener of a run in a program: the journal receives its news first, and then the listener of the program. */
+final class Recorder implements RunListener {
     private final RunJournal journal;
     private final TrainingListener listener;
     private final PreparedRun run;
@@ -32,65 +28,41 @@ final class Recorder extends ForwardingListener {
         this.handle = handle;
     }
 
-    @Override
-    protected RunListener next() {
-        return journal;
-    }
-
     /** Returns the loss of each step so far; any thread. */
     synchronized List<Double> losses() {
         return List.copyOf(losses);
     }
 
     @Override
-    public void onStarted() {
-        super.onStarted();
-        listener.onStart(handle.join());
-        run.engine().passedOver().ifPresent(why -> tell("engine-passed-over", run.stepsDone(), why));
-    }
-
-    @Override
-    public void onStep(StepResult result, double seconds) {
-        super.onStep(result, seconds);
-        synchronized (this) {
-            losses.add(result.loss());
+    public void on(RunNews news) {
+        journal.on(news);
+        switch (news) {
+            case RunNews.Started started -> {
+                listener.onStart(handle.join());
+                run.engine().passedOver()
+                        .ifPresent(why -> report("engine-passed-over", started.stepsDone(), why));
+            }
+            case RunNews.StepDone(StepResult result, double seconds) -> {
+                synchronized (this) {
+                    losses.add(result.loss());
+                }
+                listener.onStep(new TrainingStep(result.step(), run.spec().training().steps(), result.loss(),
+                        result.gradientNorm(), result.learningRate(), seconds, journal.tokensPerSecond(seconds),
+                        result.skipped()));
+            }
+            case RunNews.Validated(long stepsDone, double loss) -> listener.onValidation(stepsDone, loss);
+            case RunNews.RecoveryBegun _ -> {
+                // a program receives a recovery once, when it is complete
+            }
+            case RunNews.CheckpointDone done -> report(done.kind(), done.stepsDone(), done.directory().toString());
+            case RunNews.Event event -> report(event.kind(), event.stepsDone(), event.sentence());
+            default -> {
+                // in the files alone
+            }
         }
-        listener.onStep(new TrainingStep(result.step(), run.spec().training().steps(), result.loss(),
-                result.gradientNorm(), result.learningRate(), seconds, journal.tokensPerSecond(seconds),
-                result.skipped()));
     }
 
-    @Override
-    public void onValidated(long stepsDone, double loss) {
-        super.onValidated(stepsDone, loss);
-        listener.onValidation(stepsDone, loss);
-    }
-
-    @Override
-    public void onCheckpoint(long stepsDone, Path directory) {
-        super.onCheckpoint(stepsDone, directory);
-        tell("checkpoint", stepsDone, directory.toString());
-    }
-
-    @Override
-    public void onCheckpointFailed(long stepsDone, String why) {
-        super.onCheckpointFailed(stepsDone, why);
-        tell("checkpoint-failed", stepsDone, why);
-    }
-
-    @Override
-    public void onRecovery(Recovery recovery) {
-        super.onRecovery(recovery);
-        tell("recovery", recovery.step(), recovery.reason());
-    }
-
-    @Override
-    public void onNotice(Notice notice) {
-        super.onNotice(notice);
-        tell(notice.kind().name().toLowerCase(Locale.ROOT).replace('_', '-'), notice.stepsDone(), notice.sentence());
-    }
-
-    private void tell(String kind, long stepsDone, String sentence) {
+    private void report(String kind, long stepsDone, String sentence) {
         listener.onEvent(new TrainingEvent(kind, stepsDone, sentence));
     }
 }

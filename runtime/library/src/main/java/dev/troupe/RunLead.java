@@ -1,7 +1,6 @@
 package dev.troupe;
 
-import dev.troupe.cluster.ClusterRun;
-import dev.troupe.cluster.status.NodeStatus;
+import dev.troupe.cluster.Leader;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunObserver;
 import dev.troupe.output.RunJournal;
@@ -9,13 +8,11 @@ import dev.troupe.prepare.PreparedRun;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The files of a run and its listener, from the moment at which this process has the coordinator. */
-final class RunLead implements ClusterRun.Leader, AutoCloseable {
+/** The files of a run and its listener, once this process has the coordinator. */
+final class RunLead implements Leader, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RunLead.class);
 
     private final PreparedRun run;
@@ -37,18 +34,14 @@ final class RunLead implements ClusterRun.Leader, AutoCloseable {
     }
 
     @Override
-    public synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
-        return begin(RunJournal.begin(run, observers, status, this::trouble));
+    public synchronized RunListener lead() {
+        return begin(RunJournal.begin(run, observers, LOG::warn));
     }
 
     @Override
-    public void waitFor(List<String> missing, Consumer<UnaryOperator<NodeStatus>> status) {
-        status.accept(before -> before.awaiting(missing));
-    }
-
-    @Override
-    public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
-        return begin(RunJournal.takeOver(run, observers, status, this::trouble));
+    public synchronized TakenOver takeOver() {
+        return new TakenOver(begin(RunJournal.takeOver(run, observers, LOG::warn)),
+                journal.earlierSteps());
     }
 
     private RunListener begin(RunJournal opened) {
@@ -57,11 +50,7 @@ final class RunLead implements ClusterRun.Leader, AutoCloseable {
         return recorder;
     }
 
-    private void trouble(String sentence) {
-        LOG.warn(sentence);
-    }
-
-    /** Returns the files of the run; empty where another process has the coordinator. */
+    /** Returns the files of the run; empty if another process has the coordinator. */
     synchronized Optional<RunJournal> journal() {
         return Optional.ofNullable(journal);
     }

@@ -113,8 +113,7 @@ public final class Troupe {
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 Transport transport = held.add(TransportOf.run(run));
                 RunLead lead = held.add(new RunLead(run, listener, spec.observers(), handle));
-                RunListener recorder = lead.lead(_ -> {
-                });
+                RunListener recorder = lead.lead();
                 TrainingRun training = TrainingRun.start(run, lead.journal().orElseThrow().directory(), transport,
                         warmUp, recorder, host);
                 TrainingHandle started = new TrainingHandle(

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.observe.Observation;
+import dev.troupe.observe.RunNews;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -111,7 +112,7 @@ class ListenerErrorTest {
     void shouldContinueWithoutAnObserverThatThrowsAnError() throws InterruptedException {
         Observation broken = new Observation() {
             @Override
-            public void onStarted() {
+            public void on(RunNews news) {
                 throw new NoClassDefFoundError("io/micrometer/Meter");
             }
 

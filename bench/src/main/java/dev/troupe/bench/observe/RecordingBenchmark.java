@@ -85,8 +85,7 @@ public final class RecordingBenchmark implements Callable<Integer> {
             try (PreparedRun run = new PreparedRun(request)) {
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 try (Transport transport = TransportOf.run(run);
-                        RunJournal journal = RunJournal.begin(run, List.of(_ -> turns), _ -> {
-                        }, System.err::println)) {
+                        RunJournal journal = RunJournal.begin(run, List.of(_ -> turns), System.err::println)) {
                     RunOutcome outcome = TrainingRun.start(run, journal.directory(), transport, warmUp, journal)
                             .await();
                     outcome.failure().ifPresent(reason -> {

@@ -3,8 +3,8 @@ package dev.troupe.bench.observe;
 import dev.troupe.bench.Samples;
 import dev.troupe.bench.profile.ThreadTimes;
 import dev.troupe.observe.Observation;
+import dev.troupe.observe.RunNews;
 import dev.troupe.protocol.StepResult;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -64,7 +64,19 @@ final class Turns implements Observation {
     }
 
     @Override
-    public void onStep(StepResult result, double stepSeconds) {
+    public void on(RunNews news) {
+        switch (news) {
+            case RunNews.StepDone(StepResult result, double stepSeconds) -> add(result, stepSeconds);
+            case RunNews.Validated _ -> throw new IllegalStateException("a measured run measures no validation loss");
+            case RunNews.CheckpointFailed _ ->
+                throw new IllegalStateException("a measured run has one checkpoint, at its end");
+            default -> {
+                // not measured
+            }
+        }
+    }
+
+    private void add(StepResult result, double stepSeconds) {
         int done = (int) result.step() + 1 - warmUpSteps;
         int inBlock = Math.floorMod(done, blockSteps + 1);
         if (inBlock != 1) {
@@ -117,26 +129,6 @@ final class Turns implements Observation {
         blocks.stream().filter(block -> block.isRecorded() == isRecorded).map(Block::medianSeconds)
                 .forEach(medians::add);
         return medians.median();
-    }
-
-    @Override
-    public void onStarted() {
-        // Everything is recorded until the first turn.
-    }
-
-    @Override
-    public void onValidated(long stepsDone, double loss) {
-        throw new IllegalStateException("a measured run measures no validation loss");
-    }
-
-    @Override
-    public void onCheckpoint(long stepsDone, Path directory) {
-        // The end; it is not timed.
-    }
-
-    @Override
-    public void onCheckpointFailed(long stepsDone, String why) {
-        throw new IllegalStateException("a measured run has one checkpoint, at its end");
     }
 
     @Override

@@ -4,8 +4,7 @@ import dev.troupe.cli.options.NextCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cli.watch.Meters;
-import dev.troupe.cluster.ClusterRun;
-import dev.troupe.cluster.status.NodeStatus;
+import dev.troupe.cluster.Leader;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.RunEnd;
@@ -19,13 +18,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 
 /**
  * The console and the files of the coordinator's process: the directory of the run, its metrics, and at the end its model.
  */
-public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseable {
+public final class CoordinatorConsole implements Leader, AutoCloseable {
     /** The line of a process that takes a run over from another coordinator. */
     public static final String TAKEN_OVER = "The process that led the run is gone: this one leads it from here.";
 
@@ -37,7 +34,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     /**
      * Creates the console of a process that may lead a run.
      *
-     * @param meters of the run, where this process leads it
+     * @param meters the meters of the run, if this process leads it
      */
     public CoordinatorConsole(PreparedRun run, PrintStream output, Meters meters) {
         this.run = run;
@@ -46,8 +43,8 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     }
 
     @Override
-    public synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
-        report = TrainingReport.begin(run, meters.observers(), output, status);
+    public synchronized RunListener lead() {
+        report = TrainingReport.begin(run, meters.observers(), output);
         return report;
     }
 
@@ -65,22 +62,21 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     }
 
     @Override
-    public void waitFor(List<String> missing, Consumer<UnaryOperator<NodeStatus>> status) {
-        status.accept(before -> before.awaiting(missing));
+    public void waitFor(List<String> missing) {
         output.println(TrainingReport.waitingFor(missing));
     }
 
     @Override
-    public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
+    public synchronized TakenOver takeOver() {
         boolean hasBegun = Files.exists(run.request().output().resolve(RunDirectory.CONFIG));
-        report = TrainingReport.takeOver(run, meters.observers(), output, status);
+        report = TrainingReport.takeOver(run, meters.observers(), output);
         if (hasBegun) {
             output.println(TAKEN_OVER);
         }
-        return report;
+        return new TakenOver(report, report.journal().earlierSteps());
     }
 
-    /** Returns whether this process has become the coordinator's. */
+    /** Returns whether this process has or had the coordinator. */
     public synchronized boolean leads() {
         return report != null;
     }
@@ -93,7 +89,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
      * Prints how the run ended, and exports its model; returns the exit code.
      *
      * @param requests requests that may cut the export short
-     * @param next the command that resumes a stopped run, where this process is to print it
+     * @param next the command that resumes a stopped run, if this process prints it
      */
     public synchronized int end(RunOutcome outcome, StopRequests requests, Optional<NextCommand> next) {
         requests.concluding();
@@ -115,7 +111,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
             }
             case RunEnd.CutShort() -> {
                 report.printCutShort(outcome);
-                sayHowItGoesOn(next);
+                printHowToResume(next);
                 yield ExitCode.STOPPED;
             }
             case RunEnd.ModelUnwritten(String reason) -> {
@@ -129,7 +125,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
                     RunCompanions.in(directory().path()).sentence().ifPresent(output::println);
                 }
                 if (wasStopped) {
-                    sayHowItGoesOn(next);
+                    printHowToResume(next);
                     yield ExitCode.STOPPED;
                 }
                 SampleText.print(run, checkpoint, output, requests::isAsked);
@@ -138,7 +134,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
         };
     }
 
-    private void sayHowItGoesOn(Optional<NextCommand> next) {
+    private void printHowToResume(Optional<NextCommand> next) {
         next.ifPresent(command -> output
                 .println(command.sentence(directory().path(), report.journal().lastCheckpoint().isPresent())));
     }

@@ -2,17 +2,17 @@ package dev.troupe.cli.progress;
 
 import dev.troupe.batch.Batches;
 import dev.troupe.cli.report.Terminal;
-import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.model.spec.Axis;
-import dev.troupe.observe.ForwardingListener;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import dev.troupe.observe.RunObserver;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.watch.LastingNotices;
 import dev.troupe.protocol.watch.Notice;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -22,13 +22,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * The report of a run: a progress line for a person, the files of its directory, and a summary at the end.
+ * The report of a run: the files of its directory, a progress line for a person, and a summary at the end.
  */
-public final class TrainingReport extends ForwardingListener implements AutoCloseable {
+public final class TrainingReport implements RunListener, AutoCloseable {
     private final PrintStream output;
     private final RunJournal journal;
     private final ProgressLine progress;
@@ -37,8 +36,11 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
     private final Batches batches;
     private final boolean showsEpochs;
     private final String name;
-    /** Whether the run has resumed where it has no step left to do. */
+    /** Whether the run has resumed with no step left. */
     private final boolean wasDone;
+    private final LastingNotices notices = new LastingNotices();
+    /** Written by the coordinator's thread, read by the main thread once the run is over. */
+    private volatile List<String> lasting = List.of();
 
     private TrainingReport(PreparedRun run, PrintStream output,
             Function<Consumer<String>, RunJournal> journal) {
@@ -51,30 +53,23 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
         Terminal terminal = Terminal.ofOutput();
         this.progress = new ProgressLine(output, terminal, run.spec().training().steps(), System::nanoTime);
         this.errors = System.err;
-        this.journal = journal.apply(this::say);
+        this.journal = journal.apply(this::print);
         if (terminal.isTerminal() && isErrorShownThere()) {
             System.setErr(progress.beside(errors));
         }
     }
 
     /** Returns the report of a run that begins, or resumes from a checkpoint. */
-    static TrainingReport begin(PreparedRun run, List<RunObserver> observers, PrintStream output,
-            Consumer<UnaryOperator<NodeStatus>> status) {
-        return new TrainingReport(run, output, trouble -> RunJournal.begin(run, observers, status, trouble));
+    static TrainingReport begin(PreparedRun run, List<RunObserver> observers, PrintStream output) {
+        return new TrainingReport(run, output, trouble -> RunJournal.begin(run, observers, trouble));
     }
 
     /** Returns the report of a run on which another process reported until now. */
-    static TrainingReport takeOver(PreparedRun run, List<RunObserver> observers, PrintStream output,
-            Consumer<UnaryOperator<NodeStatus>> status) {
+    static TrainingReport takeOver(PreparedRun run, List<RunObserver> observers, PrintStream output) {
         TrainingReport report = new TrainingReport(run, output,
-                trouble -> RunJournal.takeOver(run, observers, status, trouble));
+                trouble -> RunJournal.takeOver(run, observers, trouble));
         report.progress.start();
         return report;
-    }
-
-    @Override
-    protected RunListener next() {
-        return journal;
     }
 
     /** The files of the run. */
@@ -87,37 +82,38 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
             return Files.readSymbolicLink(Path.of("/proc/self/fd/1"))
                     .equals(Files.readSymbolicLink(Path.of("/proc/self/fd/2")));
         } catch (IOException _) {
-            return true; // no Linux: a line too many is better than two in one
+            return true; // not on Linux: a line too many is better than two in one
         }
     }
 
     @Override
-    public void onWaiting(List<String> missing) {
-        super.onWaiting(missing);
-        output.println(waitingFor(missing));
+    public void on(RunNews news) {
+        journal.on(news);
+        switch (news) {
+            case RunNews.Waiting(List<String> missing) -> output.println(waitingFor(missing));
+            case RunNews.Begun(double warmUpSeconds) when warmUpSeconds > 0 -> output.printf(Locale.ROOT,
+                    "Warm-up: each kind of kernel ran once, in %.1f s.%n", warmUpSeconds);
+            case RunNews.Started _ -> progress.start();
+            case RunNews.StepDone(StepResult result, double seconds) -> show(result, seconds);
+            case RunNews.Validated(long stepsDone, double loss) ->
+                print(String.format(Locale.ROOT, "after %d steps: validation loss %.4f", stepsDone, loss));
+            case RunNews.Recovered(Recovery recovery) -> print(String.format(Locale.ROOT,
+                    "%s in step %d, after %d ms: %s", restarted(recovery.ranks()), recovery.step(),
+                    recovery.caughtUpAtMillis() - recovery.detectedAtMillis(), recovery.reason()));
+            case RunNews.Noticed(Notice notice) -> show(notice);
+            case RunNews.CheckpointFailed(_, long stepsDone, String why) -> print("the checkpoint after " + stepsDone
+                    + " steps could not be written, and the run goes on without it: " + why);
+            default -> {
+                // in the files alone
+            }
+        }
     }
 
     public static String waitingFor(List<String> missing) {
         return "waiting for " + (missing.size() == 1 ? "node " : "nodes ") + String.join(", ", missing);
     }
 
-    @Override
-    public void onBegin(double warmUpSeconds) {
-        super.onBegin(warmUpSeconds);
-        if (warmUpSeconds > 0) {
-            output.printf(Locale.ROOT, "Warm-up: each kind of kernel ran once, in %.1f s.%n", warmUpSeconds);
-        }
-    }
-
-    @Override
-    public void onStarted() {
-        super.onStarted();
-        progress.start();
-    }
-
-    @Override
-    public void onStep(StepResult result, double seconds) {
-        super.onStep(result, seconds);
+    private void show(StepResult result, double seconds) {
         if (result.skipped()) {
             progress.end();
             output.printf(Locale.ROOT,
@@ -130,21 +126,6 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
                         : "");
     }
 
-    @Override
-    public void onValidated(long stepsDone, double loss) {
-        super.onValidated(stepsDone, loss);
-        progress.end();
-        output.printf(Locale.ROOT, "after %d steps: validation loss %.4f%n", stepsDone, loss);
-    }
-
-    @Override
-    public void onRecovery(Recovery recovery) {
-        super.onRecovery(recovery);
-        progress.end();
-        output.printf(Locale.ROOT, "%s in step %d, after %d ms: %s%n", restarted(recovery.ranks()), recovery.step(),
-                recovery.caughtUpAtMillis() - recovery.detectedAtMillis(), recovery.reason());
-    }
-
     /** A recovery without ranks sent lost messages again. */
     private static String restarted(List<Integer> ranks) {
         return switch (ranks.size()) {
@@ -155,29 +136,22 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
         };
     }
 
-    @Override
-    public void onNotice(Notice notice) {
-        super.onNotice(notice);
+    private void show(Notice notice) {
+        notices.add(notice);
+        lasting = notices.sentences();
         if (notice.kind() != Notice.Kind.ALL_SLOWER && notice.kind() != Notice.Kind.ALL_SLOWER_ENDED) {
-            say("step " + notice.stepsDone() + ": " + notice.sentence());
+            print("step " + notice.stepsDone() + ": " + notice.sentence());
         }
     }
 
-    @Override
-    public void onCheckpointFailed(long stepsDone, String why) {
-        super.onCheckpointFailed(stepsDone, why);
-        say("the checkpoint after " + stepsDone + " steps could not be written, and the run goes on without it: "
-                + why);
-    }
-
-    private void say(String sentence) {
+    private void print(String sentence) {
         progress.end();
         output.println(sentence);
     }
 
-    /** Prints the notices on the run's speed that still hold at its end. */
+    /** Prints the notices that still hold at the end of the run. */
     void printNotices() {
-        journal.lastingNotices().forEach(sentence -> output.println("To the end: " + sentence));
+        lasting.forEach(sentence -> output.println("To the end: " + sentence));
     }
 
     void endLine() {
@@ -193,7 +167,7 @@ public final class TrainingReport extends ForwardingListener implements AutoClos
             output.printf(Locale.ROOT, "The loss %s and ended at %.4f%s; guessing would have %.4f.%n",
                     journal.firstStep() == 0
                             ? String.format(Locale.ROOT, "began at %.4f", journal.firstLoss())
-                            : String.format(Locale.ROOT, "was %.4f in step %d, with which this run went on,",
+                            : String.format(Locale.ROOT, "was %.4f in step %d, from which this run resumed,",
                                     journal.firstLoss(), journal.firstStep()),
                     journal.lastLoss(),
                     Double.isNaN(journal.validationLoss())

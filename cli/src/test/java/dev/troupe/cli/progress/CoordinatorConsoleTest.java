@@ -10,6 +10,7 @@ import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cli.watch.Meters;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.MetricsLog;
 import dev.troupe.output.RunJournal;
@@ -50,21 +51,20 @@ class CoordinatorConsoleTest {
                 Optional.of(new RunRequest.Share(List.of(0), List.of(), leads))));
     }
 
-    private static StepResult step(long step) {
-        return new StepResult(step, 5.5 - step, 1, 0.001, 1, false, Traffic.NONE);
+    private static RunNews step(long step) {
+        return new RunNews.StepDone(new StepResult(step, 5.5 - step, 1, 0.001, 1, false, Traffic.NONE), 1);
     }
 
     @Test
-    void shouldGoOnInTheDirectoryOfTheProcessThatIsGone() throws IOException {
+    void shouldContinueInTheDirectoryOfTheProcessThatIsGone() throws IOException {
         Path directory = home.resolve("run");
         Path metrics = directory.resolve("metrics.jsonl");
         try (PreparedRun run = prepare(directory, true);
                 CoordinatorConsole first = new CoordinatorConsole(run, output, Meters.on(0))) {
-            RunListener listener = first.lead(_ -> {
-            });
-            listener.onStarted();
-            listener.onStep(step(0), 1);
-            listener.onStep(step(1), 1);
+            RunListener listener = first.lead();
+            listener.on(new RunNews.Started(0, 0));
+            listener.on(step(0));
+            listener.on(step(1));
         }
         List<String> before = Files.readAllLines(metrics);
         Files.writeString(metrics, "{\"step\":2,\"lo", StandardOpenOption.APPEND); // killed as it wrote
@@ -73,12 +73,11 @@ class CoordinatorConsoleTest {
         try (PreparedRun run = prepare(directory, false);
                 CoordinatorConsole next = new CoordinatorConsole(run, output, Meters.on(0));
                 StopRequests requests = StopRequests.listen(output, "", StopRequests.PATIENCE)) {
-            RunListener listener = next.takeOver(_ -> {
-            });
+            RunListener listener = next.takeOver().listener();
             assertTrue(next.leads());
-            listener.onStep(step(1), 1); // it was committed, but the coordinator was gone before all ranks knew
-            listener.onStep(step(2), 1);
-            listener.onStep(step(3), 1);
+            listener.on(step(1)); // it was committed, but the coordinator was gone before all ranks knew
+            listener.on(step(2));
+            listener.on(step(3));
             next.end(new RunOutcome(4, Optional.empty()), requests, Optional.empty());
         }
         String all = said.toString(StandardCharsets.UTF_8);
@@ -90,21 +89,19 @@ class CoordinatorConsoleTest {
 
     /** The former coordinator committed the last step, and was lost before the end. */
     @Test
-    void shouldKnowTheLastLossesOfARunThatHasNoStepLeft() {
+    void shouldReadTheLastLossesOfARunThatHasNoStepLeft() {
         Path directory = home.resolve("run");
         try (PreparedRun run = prepare(directory, true);
                 CoordinatorConsole first = new CoordinatorConsole(run, output, Meters.on(0))) {
-            RunListener listener = first.lead(_ -> {
-            });
-            listener.onStarted();
+            RunListener listener = first.lead();
+            listener.on(new RunNews.Started(0, 0));
             for (int step = 0; step < 4; step++) {
-                listener.onStep(step(step), 1);
+                listener.on(step(step));
             }
-            listener.onValidated(4, 2.75);
+            listener.on(new RunNews.Validated(4, 2.75));
         }
         try (PreparedRun run = prepare(directory, false);
-                RunJournal journal = RunJournal.takeOver(run, List.of(), _ -> {
-                }, Assertions::fail)) {
+                RunJournal journal = RunJournal.takeOver(run, List.of(), Assertions::fail)) {
             assertEquals(5.5, journal.firstLoss());
             assertEquals(2.5, journal.lastLoss());
             assertEquals(2.75, journal.validationLoss());
@@ -113,7 +110,7 @@ class CoordinatorConsoleTest {
 
     /** The end reports on the whole run. */
     @Test
-    void shouldKnowTheFirstLossOfARunThatItTookOver() throws IOException {
+    void shouldReadTheFirstLossOfARunThatWasTakenOver() throws IOException {
         Path file = Files.writeString(home.resolve("metrics.jsonl"),
                 "{\"step\":3,\"loss\":2.5}\n{\"step\":4,\"loss\":2.25}\n{\"steps_done\":5,\"checkpoint_failed\":\"full\"}\n");
         assertEquals(2.25, MetricsLog.lossOf(file, 4).orElseThrow());

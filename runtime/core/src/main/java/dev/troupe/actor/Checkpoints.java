@@ -2,7 +2,7 @@ package dev.troupe.actor;
 
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.observe.EventLog;
+import dev.troupe.observe.RunReports;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointCommand;
@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
-import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -30,32 +30,34 @@ import org.apache.pekko.actor.typed.ActorRef;
  */
 final class Checkpoints {
     private final CoordinatorSetup setup;
+    private final RunReports reports;
+    private final LongSupplier clock;
     private final Map<String, ActorRef<NodeActor.Command>> nodes;
     private final BiConsumer<List<Integer>, ScheduleActor.Order> ranks;
-    private final IntSupplier epoch;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final CheckpointMachine machine;
     private final CheckpointTimer timer;
     private final CheckpointPatience patience;
 
     /**
-     * @param nodes by their names, as they come and go
-     * @param ranks tells ranks
-     * @param epoch the present one
-     * @param coordinator hears whether files were written, committed or deleted
+     * @param reports receives the end of each checkpoint
+     * @param nodes the present nodes by their names
+     * @param ranks sends an order to ranks
+     * @param coordinator receives whether files were written, committed or deleted
      */
-    Checkpoints(CoordinatorSetup setup, Map<String, ActorRef<NodeActor.Command>> nodes,
-            BiConsumer<List<Integer>, ScheduleActor.Order> ranks, IntSupplier epoch,
-            ActorRef<TrainingCoordinator.Command> coordinator) {
+    Checkpoints(CoordinatorSetup setup, RunReports reports, Map<String, ActorRef<NodeActor.Command>> nodes,
+            BiConsumer<List<Integer>, ScheduleActor.Order> ranks, ActorRef<TrainingCoordinator.Command> coordinator) {
         this.setup = setup;
+        this.reports = reports;
+        this.clock = setup.patience().clock();
         this.nodes = nodes;
         this.ranks = ranks;
-        this.epoch = epoch;
         this.coordinator = coordinator;
         this.machine = new CheckpointMachine(setup.settings().rankCount());
-        this.timer = new CheckpointTimer(setup.checkpointInterval().toNanos(), setup.clock().getAsLong());
-        this.patience = new CheckpointPatience(setup.timeout().toNanos(), setup.hangTimeout().toNanos(),
-                setup.tickEvery().toNanos());
+        this.timer = new CheckpointTimer(setup.files().checkpointInterval().toNanos(), clock.getAsLong());
+        this.patience = new CheckpointPatience(setup.patience().timeout().toNanos(),
+                setup.patience().hangTimeout().toNanos(),
+                setup.patience().tickEvery().toNanos());
     }
 
     /** Takes in one event; returns what the run hears of it, in order. */
@@ -72,7 +74,7 @@ final class Checkpoints {
                 case CheckpointCommand.CommitParts commit ->
                     heard.addAll(answer(commit.attempt(), () -> commit(commit)));
                 case CheckpointCommand.Delete(CheckpointAttempt attempt) -> heard.addAll(answer(attempt, () -> {
-                    setup.checkpoints().abandon(attempt.stepsDone());
+                    setup.files().checkpoints().abandon(attempt.stepsDone());
                     return new CheckpointEvent.Deleted(attempt);
                 }));
                 case CheckpointCommand.ReportPinned(CheckpointAttempt attempt) ->
@@ -101,7 +103,7 @@ final class Checkpoints {
     private List<RunEvent> haveRanksWrite(CheckpointAttempt attempt, List<Integer> told) {
         if (told.size() == setup.settings().rankCount()) {
             try {
-                setup.checkpoints().requireRoom();
+                setup.files().checkpoints().requireRoom();
             } catch (CheckpointException full) {
                 return take(new CheckpointEvent.Refused(attempt, full.getMessage()));
             }
@@ -112,7 +114,7 @@ final class Checkpoints {
 
     private CheckpointEvent commit(CheckpointCommand.CommitParts commit) {
         try {
-            setup.checkpoints().commit(commit.attempt().stepsDone(), commit.lossScale(), commit.parts());
+            setup.files().checkpoints().commit(commit.attempt().stepsDone(), commit.lossScale(), commit.parts());
             return new CheckpointEvent.Stands(commit.attempt());
         } catch (RuntimeException unwritten) {
             return new CheckpointEvent.Refused(commit.attempt(), Reason.of(unwritten));
@@ -130,20 +132,18 @@ final class Checkpoints {
     }
 
     private void reportWritten(long stepsDone) {
-        timer.restart(setup.clock().getAsLong());
-        setup.listener().onCheckpoint(stepsDone, CheckpointStore.directoryOf(setup.directory(), stepsDone));
-        EventLog.ofRun(epoch.getAsInt(), stepsDone, "a checkpoint is complete");
+        timer.restart(clock.getAsLong());
+        reports.checkpointDone(stepsDone, CheckpointStore.directoryOf(setup.files().directory(), stepsDone));
     }
 
     void reportFailed(long stepsDone, String why) {
-        timer.restart(setup.clock().getAsLong());
-        setup.listener().onCheckpointFailed(stepsDone, why);
-        EventLog.ofRun(epoch.getAsInt(), stepsDone, "a checkpoint could not be written: " + why);
+        timer.restart(clock.getAsLong());
+        reports.checkpointFailed(stepsDone, why);
     }
 
     /** The event for the run where the last checkpoint is too old. */
     Optional<RunEvent> dueByTime() {
-        return timer.takeDue(setup.clock().getAsLong())
+        return timer.takeDue(clock.getAsLong())
                 ? Optional.of(new RunEvent.CheckpointTimeIsUp())
                 : Optional.empty();
     }

@@ -1,8 +1,10 @@
 package dev.troupe.actor;
 
+import dev.troupe.bits.OutputPlace;
 import dev.troupe.bits.StepsOfBits;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.observe.EarlierSteps;
 import dev.troupe.observe.LossSpikes;
 import dev.troupe.observe.MachineLoads;
 import dev.troupe.observe.RunListener;
@@ -13,6 +15,7 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.membership.Surroundings;
+import dev.troupe.protocol.watch.PaceWatch;
 import dev.troupe.protocol.watch.StragglerWatch;
 import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.trace.StepTraces;
@@ -25,44 +28,58 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * What a {@link TrainingCoordinator} works with.
+ * The setup of a {@link TrainingCoordinator}.
  *
- * @param settings what the run is to do
- * @param plan how it is done
+ * @param settings the steps, checkpoints and limits of the run
  * @param roster the nodes of the run
  * @param term the term of the coordinator, above 0: of two coordinators of a run the later one has the higher term
- * @param present tells the nodes that there are, whether they have joined or not
- * @param directory where the run writes
- * @param found how many steps lie behind each checkpoint that was there before the run went on in the directory,
- *     damaged or not
- * @param checkpoints takes checkpoints
- * @param timeout how long nothing may move
- * @param hangTimeout how long a rank may be at one thing before it is asked whether it hangs; zero for as long as it
- *     likes
- * @param checkpointInterval how old the last checkpoint may become; zero for as old as it likes
- * @param clock nanoseconds of a monotonic clock
- * @param expectation how long a stage should compute as against others, by which stragglers are known that were never
- *     faster
- * @param lengths the lengths of the microbatches of each step
- * @param listener hears how the run goes
+ * @param present supplies all known nodes, joined or not
  * @param outcome completed when the run is over
  */
 public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, int term,
-        Supplier<Set<String>> present,
-        Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout,
-        Duration hangTimeout,
-        Duration checkpointInterval, LongSupplier clock, StragglerWatch.Expectation expectation,
-        StepTimes.Lengths lengths, RunListener listener,
+        Supplier<Set<String>> present, Files files, Patience patience, Reporting reporting,
         CompletableFuture<RunOutcome> outcome) {
-    private static final int TICKS_PER_TIMEOUT = 20;
-    /** More than four: of the time between two looks a quarter of the hang timeout counts at most. */
-    private static final int TICKS_PER_HANG = 5;
+    /**
+     * The files of the run.
+     *
+     * @param directory the directory of the run
+     * @param found step numbers of the checkpoints that were in the directory at the start, damaged ones included
+     * @param checkpointInterval the maximum age of the last checkpoint; zero: unlimited
+     */
+    public record Files(Path directory, Set<Long> found, CheckpointStore checkpoints, Duration checkpointInterval) {
+    }
 
-    /** Returns the time between two looks of the coordinator. */
-    Duration tickEvery() {
-        Duration every = timeout.dividedBy(TICKS_PER_TIMEOUT);
-        Duration ofHang = hangTimeout.dividedBy(TICKS_PER_HANG);
-        return hangTimeout.isPositive() && ofHang.compareTo(every) < 0 ? ofHang : every;
+    /**
+     * The limits on the time without progress.
+     *
+     * @param timeout time without progress after which the run is stalled
+     * @param hangTimeout time in one action after which a rank is suspected to hang; zero: never
+     * @param clock nanoseconds of a monotonic clock
+     */
+    public record Patience(Duration timeout, Duration hangTimeout, LongSupplier clock) {
+        private static final int TICKS_PER_TIMEOUT = 20;
+        /** More than four: of the time between two looks a quarter of the hang timeout counts at most. */
+        private static final int TICKS_PER_HANG = 5;
+
+        /** Returns the time between two looks of the coordinator. */
+        Duration tickEvery() {
+            Duration every = timeout.dividedBy(TICKS_PER_TIMEOUT);
+            Duration ofHang = hangTimeout.dividedBy(TICKS_PER_HANG);
+            return hangTimeout.isPositive() && ofHang.compareTo(every) < 0 ? ofHang : every;
+        }
+    }
+
+    /**
+     * The reports of the run.
+     *
+     * @param listener receives the news of the run
+     * @param earlier the steps that another process reported before
+     * @param places the words for the outputs of a step
+     * @param expectation the predicted times of stages, by which a straggler is found that was never faster
+     * @param lengths the lengths of the microbatches of each step
+     */
+    public record Reporting(RunListener listener, EarlierSteps earlier, OutputPlace places,
+            StragglerWatch.Expectation expectation, StepTimes.Lengths lengths) {
     }
 
     /** The cluster and the directory of the run as its membership sees them. */
@@ -70,7 +87,7 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         return new Surroundings() {
             @Override
             public long nowNanos() {
-                return clock.getAsLong();
+                return patience.clock().getAsLong();
             }
 
             @Override
@@ -80,26 +97,29 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
 
             @Override
             public OptionalLong newestCheckpoint() {
-                return Checkpoint.steps(directory).filter(steps -> !found.contains(steps)).findFirst();
+                return Checkpoint.steps(files.directory()).filter(steps -> !files.found().contains(steps)).findFirst();
             }
 
             @Override
             public long committedSteps() {
-                return listener.committedSteps();
+                return reporting.earlier().committed();
             }
         };
     }
 
     /** Returns the reports of the run to its listener. */
     RunReports reports() {
-        return new RunReports(listener, clock, new StragglerWatch(expectation, MachineLoads::now), roster.hosts(),
+        return new RunReports(reporting.listener(), reporting.places(), patience.clock(),
+                new StragglerWatch(reporting.expectation(), MachineLoads::now),
+                new PaceWatch(roster.hosts(), reporting.earlier().seconds()),
                 new StepTraces(StepTimes.Rows.of(plan.training().plan(), plan.ranks().data(), plan.ranks().tensor()),
-                        lengths),
+                        reporting.lengths()),
                 new StepsOfBits(plan), new LossSpikes(plan));
     }
 
-    /** Returns the watch over a run that begins, or has a new coordinator; its longest kernel takes as long as this. */
+    /** Returns the watch over a run that begins, or has a new coordinator. */
     Standstills standstills(long longestKernelNanos) {
-        return new Standstills(plan, directory, timeout, hangTimeout, clock, longestKernelNanos);
+        return new Standstills(plan, files.directory(), patience.timeout(), patience.hangTimeout(), patience.clock(),
+                longestKernelNanos);
     }
 }

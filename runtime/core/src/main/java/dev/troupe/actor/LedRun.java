@@ -47,7 +47,7 @@ final class LedRun implements CoordinatedRun {
         this.reports = reports;
         this.replicas = replicas;
         this.machine = machine;
-        this.checkpoints = new Checkpoints(setup, membership.nodes(), this::tellRanks, machine::epoch, self);
+        this.checkpoints = new Checkpoints(setup, reports, membership.nodes(), this::tellRanks, self);
         this.standstills = setup.standstills(membership.longestKernelNanos());
     }
 
@@ -182,7 +182,7 @@ final class LedRun implements CoordinatedRun {
     @Override
     public void look() {
         takeIf(() -> standstills.look(machine));
-        takeIf(() -> copyPatience.look(machine, setup.clock().getAsLong()));
+        takeIf(() -> copyPatience.look(machine, setup.patience().clock().getAsLong()));
         if (!coordinator.isOver()) {
             checkpoints.look(machine.waitsForCheckpoint()).forEach(this::take);
         }

@@ -154,7 +154,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     /** One at a time, so that ticks do not pile up where the coordinator is held up. */
     private void startNextTick() {
-        timers.startSingleTimer(new Tick(), setup.tickEvery());
+        timers.startSingleTimer(new Tick(), setup.patience().tickEvery());
     }
 
     private static boolean isLocal(ActorRef<NodeActor.Command> node) {
@@ -192,7 +192,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             }
             case MembershipCommand.WatchAgain(var node, String name) ->
                 timers.startSingleTimer(new LookAgain(new NodeEnded(name, node, true)), LOOK_AGAIN);
-            case MembershipCommand.ReportMissing(var names) -> setup.listener().onWaiting(names);
+            case MembershipCommand.ReportMissing(var names) -> reports.waiting(names);
             case MembershipCommand.RunKernels(var node) -> tell(node, new NodeEvent.RunKernels());
             case MembershipCommand.Follow(var node) -> tell(node, new NodeEvent.Follow());
             case MembershipCommand.Begin(double warmUpSeconds) -> reports.begin(warmUpSeconds).ifPresentOrElse(
@@ -205,7 +205,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             }
             case MembershipCommand.Host(var node) -> node.tell(new NodeActor.HostRanks(setup.term(),
                     new NodeEvent.HostRanks(run.epoch(), run.replicas().hosts(), run.replicas().since(),
-                            setup.directory().toString()),
+                            setup.files().directory().toString()),
                     getContext().getSelf()));
             case MembershipCommand.Outrun(String name, int epoch) -> run.take(new RunEvent.NodeLate(name, epoch));
             case MembershipCommand.AddNode(String name, var versions) ->

@@ -1,6 +1,5 @@
 package dev.troupe.cluster;
 
-import dev.troupe.actor.CoordinatorSetup;
 import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeSetup;
 import dev.troupe.actor.RunPosition;
@@ -9,6 +8,7 @@ import dev.troupe.cluster.guard.KeyFile;
 import dev.troupe.cluster.guard.SealedSerializer;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.cluster.status.StatusBoard;
+import dev.troupe.cluster.status.StatusNews;
 import dev.troupe.cluster.tls.Certificates;
 import dev.troupe.cluster.tls.MutualTls;
 import dev.troupe.config.RunSpec;
@@ -19,9 +19,9 @@ import dev.troupe.fault.FaultyTransport;
 import dev.troupe.group.NodeGroups;
 import dev.troupe.liveness.LivenessConnections;
 import dev.troupe.liveness.Sockets;
-import dev.troupe.observe.RunListener;
+import dev.troupe.observe.EarlierSteps;
+import dev.troupe.observe.RunFacts;
 import dev.troupe.observe.RunOutcome;
-import dev.troupe.page.Routes;
 import dev.troupe.page.RunPage;
 import dev.troupe.plan.UsageException;
 import dev.troupe.port.DataPort;
@@ -33,6 +33,7 @@ import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.rank.CopyRoutes;
 import dev.troupe.run.ActorSystems;
+import dev.troupe.run.CoordinatorOf;
 import dev.troupe.run.LateListener;
 import dev.troupe.run.RunActors;
 import dev.troupe.run.TrainingRun;
@@ -55,9 +56,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.Terminated;
@@ -78,37 +77,6 @@ public final class ClusterRun {
 
     private static final String STOPPING = "stopping";
     private static final Duration STOP_AGAIN = Duration.ofSeconds(1);
-
-    /** The tasks of the node that has the coordinator. */
-    public interface Leader {
-        /**
-         * Opens the run's directory, and returns the listener of the run.
-         *
-         * @param status takes changes of this node's status
-         */
-        RunListener lead(Consumer<UnaryOperator<NodeStatus>> status);
-
-        /** The run waits for these nodes before it begins. */
-        void waitFor(List<String> missing, Consumer<UnaryOperator<NodeStatus>> status);
-
-        /**
-         * As {@link #lead}, for a run that continues after the coordinator's node has ended: the files in its directory
-         * remain.
-         */
-        RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status);
-
-        /**
-         * This process cannot use its device again, for the reason in a sentence, and takes no further part in the run. A
-         * process that does nothing else should end at once, so that a successor gets a device that works.
-         */
-        default void loseDevice(String why) {
-        }
-
-        /** Returns the routes of a run's page, and what this process answers beside them on its management port. */
-        default Routes beside(Routes page) {
-            return page;
-        }
-    }
 
     private ClusterRun() {
     }
@@ -230,25 +198,21 @@ public final class ClusterRun {
             if (!isFirst) {
                 alike.remove(Roster.STEPS_BEHIND);
             }
-            RunListener listener;
+            Leader.TakenOver led;
             try {
-                listener = isFirst
-                        ? new LateListener(() -> leader.lead(board::change),
-                                missing -> leader.waitFor(missing, board::change))
-                        : leader.takeOver(board::change);
+                led = isFirst
+                        ? new Leader.TakenOver(new LateListener(leader::lead, leader::waitFor), EarlierSteps.NONE)
+                        : leader.takeOver();
             } catch (RuntimeException refused) {
                 outcome.complete(RunOutcome.refused(refused.getMessage()));
                 return Behaviors.stopped();
             }
-            return TrainingCoordinator.create(new CoordinatorSetup(run.settings(), run.plan(),
+            StatusNews status = new StatusNews(board, RunFacts.of(run, run.stepsDone()));
+            return TrainingCoordinator.create(CoordinatorOf.run(run,
                     new Roster(ranks, alike, cluster.joinTimeout(),
                             run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : ReplicaTable.Buddies.NONE),
-                    term, () -> LostNodes.present(context.getSystem()),
-                    directory, run.checkpointsFound(),
-                    TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
-                    TrainingRun.hangTimeout(run), run.checkpointInterval(), faults.clock(System::nanoTime),
-                    run.expectation(), TrainingRun.lengths(run), listener,
-                    outcome));
+                    term, () -> LostNodes.present(context.getSystem()), directory, faults.clock(System::nanoTime),
+                    status.then(led.listener()), led.earlier(), outcome));
         });
     }
 

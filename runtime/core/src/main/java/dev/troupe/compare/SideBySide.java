@@ -2,6 +2,7 @@ package dev.troupe.compare;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
@@ -136,35 +137,23 @@ final class SideBySide {
         }
 
         @Override
-        public void onStarted() {
-            turns.loaded(run);
-        }
-
-        @Override
-        public void onTimes(StepTimes times) {
-            steps.add(times);
-        }
-
-        @Override
-        public void onStep(StepResult result, double stepSeconds) {
-            losses.add(result.loss());
-            seconds.add(stepSeconds);
-            turns.pass(run);
-        }
-
-        @Override
-        public void onValidated(long stepsDone, double loss) {
-            throw new IllegalStateException("a comparison measures no validation loss");
-        }
-
-        @Override
-        public void onCheckpoint(long stepsDone, Path checkpoint) {
-            throw new IllegalStateException("a compared run writes no checkpoint");
-        }
-
-        @Override
-        public void onCheckpointFailed(long stepsDone, String why) {
-            throw new IllegalStateException("a compared run writes no checkpoint");
+        public void on(RunNews news) {
+            switch (news) {
+                case RunNews.Started _ -> turns.loaded(run);
+                case RunNews.Timed(StepTimes times) -> steps.add(times);
+                case RunNews.StepDone(StepResult result, double stepSeconds) -> {
+                    losses.add(result.loss());
+                    seconds.add(stepSeconds);
+                    turns.pass(run);
+                }
+                case RunNews.Validated _ ->
+                    throw new IllegalStateException("a comparison measures no validation loss");
+                case RunNews.CheckpointDone _, RunNews.CheckpointFailed _ ->
+                    throw new IllegalStateException("a compared run writes no checkpoint");
+                default -> {
+                    // not compared
+                }
+            }
         }
     }
 }

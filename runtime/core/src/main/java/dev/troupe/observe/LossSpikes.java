@@ -1,6 +1,7 @@
 package dev.troupe.observe;
 
 import dev.troupe.bits.BitKey;
+import dev.troupe.bits.OutputPlace;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
@@ -14,7 +15,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Spikes of a run's loss in the words of its model and its data.
+ * The spikes of a run's loss, in words of its model and its data.
  *
  * <p>Thread rule: the coordinator's thread.
  */
@@ -22,7 +23,7 @@ public final class LossSpikes {
     private final TrainingPlan plan;
     private final LossWatch watch = new LossWatch();
 
-    /** Those of a run by a plan. */
+    /** The spikes of a run by a plan. */
     public LossSpikes(TrainingPlan plan) {
         this.plan = plan;
     }
@@ -33,12 +34,12 @@ public final class LossSpikes {
         }
     }
 
-    /** A step is committed; a listener knows where a microbatch is in the data. */
-    Optional<Notice> onStep(StepResult result, int epoch, RunListener listener) {
-        return watch.onStep(result).map(spike -> notice(result.step(), epoch, spike, listener));
+    /** A step is committed; returns a notice if its loss is a spike. */
+    Optional<Notice> onStep(StepResult result, int epoch, OutputPlace places) {
+        return watch.onStep(result).map(spike -> notice(result.step(), epoch, spike, places));
     }
 
-    private Notice notice(long step, int epoch, LossWatch.Spike spike, RunListener listener) {
+    private Notice notice(long step, int epoch, LossWatch.Spike spike, OutputPlace places) {
         ModelSpec model = plan.model();
         BitKey head = new BitKey(BitKey.What.ACTIVATION, spike.microbatch(), model.layers().size() - 1, "", BitKey.NONE,
                 0);
@@ -49,7 +50,7 @@ public final class LossSpikes {
                 spike.loss() / spike.usual(),
                 String.format(Locale.ROOT, "the loss of step %d is %.4g, the median of the steps before it %.4g: it is"
                         + " highest, %.4g, in %s; the gradient of %s on stage %d has grown most, to %.3g times its usual"
-                        + " norm", step, spike.loss(), spike.usual(), spike.highest(), listener.wordsOf(step, head),
+                        + " norm", step, spike.loss(), spike.usual(), spike.highest(), places.words(step, head),
                         model.layers().get(layer).block(), stage, spike.growth()));
     }
 }

@@ -6,23 +6,23 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * What is under way of recovering from failures, with the times that are told of it.
+ * The recoveries in progress, with the times at which they were detected and resumed.
  *
  * <p>Thread rule: none; one caller at a time.
  */
 final class Recoveries {
-    private static final class UnderWay {
+    private static final class InProgress {
         private final RunCommand.EnterEpoch failure;
         private final long detectedAtMillis;
         private long resumedAtMillis;
 
-        UnderWay(RunCommand.EnterEpoch failure, long detectedAtMillis) {
+        InProgress(RunCommand.EnterEpoch failure, long detectedAtMillis) {
             this.failure = failure;
             this.detectedAtMillis = detectedAtMillis;
         }
     }
 
-    private final List<UnderWay> underWay = new ArrayList<>();
+    private final List<InProgress> inProgress = new ArrayList<>();
     private final LongSupplier wallMillis;
 
     Recoveries(LongSupplier wallMillis) {
@@ -30,22 +30,22 @@ final class Recoveries {
     }
 
     void begin(RunCommand.EnterEpoch failure) {
-        underWay.add(new UnderWay(failure, wallMillis.getAsLong()));
+        inProgress.add(new InProgress(failure, wallMillis.getAsLong()));
     }
 
     void resume() {
-        underWay.stream().filter(one -> one.resumedAtMillis == 0)
+        inProgress.stream().filter(one -> one.resumedAtMillis == 0)
                 .forEach(one -> one.resumedAtMillis = wallMillis.getAsLong());
     }
 
-    /** All that was under way is over. */
+    /** Ends all recoveries in progress, and returns them. */
     List<Recovery> end() {
         long now = wallMillis.getAsLong();
-        List<Recovery> ended = underWay.stream()
+        List<Recovery> ended = inProgress.stream()
                 .map(one -> new Recovery(one.failure.epoch(), one.failure.stepsDone(), one.failure.restarted(),
                         one.failure.reason(), one.detectedAtMillis, one.resumedAtMillis, now))
                 .toList();
-        underWay.clear();
+        inProgress.clear();
         return ended;
     }
 }

@@ -1,21 +1,28 @@
 package dev.troupe.observe;
 
 import dev.troupe.memory.RankMemory;
+import dev.troupe.prepare.PreparedRun;
 import java.util.List;
 
 /**
- * What is known of a run before it starts.
+ * The facts of a run that are known before it starts.
  *
- * @param name its name
  * @param plan the name of its plan
  * @param firstStep the first step that this process trains, from 0
  * @param steps the number of steps at which it ends
  * @param tokensPerStep the tokens of one step
- * @param memory the bytes that each rank takes at most
+ * @param memory the maximum bytes of each rank
  */
 public record RunFacts(String name, String plan, long firstStep, long steps, long tokensPerStep,
         List<RankMemory> memory) {
     public RunFacts {
         memory = List.copyOf(memory);
+    }
+
+    /** Returns the facts of a prepared run that this process trains from a step. */
+    public static RunFacts of(PreparedRun run, long firstStep) {
+        return new RunFacts(run.spec().name(), run.plan().training().plan().name(), firstStep,
+                run.spec().training().steps(),
+                (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength(), run.memory().ranks());
     }
 }

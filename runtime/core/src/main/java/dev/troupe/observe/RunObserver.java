@@ -1,8 +1,8 @@
 package dev.troupe.observe;
 
 /**
- * An observer of runs beside their files: of meters, of spans. The process that leads a run asks it for an observation of
- * that run. Thread rule: any thread.
+ * An observer of runs in addition to their files, for meters or spans. The process that leads a run asks it for an
+ * observation of that run. Thread rule: any thread.
  */
 @FunctionalInterface
 public interface RunObserver {

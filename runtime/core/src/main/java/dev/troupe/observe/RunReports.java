@@ -1,5 +1,6 @@
 package dev.troupe.observe;
 
+import dev.troupe.bits.OutputPlace;
 import dev.troupe.bits.RankBits;
 import dev.troupe.bits.StepsOfBits;
 import dev.troupe.protocol.Pass;
@@ -14,6 +15,7 @@ import dev.troupe.schedule.idle.Cause;
 import dev.troupe.schedule.idle.RankTimes;
 import dev.troupe.trace.FlightEvents;
 import dev.troupe.trace.StepTraces;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -22,19 +24,20 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 /**
- * Tells the listener of a run what has come of it: once, also where the run went back and does a step again, which has
- * the same result. Belongs to the coordinator.
+ * The reports of a run to its listener. Each step is reported once, also if it is repeated after a failure, which has the
+ * same result. Belongs to the coordinator.
  */
 public final class RunReports {
     private final RunListener listener;
     private final LongSupplier clock;
+    private final OutputPlace places;
     private final Recoveries recoveries = new Recoveries(System::currentTimeMillis);
     private final StragglerWatch stragglers;
     private final PaceWatch pace;
     private final StepTraces traces;
     private final StepsOfBits bits;
     private final LossSpikes spikes;
-    // What the ranks computed in the step under way.
+    // The times of the ranks in the current step.
     private final Map<Integer, List<StageTime>> times = new TreeMap<>();
     private long timedStep = -1;
     private int epoch;
@@ -47,26 +50,33 @@ public final class RunReports {
     /**
      * Reports to a listener.
      *
-     * @param hosts for each rank its node, at first
-     * @param traces puts the times of steps together
-     * @param bits puts their digests together
+     * @param places the words for the outputs of a step
+     * @param pace watches the times of steps
+     * @param traces collects the times of the ranks in a step
+     * @param bits collects the digests of the ranks in a step
      * @param spikes finds losses far above the usual one
      */
-    public RunReports(RunListener listener, LongSupplier clock, StragglerWatch stragglers, List<String> hosts,
-            StepTraces traces, StepsOfBits bits, LossSpikes spikes) {
+    public RunReports(RunListener listener, OutputPlace places, LongSupplier clock, StragglerWatch stragglers,
+            PaceWatch pace, StepTraces traces, StepsOfBits bits, LossSpikes spikes) {
         this.listener = listener;
+        this.places = places;
         this.clock = clock;
         this.stragglers = stragglers;
+        this.pace = pace;
         this.traces = traces;
         this.bits = bits;
         this.spikes = spikes;
-        this.pace = new PaceWatch(hosts, listener.earlierStepSeconds());
     }
 
-    /** The run begins, after its kernels have run once; why it cannot where its directory cannot be opened. */
+    /** The run waits for nodes before it begins. */
+    public void waiting(List<String> missing) {
+        listener.on(new RunNews.Waiting(missing));
+    }
+
+    /** The run begins; returns the reason if it cannot, since its directory cannot be opened. */
     public Optional<String> begin(double warmUpSeconds) {
         try {
-            listener.onBegin(warmUpSeconds);
+            listener.on(new RunNews.Begun(warmUpSeconds));
             return Optional.empty();
         } catch (RuntimeException refused) {
             return Optional.of(refused.getMessage());
@@ -79,7 +89,7 @@ public final class RunReports {
         if (!started) {
             started = true;
             EventLog.ofRun(epoch, pass.step(), "all ranks are ready, the first step begins");
-            listener.onStarted();
+            listener.on(new RunNews.Started(epoch, pass.step()));
         }
         if (pass.kind() == Pass.Kind.TRAINING && isForAll) {
             stepStartNanos = clock.getAsLong();
@@ -98,7 +108,7 @@ public final class RunReports {
         times.put(rank, computed);
     }
 
-    /** A rank tells what it has measured in a step. */
+    /** A rank has measured the losses and norms of a pass. */
     public void measured(RunEvent.PassDone done) {
         spikes.measured(done);
     }
@@ -108,12 +118,12 @@ public final class RunReports {
         traces.traced(step, ofRank, System.nanoTime());
     }
 
-    /** A rank has told digests of a step. */
+    /** A rank has sent digests of a step. */
     public void digested(long step, RankBits ofRank) {
         bits.add(step, ofRank);
     }
 
-    /** A rank has answered, with what its clock shows, what was asked at {@code askedNanos} of this one. */
+    /** A rank has answered with the time of its clock; the question was asked at {@code askedNanos} of this clock. */
     public void clockTold(int rank, long askedNanos, long nanos) {
         traces.clockTold(rank, askedNanos, nanos, System.nanoTime());
     }
@@ -124,17 +134,18 @@ public final class RunReports {
     }
 
     /**
-     * The steps of a pass are committed. Each has taken an equal part of its time, and the times of the whole pass are told
-     * before the first.
+     * The steps of a pass are committed. Each has taken an equal part of its time, and the times of the whole pass are
+     * reported before the first.
      *
-     * @param hosts for each rank the node that it lives on
+     * @param hosts the node of each rank
      */
     public void committed(List<StepResult> results, List<String> hosts) {
         if (results.getFirst().step() <= lastStep) {
             return;
         }
         double seconds = (clock.getAsLong() - stepStartNanos) / 1e9 / results.size();
-        traces.committed(results.getFirst().step(), hosts).ifPresent(listener::onTimes);
+        traces.committed(results.getFirst().step(), hosts)
+                .ifPresent(times -> listener.on(new RunNews.Timed(times)));
         results.forEach(result -> committed(result, seconds, hosts));
         isDisturbed = false;
     }
@@ -142,45 +153,45 @@ public final class RunReports {
     private void committed(StepResult result, double seconds, List<String> hosts) {
         lastStep = result.step();
         FlightEvents.step(lastStep, epoch, result.loss(), seconds);
-        bits.of(lastStep).ifPresent(listener::onBits);
+        bits.of(lastStep).ifPresent(ofStep -> listener.on(new RunNews.Digested(ofStep)));
         bits.committed(lastStep, result.skipped());
-        listener.onStep(result, seconds);
-        spikes.onStep(result, epoch, listener).ifPresent(this::tell);
-        pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::tell);
+        listener.on(new RunNews.StepDone(result, seconds));
+        spikes.onStep(result, epoch, places).ifPresent(this::report);
+        pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::report);
         if (!isDisturbed && timedStep == lastStep) {
-            stragglers.onStep(lastStep + 1, epoch, hosts, times).forEach(this::tell);
+            stragglers.onStep(lastStep + 1, epoch, hosts, times).forEach(this::report);
         }
     }
 
-    private void tell(Notice notice) {
+    private void report(Notice notice) {
         EventLog.ofRun(notice.epoch(), notice.stepsDone(), notice.sentence());
-        listener.onNotice(notice);
+        listener.on(new RunNews.Noticed(notice));
     }
 
     public void validation(long stepsDone, double loss) {
         if (stepsDone > lastValidation) {
             lastValidation = stepsDone;
             traces.validated();
-            listener.onValidated(stepsDone, loss);
+            listener.on(new RunNews.Validated(stepsDone, loss));
         }
     }
 
-    /** A node has joined; the run may be under way. */
+    /** A node has joined, before or during the run. */
     public void nodeJoined(long stepsDone, String node) {
         EventLog.ofRun(epoch, stepsDone, "node " + node + " has joined");
-        pace.onJoined(stepsDone, epoch, node).ifPresent(this::tell);
+        pace.onJoined(stepsDone, epoch, node).ifPresent(this::report);
     }
 
     /**
      * A node is gone.
      *
-     * @param present those that are left
-     * @param hosts for each rank the node that it lived on
+     * @param present the remaining nodes
+     * @param hosts the node of each rank
      */
     public void nodeGone(long stepsDone, String node, Collection<String> present, List<String> hosts) {
         EventLog.ofRun(epoch, stepsDone, "node " + node + " is gone");
         if (started && !hosts.contains(node)) {
-            tell(pace.onStandbyLost(stepsDone, epoch, node, present));
+            report(pace.onStandbyLost(stepsDone, epoch, node, present));
         }
     }
 
@@ -190,7 +201,7 @@ public final class RunReports {
                         ? "messages are sent again"
                         : "ranks " + enter.restarted() + " start again")
                 + ": " + enter.reason());
-        listener.onRecoveryBegins(enter.epoch(), enter.stepsDone(), enter.restarted(), enter.reason());
+        listener.on(new RunNews.RecoveryBegun(enter.epoch(), enter.stepsDone(), enter.restarted(), enter.reason()));
         FlightEvents.epoch(enter.epoch(), enter.stepsDone(), enter.restarted(), enter.reason());
         recoveries.begin(enter);
         traces.restarted(enter.restarted());
@@ -209,19 +220,31 @@ public final class RunReports {
             EventLog.ofRun(recovery.epoch(), stepsDone, recovery.ranks().isEmpty()
                     ? "every rank has the messages that were sent again"
                     : "ranks " + recovery.ranks() + " have caught up");
-            listener.onRecovery(recovery);
+            listener.on(new RunNews.Recovered(recovery));
         }
     }
 
-    /** Returns why a run fails, with the first output that has a number that is not finite, if there is one. */
+    /** A checkpoint is complete. */
+    public void checkpointDone(long stepsDone, Path checkpoint) {
+        listener.on(new RunNews.CheckpointDone(epoch, stepsDone, checkpoint));
+        EventLog.ofRun(epoch, stepsDone, "a checkpoint is complete");
+    }
+
+    /** A checkpoint could not be written. */
+    public void checkpointFailed(long stepsDone, String why) {
+        listener.on(new RunNews.CheckpointFailed(epoch, stepsDone, why));
+        EventLog.ofRun(epoch, stepsDone, "a checkpoint could not be written: " + why);
+    }
+
+    /** Returns the reason of a failure, with the first output that has a number that is not finite, if there is one. */
     public String explained(String reason) {
         return bits.firstNotFinite().map(found -> reason + "; the first number that is not finite is in step "
-                + found.step() + " in " + listener.wordsOf(found.step(), found.output())).orElse(reason);
+                + found.step() + " in " + places.words(found.step(), found.output())).orElse(reason);
     }
 
     /** The run ends. */
     public void ended(long stepsDone, String how) {
-        pace.onEnd(stepsDone, epoch).ifPresent(this::tell);
+        pace.onEnd(stepsDone, epoch).ifPresent(this::report);
         EventLog.ofRun(epoch, stepsDone, how);
     }
 }

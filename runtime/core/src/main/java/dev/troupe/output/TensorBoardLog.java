@@ -2,6 +2,7 @@ package dev.troupe.output;
 
 import dev.troupe.observe.Observation;
 import dev.troupe.observe.RunFacts;
+import dev.troupe.observe.RunNews;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.schedule.idle.Cause;
 import dev.troupe.schedule.idle.MeasuredStep;
@@ -91,7 +92,18 @@ final class TensorBoardLog implements Observation {
     }
 
     @Override
-    public void onStep(StepResult result, double seconds) {
+    public void on(RunNews news) {
+        switch (news) {
+            case RunNews.StepDone(StepResult result, double seconds) -> write(result, seconds);
+            case RunNews.Measured(MeasuredStep step) -> write(step);
+            case RunNews.Validated(long stepsDone, double loss) -> write(stepsDone, Map.of("validation/loss", loss));
+            default -> {
+                // no scalar
+            }
+        }
+    }
+
+    private void write(StepResult result, double seconds) {
         Map<String, Double> values = new LinkedHashMap<>();
         values.put("training/loss", result.loss());
         values.put("training/gradient_norm", result.gradientNorm());
@@ -101,8 +113,7 @@ final class TensorBoardLog implements Observation {
         write(result.step(), values);
     }
 
-    @Override
-    public void onMeasured(MeasuredStep step) {
+    private void write(MeasuredStep step) {
         double all = (double) step.nanos() * step.times().ranks().size();
         Map<Cause, Long> idle = step.idle().byCause();
         Map<String, Double> values = new LinkedHashMap<>();
@@ -110,11 +121,6 @@ final class TensorBoardLog implements Observation {
             values.put("idle_share/" + cause.code(), idle.getOrDefault(cause, 0L) / all);
         }
         write(step.number(), values);
-    }
-
-    @Override
-    public void onValidated(long stepsDone, double loss) {
-        write(stepsDone, Map.of("validation/loss", loss));
     }
 
     @Override

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The newest lines of {@code metrics.jsonl} and {@code events.jsonl} of a run that may be under way.
+ * The newest lines of {@code metrics.jsonl} and {@code events.jsonl} of a run, which may be in progress.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -28,8 +28,8 @@ final class RunHistory {
     private final Deque<ObjectNode> steps = new ArrayDeque<>();
     private final Deque<ObjectNode> validations = new ArrayDeque<>();
     private final Deque<ObjectNode> happened = new ArrayDeque<>();
-    private Told told = new Told();
-    /** The number of events that were read, those included that are no longer kept. */
+    private ReportedState reported = new ReportedState();
+    /** The number of events that were read, including those that are no longer kept. */
     private long eventCount;
 
     RunHistory(Path run) {
@@ -37,7 +37,7 @@ final class RunHistory {
         this.events = new LineFile(run.resolve(EventsFile.FILE));
     }
 
-    /** Reads what was added. */
+    /** Reads the new lines. */
     void look() {
         List<String> lines = metrics.newLines();
         if (metrics.isAnew()) {
@@ -56,12 +56,12 @@ final class RunHistory {
         List<String> more = events.newLines();
         if (events.isAnew()) {
             happened.clear();
-            told = new Told();
+            reported = new ReportedState();
             eventCount = 0;
         }
         for (String line : more) {
             parse(line).ifPresent(json -> {
-                told.hear(json);
+                reported.add(json);
                 add(happened, json.put("id", eventCount++), MOST_EVENTS);
             });
         }
@@ -79,7 +79,7 @@ final class RunHistory {
             JsonNode json = JSON.readTree(line);
             return json instanceof ObjectNode object ? Optional.of(object) : Optional.empty();
         } catch (IOException _) {
-            return Optional.empty(); // no line of this program's
+            return Optional.empty(); // not a line of this program
         }
     }
 
@@ -93,7 +93,7 @@ final class RunHistory {
         return List.copyOf(validations);
     }
 
-    /** The time of the newest validation; 0 where there is none. */
+    /** The time of the newest validation; 0 before the first. */
     long validatedMillis() {
         return validations.isEmpty() ? 0 : validations.peekLast().path("time_ms").asLong();
     }
@@ -103,9 +103,9 @@ final class RunHistory {
         return happened;
     }
 
-    /** The sum of all events, those included that are no longer kept. */
-    Told told() {
-        return told;
+    /** The state after all events, including those that are no longer kept. */
+    ReportedState reported() {
+        return reported;
     }
 
     /** The newest committed step. */
@@ -113,7 +113,7 @@ final class RunHistory {
         return Optional.ofNullable(steps.peekLast());
     }
 
-    /** Returns the time of the middle one of the newest steps, in seconds; NaN where there is none. */
+    /** Returns the median time of the newest steps, in seconds; NaN before the first. */
     double medianSeconds(int most) {
         List<Double> seconds = new ArrayList<>();
         for (var line = steps.descendingIterator(); line.hasNext() && seconds.size() < most;) {

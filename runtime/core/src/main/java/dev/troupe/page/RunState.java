@@ -11,8 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The state of a run, and a sentence for each thing that is wrong with it: what its files say, and whether a process still
- * writes to them.
+ * The state of a run, with a sentence for each problem, from its files and from whether a process still writes to them.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -37,12 +36,12 @@ final class RunState {
      * @param isHeld whether a process writes to the run's directory
      */
     ObjectNode now(boolean isHeld, long nowMillis) {
-        Told told = history.told();
-        String state = told.state();
+        ReportedState reported = history.reported();
+        String state = reported.state();
         Optional<ObjectNode> last = history.lastStep();
         double median = history.medianSeconds(RECENT_STEPS);
-        long lastMillis = last.map(step -> step.path("time_ms").asLong()).orElse(told.startedMillis());
-        long movedMillis = Math.max(told.heardMillis(), history.validatedMillis());
+        long lastMillis = last.map(step -> step.path("time_ms").asLong()).orElse(reported.startedMillis());
+        long movedMillis = Math.max(reported.newestMillis(), history.validatedMillis());
         double idleSeconds = Math.max(0, nowMillis - Math.max(lastMillis, movedMillis)) / 1e3;
         boolean isOver = List.of("failed", "stopped", "done").contains(state);
         if (!isOver && !isHeld) {
@@ -52,21 +51,21 @@ final class RunState {
             state = "stalled";
         }
         ObjectNode now = JSON.createObjectNode().put("time_ms", nowMillis).put("state", state)
-                .put("epoch", told.epoch())
+                .put("epoch", reported.epoch())
                 .put("steps_done", last.map(step -> step.path("step").asLong() + 1).orElse(0L));
         last.ifPresent(step -> {
             now.set("loss", step.path("loss"));
             now.set("tokens_per_second", step.path("tokens_per_second"));
             now.set("seconds", step.path("step_seconds"));
             now.put("last_step_ms", lastMillis).put("median_seconds", median);
-            double goodput = goodput(told.startedMillis(), isOver || !isHeld ? lastMillis : nowMillis, median);
+            double goodput = goodput(reported.startedMillis(), isOver || !isHeld ? lastMillis : nowMillis, median);
             if (goodput > 0) {
                 now.put("goodput", goodput);
             }
         });
         steps.newest().ifPresent(newest -> now.putObject("traced").put("step", newest.number())
                 .put("ns", newest.nanos()).put("planned_ns", newest.plannedNanos()));
-        List<String> sentences = sentences(state, told, idleSeconds, median, nowMillis);
+        List<String> sentences = sentences(state, reported, idleSeconds, median, nowMillis);
         now.put("health", sentences.isEmpty() ? "good" : isBad(state) ? "bad" : "warning");
         sentences.forEach(now.putArray("sentences")::add);
         return now;
@@ -76,21 +75,21 @@ final class RunState {
         return List.of("failed", "lost", "stalled", "recovering").contains(state);
     }
 
-    private List<String> sentences(String state, Told told, double idleSeconds, double median, long nowMillis) {
+    private List<String> sentences(String state, ReportedState reported, double idleSeconds, double median, long nowMillis) {
         return switch (state) {
-            case "failed" -> List.of("The run failed: " + told.sentence());
+            case "failed" -> List.of("The run failed: " + reported.sentence());
             case "lost" ->
                 List.of("No process writes to this run any more, and none has reported why: it was killed, or its"
                         + " machine was.");
             case "recovering" -> List.of(String.format(Locale.ROOT, "The run recovers, since %.1f s: %s",
-                    (nowMillis - told.sinceMillis()) / 1e3, told.sentence()));
+                    (nowMillis - reported.sinceMillis()) / 1e3, reported.sentence()));
             case "stalled" -> List.of(Double.isNaN(median)
                     ? String.format(Locale.ROOT, "No step is done yet, after %.0f s.", idleSeconds)
                     : String.format(Locale.ROOT,
                             "No step for %.0f s, though a step takes %.3g s: the run is stalled.",
                             idleSeconds, median));
             case "training" ->
-                Stream.concat(told.lasting().stream(), steps.newest().map(Blame::of).orElse(List.of()).stream())
+                Stream.concat(reported.notices().stream(), steps.newest().map(Blame::of).orElse(List.of()).stream())
                         .toList();
             default -> List.of();
         };

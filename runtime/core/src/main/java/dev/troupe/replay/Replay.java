@@ -8,6 +8,7 @@ import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.RunSpec;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.output.MetricsLog;
 import dev.troupe.plan.UsageException;
@@ -95,15 +96,10 @@ public final class Replay {
         }
 
         @Override
-        public void onBits(StepBits bits) {
-            if (bits.step() <= step) {
+        public void on(RunNews news) {
+            if (news instanceof RunNews.Digested(StepBits bits) && bits.step() <= step) {
                 file.add(bits);
-            }
-        }
-
-        @Override
-        public void onStep(StepResult result, double seconds) {
-            if (result.step() >= step) {
+            } else if (news instanceof RunNews.StepDone(StepResult result, _) && result.step() >= step) {
                 started.thenAccept(TrainingRun::stopNow);
             }
         }

@@ -1,27 +1,26 @@
 package dev.troupe.run;
 
-import dev.troupe.observe.ForwardingListener;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A listener that is created when the run begins: the supplier, which opens the run's directory, is not called before,
- * so that no file is written for a refused run.
+ * A listener that opens another when the run begins: the other opens the run's directory, and no file is written for a
+ * refused run.
  *
- * <p>Thread rule: as of any listener.
+ * <p>Thread rule: the rule of any listener.
  */
-public final class LateListener extends ForwardingListener {
+public final class LateListener implements RunListener {
     private final Supplier<RunListener> opening;
     private final Consumer<List<String>> waiting;
-    /** Before the run begins, one that hears nothing. */
-    private RunListener listener = new RunListener() {
+    private RunListener opened = _ -> {
     };
 
     /**
      * @param opening called once, when the run begins
-     * @param waiting receives the nodes for which the run waits before
+     * @param waiting receives the missing nodes before
      */
     public LateListener(Supplier<RunListener> opening, Consumer<List<String>> waiting) {
         this.opening = opening;
@@ -29,18 +28,14 @@ public final class LateListener extends ForwardingListener {
     }
 
     @Override
-    public void onWaiting(List<String> missing) {
-        waiting.accept(missing);
-    }
-
-    @Override
-    public void onBegin(double warmUpSeconds) {
-        listener = opening.get();
-        listener.onBegin(warmUpSeconds);
-    }
-
-    @Override
-    protected RunListener next() {
-        return listener;
+    public void on(RunNews news) {
+        if (news instanceof RunNews.Waiting(List<String> missing)) {
+            waiting.accept(missing);
+            return;
+        }
+        if (news instanceof RunNews.Begun) {
+            opened = opening.get();
+        }
+        opened.on(news);
     }
 }

@@ -12,6 +12,7 @@ import dev.troupe.fault.FaultyTransport;
 import dev.troupe.fault.ProcessDamage;
 import dev.troupe.group.NodeGroups;
 import dev.troupe.group.RankGroups;
+import dev.troupe.observe.EarlierSteps;
 import dev.troupe.observe.GradientDump;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
@@ -24,7 +25,6 @@ import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.rank.CopyRoutes;
 import dev.troupe.rank.NodeContext;
-import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
@@ -153,12 +153,9 @@ public final class TrainingRun {
                     snapshots.ifPresent(Snapshots::close);
                 }, position, outcome::complete, Optional.empty());
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
-        CoordinatorSetup setup = new CoordinatorSetup(run.settings(), run.plan(),
-                new Roster(Map.of(ONLY_NODE, ranks), Map.of(), timeout, ReplicaTable.Buddies.NONE),
-                ONLY_TERM, () -> Set.of(ONLY_NODE),
-                directory.path(), run.checkpointsFound(),
-                checkpoints(run, directory.path()), timeout, hangTimeout(run),
-                run.checkpointInterval(), faults.clock(System::nanoTime), run.expectation(), lengths(run), listener,
+        CoordinatorSetup setup = CoordinatorOf.run(run,
+                new Roster(Map.of(ONLY_NODE, ranks), Map.of(), timeout, ReplicaTable.Buddies.NONE), ONLY_TERM,
+                () -> Set.of(ONLY_NODE), directory.path(), faults.clock(System::nanoTime), listener, EarlierSteps.NONE,
                 outcome);
         try {
             RunActors actors = host
@@ -176,11 +173,6 @@ public final class TrainingRun {
     /** Returns the longest wait of a rank for the others of a group. */
     public static Duration groupDeadline(PreparedRun run) {
         return run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE);
-    }
-
-    /** Returns the hang timeout of a rank; zero, for no limit, in an experiment. */
-    public static Duration hangTimeout(PreparedRun run) {
-        return run.leavesWeights() ? run.spec().recovery().hangTimeout() : Duration.ZERO;
     }
 
     /**
@@ -214,12 +206,6 @@ public final class TrainingRun {
         return new CheckpointStore(directory, run.model(), run.engine().settings().products(),
                 run.spec().training().keepCheckpoints(),
                 run.checkpointBytes()).ofReplicas(run.plan().replicas());
-    }
-
-    /** Returns the lengths of the microbatches of a run's steps. */
-    public static StepTimes.Lengths lengths(PreparedRun run) {
-        int size = run.spec().training().microbatchSize();
-        return step -> run.batches().lengths(step, size);
     }
 
     /** The guardian: coordinator and node are its children; it passes messages on, and ends when the coordinator does. */

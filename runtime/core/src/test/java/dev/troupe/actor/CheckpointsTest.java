@@ -8,7 +8,7 @@ import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
-import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
@@ -29,7 +29,6 @@ import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.schedule.family.Schedules;
-import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.stage.StageSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,7 +70,7 @@ class CheckpointsTest {
     private final CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
     private final TestProbe<NodeActor.Command> node = kit.createTestProbe("node-0", NodeActor.Command.class);
     private final TestProbe<ScheduleActor.Command> rank = kit.createTestProbe(ScheduleActor.Command.class);
-    private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> reported = new LinkedBlockingQueue<>();
     private CheckpointStore store;
     private ActorRef<TrainingCoordinator.Command> coordinator;
 
@@ -82,8 +81,9 @@ class CheckpointsTest {
                 new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true, List.of(List.of(0)), 1),
                 PLAN, new Roster(Map.of("only", List.of(0)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE), TERM,
                 () -> Set.of("only"),
-                home, Set.of(), store, TIMEOUT, Duration.ofSeconds(5), Duration.ZERO,
-                new AtomicLong()::get, (_, _) -> 0, StepTimes.Lengths.EQUAL, new Told(), outcome)));
+                new CoordinatorSetup.Files(home, Set.of(), store, Duration.ZERO),
+                new CoordinatorSetup.Patience(TIMEOUT, Duration.ofSeconds(5), new AtomicLong()::get),
+                Setups.reporting(this::report), outcome)));
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, TERM, Optional.empty(),
                 WarmUpReport.NOTHING_TO_RUN));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));
@@ -103,7 +103,7 @@ class CheckpointsTest {
         train(4, 7); // three steps more than when it was begun
         assertEquals(new NodeEvent.WriteParts(at(4), List.of(0)), nextWriteParts());
         writePart(4);
-        expectSaid("checkpoint 4");
+        expectReported("checkpoint 4");
         assertTrue(Files.exists(home.resolve("checkpoints/step-000004/manifest.json")));
         train(7, 9);
         assertEquals(at(8), nextWriteParts().attempt());
@@ -129,8 +129,8 @@ class CheckpointsTest {
         train(4, 8);
         assertEquals("step 6", last(7));
         writePart(4);
-        expectSaid("checkpoint 4");
-        expectSaid("step 7");
+        expectReported("checkpoint 4");
+        expectReported("step 7");
         nextWriteParts();
         assertEquals(at(8), nextWriteParts().attempt());
     }
@@ -144,10 +144,10 @@ class CheckpointsTest {
         for (int tick = 0; tick < 5; tick++) {
             pass();
         }
-        assertEquals(List.of(), List.copyOf(said), "for recovery.hang-timeout it waits");
+        assertEquals(List.of(), List.copyOf(reported), "for recovery.hang-timeout it waits");
         pass();
         assertTrue(next().startsWith("no checkpoint 4: nothing of it moved any more"));
-        expectSaid("step 7");
+        expectReported("step 7");
         assertEquals(at(4), nextWriteParts().attempt());
         assertEquals(at(8), nextWriteParts().attempt());
     }
@@ -163,7 +163,7 @@ class CheckpointsTest {
             coordinator.tell(new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.Moving(at(4))));
             pass();
         }
-        assertEquals(List.of(), List.copyOf(said));
+        assertEquals(List.of(), List.copyOf(reported));
         for (int tick = 0; tick < 6; tick++) {
             coordinator.tell(new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.Moving(at(3))));
             pass();
@@ -180,10 +180,10 @@ class CheckpointsTest {
         rank.receiveSeveralMessages(2 * 5); // a pass and an update each
         rank.expectNoMessage();
         writePart(4);
-        expectSaid("checkpoint 4");
+        expectReported("checkpoint 4");
         rank.expectMessage(new ScheduleActor.WriteCheckpoint(TERM, 5));
         happens(new RunEvent.CheckpointPartWritten(from(), store.writePart(5, 0, List.of())));
-        expectSaid("checkpoint 5");
+        expectReported("checkpoint 5");
         assertEquals(new RunOutcome(5, Optional.empty()), outcome.get(10, TimeUnit.SECONDS));
     }
 
@@ -195,7 +195,7 @@ class CheckpointsTest {
         happens(new RunEvent.RankFailed(new Incarnation(0, 1, 1), "the wire came loose"));
         happens(new RunEvent.RankFailed(new Incarnation(0, 1, 1), "again"));
         writePart(4);
-        expectSaid("checkpoint 4");
+        expectReported("checkpoint 4");
         assertTrue(outcome.get(10, TimeUnit.SECONDS).failure().orElseThrow().startsWith("the wire came loose"));
     }
 
@@ -206,7 +206,7 @@ class CheckpointsTest {
         store.writePart(4, 0, List.of());
         coordinator.tell(new TrainingCoordinator.CheckpointHappened(
                 new CheckpointEvent.PartFailed(at(4), 0, "No space left on device")));
-        expectSaid("no checkpoint 4: No space left on device");
+        expectReported("no checkpoint 4: No space left on device");
         train(4, 8);
         assertEquals("step 7", last(4));
         assertFalse(Files.exists(home.resolve("checkpoints/step-000004.partial")), "what was begun is deleted");
@@ -262,7 +262,7 @@ class CheckpointsTest {
     }
 
     private String next() throws InterruptedException {
-        return Optional.ofNullable(said.poll(10, TimeUnit.SECONDS)).orElse("nothing");
+        return Optional.ofNullable(reported.poll(10, TimeUnit.SECONDS)).orElse("nothing");
     }
 
     /** The last of a number of commands. */
@@ -274,7 +274,7 @@ class CheckpointsTest {
         return line;
     }
 
-    private void expectSaid(String expected) throws InterruptedException {
+    private void expectReported(String expected) throws InterruptedException {
         String line = next();
         while (line.startsWith("step") && !line.equals(expected)) {
             line = next();
@@ -282,20 +282,15 @@ class CheckpointsTest {
         assertEquals(expected, line);
     }
 
-    private final class Told implements RunListener {
-        @Override
-        public void onStep(StepResult result, double seconds) {
-            said.add("step " + result.step());
-        }
-
-        @Override
-        public void onCheckpoint(long stepsDone, Path directory) {
-            said.add("checkpoint " + stepsDone);
-        }
-
-        @Override
-        public void onCheckpointFailed(long stepsDone, String why) {
-            said.add("no checkpoint " + stepsDone + ": " + why);
+    private void report(RunNews news) {
+        switch (news) {
+            case RunNews.StepDone(StepResult result, _) -> reported.add("step " + result.step());
+            case RunNews.CheckpointDone done -> reported.add("checkpoint " + done.stepsDone());
+            case RunNews.CheckpointFailed(_, long stepsDone, String why) ->
+                reported.add("no checkpoint " + stepsDone + ": " + why);
+            default -> {
+                // not checked
+            }
         }
     }
 }

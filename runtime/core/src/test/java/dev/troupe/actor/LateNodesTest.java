@@ -9,7 +9,6 @@ import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
-import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
@@ -22,7 +21,6 @@ import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.schedule.family.Schedules;
-import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.stage.StageSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -189,12 +187,11 @@ class LateNodesTest {
         Roster roster = new Roster(Map.of("first", List.of(0), "late", List.of()), Map.of(), TIMEOUT,
                 ReplicaTable.Buddies.NONE);
         coordinator = kit.spawn(
-                TrainingCoordinator.create(new CoordinatorSetup(settings, PLAN, roster, TERM, () -> present, home,
-                        found, new CheckpointStore(home, MODEL, "", 0, 0), TIMEOUT, Duration.ZERO, Duration.ZERO,
-                        () -> 0, (_, _) -> 0, StepTimes.Lengths.EQUAL,
-                        new RunListener() {
-                        },
-                        outcome)));
+                TrainingCoordinator.create(new CoordinatorSetup(settings, PLAN, roster, TERM, () -> present,
+                        new CoordinatorSetup.Files(home, found, new CheckpointStore(home, MODEL, "", 0, 0),
+                                Duration.ZERO),
+                        new CoordinatorSetup.Patience(TIMEOUT, Duration.ZERO, () -> 0), Setups.reporting(_ -> {
+                        }), outcome)));
     }
 
     private void join(TestProbe<NodeActor.Command> node, String name, Optional<NodeReport> report) {

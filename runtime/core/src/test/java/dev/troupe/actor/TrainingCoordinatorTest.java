@@ -10,6 +10,7 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
@@ -31,7 +32,6 @@ import dev.troupe.protocol.run.LayerSquaredSum;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.schedule.family.Schedules;
-import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.stage.StageSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -89,10 +89,9 @@ class TrainingCoordinatorTest {
                         0),
                 PLAN, new Roster(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE), TERM,
                 () -> Set.of("only"),
-                home, Set.of(), checkpoints,
-                TIMEOUT, Duration.ZERO, Duration.ZERO,
-                nanos::get, (_, _) -> 0, StepTimes.Lengths.EQUAL,
-                diary, outcome)));
+                new CoordinatorSetup.Files(home, Set.of(), checkpoints, Duration.ZERO),
+                new CoordinatorSetup.Patience(TIMEOUT, Duration.ZERO, nanos::get),
+                Setups.reporting(diary), outcome)));
         coordinator.tell(join());
         node.expectMessage(new NodeActor.HostRanks(TERM,
                 new NodeEvent.HostRanks(0, List.of("only", "only"), Map.of(), home.toString()), coordinator));
@@ -291,31 +290,24 @@ class TrainingCoordinatorTest {
         private volatile RuntimeException failure;
 
         @Override
-        public void onStarted() {
-            lines.add("started");
-        }
-
-        @Override
-        public void onStep(StepResult result, double seconds) {
-            if (failure != null) {
-                throw failure;
+        public void on(RunNews news) {
+            switch (news) {
+                case RunNews.Started _ -> lines.add("started");
+                case RunNews.StepDone(StepResult result, double seconds) -> {
+                    if (failure != null) {
+                        throw failure;
+                    }
+                    lines.add("step " + result.step() + " in " + seconds + " s");
+                }
+                case RunNews.Validated _ -> lines.add("validation");
+                case RunNews.CheckpointDone(_, long stepsDone, Path directory) ->
+                    lines.add("checkpoint after " + stepsDone + " steps in " + directory.getFileName());
+                case RunNews.CheckpointFailed(_, long stepsDone, String why) ->
+                    lines.add("no checkpoint after " + stepsDone + " steps: " + why);
+                default -> {
+                    // not in the diary
+                }
             }
-            lines.add("step " + result.step() + " in " + seconds + " s");
-        }
-
-        @Override
-        public void onValidated(long stepsDone, double loss) {
-            lines.add("validation");
-        }
-
-        @Override
-        public void onCheckpoint(long stepsDone, Path directory) {
-            lines.add("checkpoint after " + stepsDone + " steps in " + directory.getFileName());
-        }
-
-        @Override
-        public void onCheckpointFailed(long stepsDone, String why) {
-            lines.add("no checkpoint after " + stepsDone + " steps: " + why);
         }
     }
 }

@@ -2,8 +2,6 @@ package dev.troupe.observe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.protocol.StepResult;
-import dev.troupe.protocol.Traffic;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -11,32 +9,30 @@ import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class ObservationsTest {
-    private static final StepResult STEP = new StepResult(0, 2, 1, 0.1, 1, false, Traffic.NONE);
+    private final List<String> trouble = new ArrayList<>();
+    private final List<String> received = new ArrayList<>();
 
-    private final List<String> said = new ArrayList<>();
-    private final List<String> heard = new ArrayList<>();
-
-    private final class Hearing implements Observation {
+    private final class Receiving implements Observation {
         @Override
-        public void onStep(StepResult result, double seconds) {
-            heard.add("step");
+        public void on(RunNews news) {
+            received.add(news.toString());
         }
 
         @Override
         public void close() {
-            heard.add("close");
+            received.add("close");
         }
     }
 
     private final class Failing implements Observation {
         @Override
-        public void onStep(StepResult result, double seconds) {
+        public void on(RunNews news) {
             throw new IllegalStateException("no room for meters");
         }
 
         @Override
         public void close() {
-            heard.add("close of the one that failed");
+            received.add("close of the one that failed");
         }
     }
 
@@ -44,13 +40,14 @@ class ObservationsTest {
     void shouldContinueWithoutAnObserverThatFails() {
         Observations observations = new Observations(List.of(_ -> {
             throw new IllegalArgumentException("no such registry");
-        }, _ -> new Failing(), _ -> new Hearing()), new RunFacts("run", "1f1b", 0, 2, 64, List.of()), said::add);
-        observations.onStep(STEP, 0.5);
-        observations.onStep(STEP, 0.5);
+        }, _ -> new Failing(), _ -> new Receiving()), new RunFacts("run", "1f1b", 0, 2, 64, List.of()), trouble::add);
+        observations.on(new RunNews.Validated(1, 0.5));
+        observations.on(new RunNews.Validated(2, 0.25));
         observations.close();
-        assertEquals(List.of("step", "step", "close"), heard);
+        assertEquals(List.of("Validated[stepsDone=1, loss=0.5]", "Validated[stepsDone=2, loss=0.25]", "close"),
+                received);
         String sentence = "an observer of the run has failed, and the run continues without it: java.lang.";
         assertEquals(List.of(sentence + "IllegalArgumentException: no such registry",
-                sentence + "IllegalStateException: no room for meters"), said);
+                sentence + "IllegalStateException: no room for meters"), trouble);
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.observe.RunFacts;
+import dev.troupe.observe.RunNews;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.schedule.Laps;
@@ -39,7 +40,7 @@ class TensorBoardLogTest {
 
     private static void steps(TensorBoardLog log, long from, long to, double loss) {
         for (long step = from; step < to; step++) {
-            log.onStep(new StepResult(step, loss + step, 1.5, 0.25, 1, false, Traffic.NONE), 0.5);
+            log.on(new RunNews.StepDone(new StepResult(step, loss + step, 1.5, 0.25, 1, false, Traffic.NONE), 0.5));
         }
     }
 
@@ -57,8 +58,8 @@ class TensorBoardLogTest {
     void shouldHaveEachStepsScalars() throws IOException {
         try (TensorBoardLog log = open(0)) {
             steps(log, 0, 300, 2); // past one byte of a step's number
-            log.onValidated(300, 1.75);
-            log.onMeasured(halfIdle(299));
+            log.on(new RunNews.Validated(300, 1.75));
+            log.on(new RunNews.Measured(halfIdle(299)));
         }
         Map<String, Map<Long, Float>> shown = shown();
         assertEquals(300, shown.get("training/loss").size());

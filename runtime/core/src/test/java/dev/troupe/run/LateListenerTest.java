@@ -2,7 +2,7 @@ package dev.troupe.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunNews;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -10,19 +10,17 @@ import org.junit.jupiter.api.Test;
 class LateListenerTest {
     @Test
     void shouldOpenNothingBeforeTheRunBegins() {
-        List<String> heard = new ArrayList<>();
+        List<String> received = new ArrayList<>();
         LateListener listener = new LateListener(() -> {
-            heard.add("opened");
-            return new RunListener() {
-                @Override
-                public void onBegin(double warmUpSeconds) {
-                    heard.add("begins after " + warmUpSeconds);
-                }
-            };
-        }, missing -> heard.add("waiting for " + missing));
-        listener.onWaiting(List.of("b"));
-        assertEquals(List.of("waiting for [b]"), heard);
-        listener.onBegin(2);
-        assertEquals(List.of("waiting for [b]", "opened", "begins after 2.0"), heard);
+            received.add("opened");
+            return news -> received.add(news.toString());
+        }, missing -> received.add("waiting for " + missing));
+        listener.on(new RunNews.Waiting(List.of("b")));
+        listener.on(new RunNews.Validated(0, 5));
+        assertEquals(List.of("waiting for [b]"), received);
+        listener.on(new RunNews.Begun(2));
+        listener.on(new RunNews.Validated(1, 4));
+        assertEquals(List.of("waiting for [b]", "opened", "Begun[warmUpSeconds=2.0]",
+                "Validated[stepsDone=1, loss=4.0]"), received);
     }
 }

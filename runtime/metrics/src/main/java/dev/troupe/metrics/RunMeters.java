@@ -4,6 +4,7 @@ import dev.troupe.memory.RankMemory;
 import dev.troupe.observe.Observation;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunFacts;
+import dev.troupe.observe.RunNews;
 import dev.troupe.output.ProcessMemory;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.schedule.idle.MeasuredStep;
@@ -13,9 +14,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.search.Search;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -136,12 +135,34 @@ final class RunMeters implements Observation {
     }
 
     @Override
-    public void onStarted() {
-        state = State.TRAINING;
+    public void on(RunNews news) {
+        switch (news) {
+            case RunNews.Started _ -> state = State.TRAINING;
+            case RunNews.StepDone(StepResult result, double seconds) -> add(result, seconds);
+            case RunNews.Measured(MeasuredStep step) -> measured.add(step);
+            case RunNews.Validated(_, double ofLoss) -> validationLoss = ofLoss;
+            case RunNews.CheckpointDone done -> {
+                Long committed = committedNanos.get(done.stepsDone());
+                if (committed != null) {
+                    checkpoints.record(Duration.ofNanos(System.nanoTime() - committed));
+                }
+            }
+            case RunNews.CheckpointFailed _ -> failedCheckpoints.increment();
+            case RunNews.RecoveryBegun begun -> {
+                epoch = begun.epoch();
+                state = State.RECOVERING;
+            }
+            case RunNews.Recovered(Recovery recovery) -> {
+                state = State.TRAINING;
+                recoveries.record(Duration.ofMillis(recovery.caughtUpAtMillis() - recovery.detectedAtMillis()));
+            }
+            default -> {
+                // no meter
+            }
+        }
     }
 
-    @Override
-    public void onStep(StepResult result, double seconds) {
+    private void add(StepResult result, double seconds) {
         stepsDone = result.step() + 1;
         committedNanos.put(stepsDone, System.nanoTime());
         if (committedNanos.size() > MOST_COMMITS) {
@@ -159,41 +180,6 @@ final class RunMeters implements Observation {
         sent.get("pipeline").increment(result.traffic().pipeline());
         sent.get("tensor").increment(result.traffic().tensor());
         sent.get("data").increment(result.traffic().data());
-    }
-
-    @Override
-    public void onMeasured(MeasuredStep step) {
-        measured.add(step);
-    }
-
-    @Override
-    public void onValidated(long ofSteps, double ofLoss) {
-        validationLoss = ofLoss;
-    }
-
-    @Override
-    public void onCheckpoint(long ofSteps, Path directory) {
-        Long committed = committedNanos.get(ofSteps);
-        if (committed != null) {
-            checkpoints.record(Duration.ofNanos(System.nanoTime() - committed));
-        }
-    }
-
-    @Override
-    public void onCheckpointFailed(long ofSteps, String why) {
-        failedCheckpoints.increment();
-    }
-
-    @Override
-    public void onRecoveryBegins(int newEpoch, long ofSteps, List<Integer> ranks, String reason) {
-        epoch = newEpoch;
-        state = State.RECOVERING;
-    }
-
-    @Override
-    public void onRecovery(Recovery recovery) {
-        state = State.TRAINING;
-        recoveries.record(Duration.ofMillis(recovery.caughtUpAtMillis() - recovery.detectedAtMillis()));
     }
 
     @Override

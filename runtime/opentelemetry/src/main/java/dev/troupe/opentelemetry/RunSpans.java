@@ -3,6 +3,7 @@ package dev.troupe.opentelemetry;
 import dev.troupe.observe.Observation;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunFacts;
+import dev.troupe.observe.RunNews;
 import dev.troupe.opentelemetry.TrainingSpans.Detail;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.schedule.Action;
@@ -67,12 +68,18 @@ final class RunSpans implements Observation {
     }
 
     @Override
-    public void onStep(StepResult result, double seconds) {
-        results.put(result.step(), result);
+    public void on(RunNews news) {
+        switch (news) {
+            case RunNews.StepDone(StepResult result, _) -> results.put(result.step(), result);
+            case RunNews.Measured(MeasuredStep step) -> add(step);
+            case RunNews.Recovered(Recovery recovery) -> add(recovery);
+            default -> {
+                // no span
+            }
+        }
     }
 
-    @Override
-    public void onMeasured(MeasuredStep step) {
+    private void add(MeasuredStep step) {
         StepTimes times = step.times();
         Span span = begin("troupe.step", Context.root(), times.fromNanos()).setAttribute(RUN, run.name())
                 .setAttribute(PLAN, run.plan()).setAttribute(STEP, step.number()).setAttribute(TAGS, step.tags())
@@ -162,8 +169,7 @@ final class RunSpans implements Observation {
         return all;
     }
 
-    @Override
-    public void onRecovery(Recovery recovery) {
+    private void add(Recovery recovery) {
         tracer.spanBuilder("troupe.recovery").setNoParent()
                 .setStartTimestamp(recovery.detectedAtMillis(), TimeUnit.MILLISECONDS).setAttribute(RUN, run.name())
                 .setAttribute(STEP, recovery.step()).setAttribute(EPOCH, (long) recovery.epoch())

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.observe.Observation;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunFacts;
+import dev.troupe.observe.RunNews;
 import dev.troupe.opentelemetry.TrainingSpans.Detail;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
@@ -69,9 +70,11 @@ class TrainingSpansTest {
     private Map<String, SpanData> spans(Detail detail) {
         try (Observation observation = TrainingSpans.to(telemetry, detail)
                 .observe(new RunFacts("mine", "1f1b", 0, 9, 640, List.of()))) {
-            observation.onStep(new StepResult(7, 2.5, 1.5, 0.25, 1, false, Traffic.NONE), 0.06);
-            observation.onMeasured(step(System.nanoTime()));
-            observation.onRecovery(new Recovery(4, 8, List.of(1), "rank 1 failed", 1_000, 1_500, 2_000));
+            observation.on(
+                    new RunNews.StepDone(new StepResult(7, 2.5, 1.5, 0.25, 1, false, Traffic.NONE), 0.06));
+            observation.on(new RunNews.Measured(step(System.nanoTime())));
+            observation.on(
+                    new RunNews.Recovered(new Recovery(4, 8, List.of(1), "rank 1 failed", 1_000, 1_500, 2_000)));
         }
         return exporter.getFinishedSpanItems().stream().collect(Collectors.toMap(
                 span -> span.getName().equals("troupe.rank")

@@ -1,6 +1,9 @@
 package dev.troupe.protocol.watch;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 
 /**
  * Something about the speed or the loss of a run that its user should know.
@@ -41,7 +44,17 @@ public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Int
         /** The loss of a step is far above those of the steps before it. */
         LOSS_SPIKE;
 
-        /** Whether it stays true until it is said to have ended. */
+        /** Returns its name in files. */
+        public String code() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+
+        /** Returns the kind with a name; empty if there is none. */
+        public static Optional<Kind> of(String code) {
+            return Arrays.stream(values()).filter(kind -> kind.code().equals(code)).findFirst();
+        }
+
+        /** Whether it holds until a notice of its end. */
         public boolean isLasting() {
             return switch (this) {
                 case STRAGGLER, STRAGGLER_CHANGED, ALL_SLOWER, PACE -> true;
