@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.observe.RunNews;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
 import java.io.IOException;
@@ -41,7 +42,7 @@ class TurnsTest {
         assertEquals(seconds.length, turns.steps(2));
         for (int number = 0; number < seconds.length; number++) {
             leftOut.add(RecordingSwitch.leavesOut(STEPS_IS_LEFT_OUT));
-            turns.onStep(step(number), seconds[number]);
+            turns.on(new RunNews.StepDone(step(number), seconds[number]));
         }
         assertEquals(List.of(false, false, false, false, true, true, true, true, true, true, false, false, false),
                 leftOut);
@@ -56,7 +57,7 @@ class TurnsTest {
         double[] seconds = {9, 9, 3, 3, 9, 3, 3, 9, 2, 2, 9, 1, 1};
         for (int number = 0; number < seconds.length; number++) {
             leftOut.add(RecordingSwitch.leavesOut(STEPS_IS_LEFT_OUT));
-            turns.onStep(step(number), seconds[number]);
+            turns.on(new RunNews.StepDone(step(number), seconds[number]));
         }
         assertEquals(List.of(false, true, true, true, false, false, false, false, false, false, true, true, true),
                 leftOut);

@@ -148,7 +148,7 @@ final class SideBySide {
                 }
                 case RunNews.Validated _ ->
                     throw new IllegalStateException("a comparison measures no validation loss");
-                case RunNews.CheckpointDone _, RunNews.CheckpointFailed _ ->
+                case RunNews.CheckpointDone _,RunNews.CheckpointFailed _ ->
                     throw new IllegalStateException("a compared run writes no checkpoint");
                 default -> {
                     // not compared

@@ -75,7 +75,8 @@ final class RunState {
         return List.of("failed", "lost", "stalled", "recovering").contains(state);
     }
 
-    private List<String> sentences(String state, ReportedState reported, double idleSeconds, double median, long nowMillis) {
+    private List<String> sentences(String state, ReportedState reported, double idleSeconds, double median,
+            long nowMillis) {
         return switch (state) {
             case "failed" -> List.of("The run failed: " + reported.sentence());
             case "lost" ->
