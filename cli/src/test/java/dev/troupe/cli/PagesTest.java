@@ -30,6 +30,9 @@ import picocli.CommandLine.ParameterException;
 class PagesTest {
     private static final int WIDEST_LINE = 125;
     private static final int LARGEST_README = 8_000;
+    private static final Pattern UNUSUAL = Pattern
+            .compile("(?i)\\b(?:behind|beside|whose|stands|under way|in turns|by turns"
+                    + "|goes on|went on|what of)\\b");
     private static final Pattern SHOWN = Pattern.compile("(?m)^\\$? ?\\./troupe (schedule [^\n]*)\n");
 
     static List<Path> guides() {
@@ -70,6 +73,15 @@ class PagesTest {
         String prose = Pattern.compile("(?ms)^ *```.*?^ *```$").matcher(Pages.text(page)).replaceAll("");
         assertEquals(List.of(),
                 prose.lines().filter(line -> line.length() > WIDEST_LINE && !line.startsWith("|")).toList());
+    }
+
+    /** Words of which CONTRIBUTING names a plainer one. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("narrowGuides")
+    void shouldUseTheUsualWords(Path page) {
+        String prose = Pattern.compile("(?ms)^ *```.*?^ *```$|`[^`]*`|\"[^\"]*\"").matcher(Pages.text(page))
+                .replaceAll("");
+        assertEquals(List.of(), UNUSUAL.matcher(prose).results().map(MatchResult::group).distinct().toList());
     }
 
     /** Links to files and to headings. */

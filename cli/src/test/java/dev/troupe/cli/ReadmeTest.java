@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The {@code ./troupe} commands of the README and of the pages that continue it: each ends with exit code 0. Of the other
- * guides those that train nothing are run.
+ * The {@code ./troupe} commands of the README and the guides: each ends with exit code 0. Runs of the guides that do not
+ * continue the README are long tests.
  */
 @Tag("real")
 @Timeout(300)
@@ -34,9 +34,15 @@ class ReadmeTest {
     /** Pages of which every command is run. */
     private static final List<String> PAGES = List.of("README.md", "docs/README.md", "docs/training.md",
             "docs/fine-tuning.md", "docs/systems.md", "docs/schedules.md", "docs/pytorch.md");
-    /** Commands that are run of every guide, since they cost no time. */
+    /** Commands of all guides that cost no time, and those that start runs. */
     private static final Set<String> QUICK = Set.of("schedule", "layout", "keys");
-    private static final Pattern FILE_OF_A_GUIDE = Pattern.compile("\\.csv|paired-1f1b");
+    private static final Set<String> RUNS = Set.of("train", "launch", "chaos");
+    /** A schedule that the reader writes. */
+    private static final String OF_THE_READER = "paired-1f1b";
+    /** The files that commands read and write. */
+    private static final String FILE = "^(data\\.path=|parallel\\.schedule=)?"
+            + "(my\\.(?:txt|conf|bin|jsonl)|paired\\.csv|runs/.*|texts/|at-.*|merged|my-gguf)$";
+    private static final Pattern STEP_OF_A_FAULT = Pattern.compile("\\bstep=(\\d+)");
     /** A line of a fence, or a span of code in a sentence. */
     private static final Pattern COMMAND = Pattern.compile("(?m)(?:^(?:\\$ )?|`)\\./troupe( [^`\\n]*)");
     private static final Path TOKENIZER = ROOT.resolve("stages/tokenizers/src/test/resources/tokenizers/smollm");
@@ -62,14 +68,25 @@ class ReadmeTest {
         return PAGES.stream().flatMap(ReadmeTest::commandsOf).distinct().filter(ReadmeTest::isLong);
     }
 
+    /** Runs of the other guides, in fences. */
+    static Stream<String> runsOfGuides() {
+        List<String> known = PAGES.stream().flatMap(ReadmeTest::commandsOf).toList();
+        return Pages.guides().stream().flatMap(page -> Pages.fences(page).stream())
+                .flatMap(fence -> commandsIn(fence.group(1))).distinct()
+                .filter(command -> RUNS.contains(verb(command)) && !known.contains(command));
+    }
+
     private static Stream<String> quickCommands() {
-        return Pages.guides().stream().map(page -> SourceTree.ROOT.relativize(page).toString())
-                .flatMap(ReadmeTest::commandsOf)
-                .filter(command -> QUICK.contains(verb(command)) && !FILE_OF_A_GUIDE.matcher(command).find());
+        return Pages.guides().stream().flatMap(page -> commandsIn(Pages.text(page)))
+                .filter(command -> QUICK.contains(verb(command)) && !command.contains(OF_THE_READER));
     }
 
     private static Stream<String> commandsOf(String page) {
-        return COMMAND.matcher(Pages.text(page)).results()
+        return commandsIn(Pages.text(page));
+    }
+
+    private static Stream<String> commandsIn(String text) {
+        return COMMAND.matcher(text.replaceAll("\\\\\n *", "")).results()
                 .map(found -> found.group(1).replaceFirst(" +#.*", "").replace(" [PREFIX]", "").strip())
                 .filter(command -> !command.contains("COMMAND") && !NAMES.contains(command));
     }
@@ -78,6 +95,7 @@ class ReadmeTest {
     void shouldFindCommandsOnThePages() {
         assertTrue(commands().count() > 20);
         assertTrue(longCommands().count() > 5);
+        assertTrue(runsOfGuides().count() > 5);
     }
 
     @Test
@@ -108,6 +126,10 @@ class ReadmeTest {
                         """
                         .repeat(20));
         Files.writeString(directory.resolve("my.conf"), "troupe { model.layers = 2, model.hidden = 16 }\n");
+        Files.writeString(directory.resolve("paired.csv"), """
+                0F0,0F1,0F2,0F3,0B0,0B1,0B2,0B3
+                1F0,1F1,1B0,1B1,1F2,1F3,1B2,1B3
+                """);
     }
 
     @ParameterizedTest
@@ -122,19 +144,28 @@ class ReadmeTest {
     }
 
     @Tag("long")
-    @Timeout(800) // a machine with other work beside it is several times slower
+    @Timeout(800) // a busy machine is several times slower
     @ParameterizedTest
     @MethodSource("longCommands")
     void shouldEndAsAReaderExpectsOfSeveralProcesses(String command) {
-        List<String> few = command.contains("--random")
-                ? List.of("-s", "training.steps=300") // some of the drawn faults must have their time
-                : command.contains("--fault") ? List.of() : List.of("-s", "training.steps=4");
-        List<String> out = verb(command).equals("compare")
-                ? List.of("--out", directory.resolve("comparison").toString())
-                : List.of("--out", directory.resolve("out").toString());
-        List<String> more = new ArrayList<>(few);
-        more.addAll(out);
-        run(command, more);
+        run(command, List.of("-s", "training.steps=" + steps(command), "--out", directory.resolve("out").toString()));
+    }
+
+    @Tag("long")
+    @Timeout(800) // as above
+    @ParameterizedTest
+    @MethodSource("runsOfGuides")
+    void shouldEndAsAReaderOfAGuideExpects(String command) {
+        shouldEndAsAReaderExpectsOfSeveralProcesses(command);
+    }
+
+    /** Few, but the faults of the command must have their time. */
+    private static long steps(String command) {
+        if (command.contains("--random")) {
+            return 300;
+        }
+        return STEP_OF_A_FAULT.matcher(command).results().mapToLong(found -> Long.parseLong(found.group(1)) + 10)
+                .findFirst().orElse(4);
     }
 
     private void train(String command) {
@@ -181,8 +212,7 @@ class ReadmeTest {
                 : directory.resolve("runs/small/model").toString();
         for (String word : words(command)) {
             arguments.add(word.replace("DIR", model).replace("LLAMA", directory.resolve("runs/llama/model").toString())
-                    .replaceFirst("^(data\\.path=)?(my\\.(?:txt|conf|bin|jsonl)|runs/.*|texts/|at-.*|merged|my-gguf)$",
-                            "$1" + directory + "/$2")
+                    .replaceFirst(FILE, "$1" + directory + "/$2")
                     .replaceFirst("^1000$", "2") // the step of a checkpoint
                     .replaceFirst("^(cluster-config|examples)/", ROOT + "/$1/"));
         }
