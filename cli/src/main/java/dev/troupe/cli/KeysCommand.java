@@ -19,9 +19,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code troupe keys}: every key of a configuration, with its default and reason. */
+/** {@code troupe keys}: every key of a configuration, with its default, its reason and its values. */
 @Command(name = "keys", mixinStandardHelpOptions = true, description = {
-        "Lists the keys of a configuration, each with its default and its reason."})
+        "Lists the keys of a configuration, each with its default, its reason and its values."})
 final class KeysCommand implements Callable<Integer> {
     enum Format {
         text, json
@@ -52,10 +52,16 @@ final class KeysCommand implements Callable<Integer> {
 
     static String text(List<Key> keys, Terminal terminal) {
         return keys.stream().map(key -> terminal.bold(key.path()) + " = " + key.standard() + "\n"
-                + (key.reason().isEmpty()
-                        ? ""
-                        : Columns.wrapped(key.reason(), terminal.textColumns(), INDENT) + "\n"))
+                + Columns.wrapped(description(key), terminal.textColumns(), INDENT) + "\n")
                 .collect(Collectors.joining());
+    }
+
+    private static String description(Key key) {
+        StringBuilder text = new StringBuilder(key.reason());
+        text.append(key.reason().isEmpty() ? "" : " ").append("Value: ").append(key.accepts()).append('.');
+        key.only().forEach((other, values) -> text.append(" Only if ").append(other).append(" is ")
+                .append(String.join(" or ", values)).append('.'));
+        return text.append(key.differs() ? " Nodes may differ." : "").toString();
     }
 
     private static String json(List<Key> keys) throws JsonProcessingException {
@@ -63,7 +69,11 @@ final class KeysCommand implements Callable<Integer> {
         for (Key key : keys) {
             ObjectNode one = all.addObject().put("key", key.path());
             one.set("default", value(key.standard()));
-            one.put("reason", key.reason());
+            one.put("reason", key.reason()).put("accepts", key.accepts()).put("nodes_may_differ", key.differs());
+            if (!key.only().isEmpty()) {
+                ObjectNode only = one.putObject("only");
+                key.only().forEach((other, values) -> values.forEach(only.putArray(other)::add));
+            }
             if (!key.choices().isEmpty()) {
                 key.choices().forEach(one.putArray("choices")::add);
             }

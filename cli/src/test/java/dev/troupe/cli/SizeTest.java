@@ -44,14 +44,11 @@ class SizeTest {
             "runtime/wire/src/main/java/dev/troupe/transport/aeron/AeronTransport.java", 36);
     /** Records and constructors, with their components. */
     private static final Map<String, Integer> MANY_COMPONENTS = Map.ofEntries(
-            Map.entry("dev.troupe.config.spec.TrainingSpec", 20),
             Map.entry("dev.troupe.rank.NodeContext", 17),
             Map.entry("dev.troupe.protocol.RunSettings", 14),
             Map.entry("dev.troupe.actor.NodeSetup", 12),
             Map.entry("dev.troupe.config.fault.FaultSpec", 12),
             Map.entry("dev.troupe.schedule.idle.RankTimes", 12),
-            Map.entry("dev.troupe.config.RunSpec", 11),
-            Map.entry("dev.troupe.config.spec.DataSpec", 11),
             Map.entry("dev.troupe.model.rotary.RotaryModel", 11),
             Map.entry("dev.troupe.schedule.Plan", 11));
     /** Folders and files that may be over {@link #MOST_BYTES}, each with what makes it. */

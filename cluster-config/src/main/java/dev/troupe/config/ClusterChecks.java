@@ -4,7 +4,9 @@ import dev.troupe.config.ClusterReader.Draft;
 import dev.troupe.config.cluster.NodePlacement;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.value.Values;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -98,7 +100,7 @@ final class ClusterChecks {
             if (!node.isGiven("engine") || !node.sound("engine")) {
                 continue;
             }
-            if (precision == TrainingSpec.Precision.FLOAT64 && !RunSpecReader.FLOAT64_ENGINES.contains(kind)) {
+            if (precision == TrainingSpec.Precision.FLOAT64 && !EngineSpec.mayComputeInFloat64(kind)) {
                 node.report("engine", "nd4j or reference with training.precision = float64",
                         "set it to one that computes in float64, or the precision to float32");
             } else if (emulated > 0 && emulated < drafts.size()) {

@@ -9,6 +9,8 @@ import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.config.spec.TransportSpec;
+import dev.troupe.config.value.Texts;
+import dev.troupe.config.value.Values;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +22,9 @@ import java.util.regex.Pattern;
 /** Reads the nodes of a cluster and their ranks. */
 final class ClusterReader {
     private static final int MOST_PORTS = 65535;
+    private static final String CERTIFICATE = "cluster.tls.certificate";
+    private static final String KEY = "cluster.tls.key";
+    private static final String AUTHORITY = "cluster.tls.authority";
     /** A name, an IPv4 address or, with two colons or more, an IPv6 address; a port is not allowed. */
     private static final Pattern HOST = Pattern
             .compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*");
@@ -49,7 +54,7 @@ final class ClusterReader {
      */
     ClusterReader(Values values, EngineSpec engine) {
         this.values = values;
-        this.name = values.text("cluster.name", RunSpecReader.NAME_OR_NONE, RunSpecReader.NAME_EXPECTED);
+        this.name = values.text("cluster.name", Texts.NAME_OR_NONE);
         this.joinTimeout = values.duration("cluster.join-timeout", Duration.ofMillis(100), Duration.ofHours(24));
         this.maySplit = values.flag("cluster.split-tensor-groups");
         this.tls = tls();
@@ -58,15 +63,15 @@ final class ClusterReader {
     }
 
     private Optional<TlsSpec> tls() {
-        Path certificate = values.path("cluster.tls.certificate", Set.of(""));
-        Path key = values.path("cluster.tls.key", Set.of(""));
-        Path authority = values.path("cluster.tls.authority", Set.of(""));
+        Path certificate = values.path(CERTIFICATE, Set.of(""));
+        Path key = values.path(KEY, Set.of(""));
+        Path authority = values.path(AUTHORITY, Set.of(""));
         if (certificate == null && key == null && authority == null) {
             return Optional.empty();
         }
-        requireBeside("cluster.tls.certificate", certificate);
-        requireBeside("cluster.tls.key", key);
-        requireBeside("cluster.tls.authority", authority);
+        requireBeside(CERTIFICATE, certificate);
+        requireBeside(KEY, key);
+        requireBeside(AUTHORITY, authority);
         return certificate == null || key == null || authority == null
                 ? Optional.empty()
                 : Optional.of(new TlsSpec(certificate, key, authority));
@@ -81,20 +86,14 @@ final class ClusterReader {
 
     private Draft draft(Values node, EngineSpec engine) {
         String nodeName = node.isGiven("name")
-                ? node.text("name", RunSpecReader.NAME, RunSpecReader.NAME_EXPECTED)
+                ? node.text("name", Texts.NAME)
                 : node.missing("name", "a name of the node", "");
         String host = node.isGiven("host")
                 ? node.text("host", HOST, "a host name or an address, without a port")
                 : node.missing("host", "the name or address under which the other nodes reach it", "");
-        EngineSpec own = new EngineSpec(
-                node.isGiven("engine")
-                        ? node.text("engine", RunSpecReader.NOT_EMPTY, "auto or the name of an engine")
-                        : engine.kind(),
-                node.isGiven("threads") ? node.integer("threads", 0, RunSpecReader.MOST_THREADS) : engine.threads(),
-                node.isGiven("device") ? RunSpecReader.device(node, "device") : engine.device(),
-                engine.products(), engine.emulated());
+        EngineSpec own = engine.readNode(node);
         List<Integer> ranks = node.isGiven("ranks")
-                ? node.integers("ranks", 0, RunSpecReader.MOST_RANKS_IN_ALL - 1)
+                ? node.integers("ranks", 0, ParallelSpec.MOST_RANKS_IN_ALL - 1)
                 : List.of();
         boolean standby = node.flag("standby");
         return new Draft(node,
@@ -133,12 +132,26 @@ final class ClusterReader {
         }
     }
 
-    /** Returns the cluster, if the file has one; may be called only where no problem was found. */
+    /** Returns the cluster, if the file has one; may be called only if no problem was found. */
     Optional<ClusterSpec> spec(String runName, ParallelSpec parallel) {
-        return drafts.isEmpty()
-                ? Optional.empty()
-                : Optional.of(new ClusterSpec(name.isEmpty() ? runName : name, placed(parallel.ranks()), joinTimeout,
-                        tls));
+        if (tls.isEmpty()) {
+            values.leaveOut(CERTIFICATE, KEY, AUTHORITY);
+        }
+        if (drafts.isEmpty()) {
+            values.leaveOut("cluster.name", "cluster.nodes", "cluster.join-timeout", "cluster.split-tensor-groups",
+                    CERTIFICATE, KEY, AUTHORITY);
+            return Optional.empty();
+        }
+        List<NodeSpec> nodes = placed(parallel.ranks());
+        ClusterSpec cluster = new ClusterSpec(name.isEmpty() ? runName : name, nodes, joinTimeout, tls);
+        for (int i = 0; i < nodes.size(); i++) {
+            drafts.get(i).values().settle("ranks", nodes.get(i).ranks());
+        }
+        values.settle("cluster.name", cluster.name());
+        values.settle("cluster.nodes", drafts.stream().map(draft -> draft.values().effective().root()).toList());
+        values.settle("cluster.split-tensor-groups",
+                !NodePlacement.groupsOverHosts(nodes, parallel.ranks()).isEmpty());
+        return Optional.of(cluster);
     }
 
     private List<NodeSpec> placed(ParallelLayout layout) {

@@ -7,18 +7,20 @@ import com.typesafe.config.ConfigValue;
 import dev.troupe.config.problem.ConfigException;
 import dev.troupe.config.problem.KnownKeys;
 import dev.troupe.config.problem.Problem;
+import dev.troupe.config.value.FileOrder;
+import dev.troupe.config.value.Sources;
+import dev.troupe.config.value.Values;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Every key with its default and reason, read from {@code troupe-defaults.conf}. */
+/** All keys as {@code troupe-defaults.conf} and their readers declare them. */
 public final class Keys {
-    private static final String NODE = "troupe-node";
     private static final String NODES = "cluster.nodes[].";
     /** Other ways to write a key of a node: by the section of the defaults, by the index of a node, and by neither. */
     private static final Pattern OF_A_NODE = Pattern
@@ -49,31 +51,24 @@ public final class Keys {
     public Keys() {
         Config defaults = Sources.parseDefaults();
         known = new KnownKeys(defaults.getObject(Sources.ROOT));
-        knownOfNodes = new KnownKeys(defaults.getObject(NODE));
-        Map<String, List<String>> choices = RunSpecReader.choices();
-        learn("", defaults.getObject(Sources.ROOT), choices);
-        learn(NODES, defaults.getObject(NODE), choices);
+        knownOfNodes = new KnownKeys(defaults.getObject(Sources.NODE));
+        Map<String, Values.Accepted> accepted = RunSpecReader.accepted();
+        learn("", defaults.getObject(Sources.ROOT), Tags.NONE, accepted);
+        learn(NODES, defaults.getObject(Sources.NODE), Tags.NONE, accepted);
     }
 
-    private void learn(String prefix, ConfigObject section, Map<String, List<String>> choices) {
-        List<Map.Entry<String, ConfigValue>> entries = section.entrySet().stream()
-                .sorted(Comparator.comparingInt(entry -> firstLine(entry.getValue()))).toList();
-        for (Map.Entry<String, ConfigValue> entry : entries) {
+    private void learn(String prefix, ConfigObject section, Tags ofSection, Map<String, Values.Accepted> accepted) {
+        for (Map.Entry<String, ConfigValue> entry : FileOrder.of(section)) {
             String path = prefix + entry.getKey();
+            Tags tags = Tags.of(entry.getValue(), ofSection);
             if (entry.getValue() instanceof ConfigObject inner) {
-                learn(path + ".", inner, choices);
+                learn(path + ".", inner, tags, accepted);
             } else {
-                all.add(new Key(path, text(entry.getValue()), reason(entry.getValue()),
-                        choices.getOrDefault(path, List.of())));
+                Values.Accepted values = accepted.get(path.replace("[]", "[0]"));
+                all.add(new Key(path, text(entry.getValue()), tags.reason(), values.expected(), values.choices(),
+                        tags.only(), tags.differs()));
             }
         }
-    }
-
-    /** The line of the file, so that keys are in its order; a substituted value has the line of its source. */
-    private static int firstLine(ConfigValue value) {
-        return value instanceof ConfigObject section && !section.isEmpty()
-                ? section.values().stream().mapToInt(Keys::firstLine).min().orElseThrow()
-                : value.origin().lineNumber();
     }
 
     /** The value as a file has it: numbers as they were written, and quotes only where they are needed. */
@@ -85,14 +80,14 @@ public final class Keys {
         };
     }
 
-    private static String reason(ConfigValue value) {
-        return value.origin().comments().stream().map(String::strip).filter(line -> !line.isEmpty())
-                .collect(Collectors.joining(" "));
-    }
-
     /** Returns all keys, in the order of the file. */
     public List<Key> all() {
         return List.copyOf(all);
+    }
+
+    /** Returns the paths of the keys that may have different values on the nodes of a run. */
+    public Set<String> differing() {
+        return all.stream().filter(Key::differs).map(Key::path).collect(Collectors.toSet());
     }
 
     /**
@@ -118,7 +113,7 @@ public final class Keys {
 
     /**
      * Returns the keys that an option of another program may mean, such as {@code schedule}, {@code lr} or {@code
-     * batch_size}; empty where none is similar.
+     * batch_size}; empty if none is similar.
      */
     public List<Key> named(String option) {
         String name = option.toLowerCase(Locale.ROOT).replace('_', '-');

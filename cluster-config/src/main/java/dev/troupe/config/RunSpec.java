@@ -1,7 +1,11 @@
 package dev.troupe.config;
 
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigRenderOptions;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.problem.Problem;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.ModelSection;
@@ -10,86 +14,180 @@ import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.config.spec.TransportSpec;
+import dev.troupe.config.value.ConfigText;
+import dev.troupe.config.value.Sources;
+import dev.troupe.config.value.Texts;
+import dev.troupe.config.value.Values;
+import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 
 /**
- * A whole run, validated: made once by {@link RunSpecReader} and shared freely after that. Immutable.
+ * The validated configuration of a run: the values of its keys, and a record of each section. Immutable.
  *
- * @param name name of the run; letters, digits, '.', '_' and '-'
- * @param model the model to train, described or loaded
- * @param data the training data
- * @param training the settings of training
- * @param parallel the division of the work over ranks
- * @param engine the engine
- * @param transport how activations and gradients travel
- * @param recovery recovery from the failure of a rank
- * @param observe how the run can be watched
- * @param cluster the nodes that hold the ranks; empty: all ranks in one JVM
- * @param faults the faults to inject; usually none
+ * <p>The records follow from the values, so that two runs with the same values are equal.
  */
-public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
-        EngineSpec engine, TransportSpec transport, RecoverySpec recovery, ObserveSpec observe,
-        Optional<ClusterSpec> cluster, List<FaultSpec> faults) {
+public final class RunSpec {
+    private final String name;
+    private final ModelSection model;
+    private final DataSpec data;
+    private final TrainingSpec training;
+    private final ParallelSpec parallel;
+    private final EngineSpec engine;
+    private final TransportSpec transport;
+    private final RecoverySpec recovery;
+    private final ObserveSpec observe;
+    private final Optional<ClusterSpec> cluster;
+    private final List<FaultSpec> faults;
+    private final Config values;
 
     /**
-     * Refuses components that no reader accepts: a missing section, a batch that its microbatches do not divide, a
-     * cluster for another world size.
+     * Reads a run.
+     *
+     * @param problems the problems so far; more are added
+     * @throws ConfigException if there is any problem
      */
-    public RunSpec {
-        Objects.requireNonNull(name, "name");
-        Objects.requireNonNull(model, "model");
-        Objects.requireNonNull(data, "data");
-        Objects.requireNonNull(training, "training");
-        Objects.requireNonNull(parallel, "parallel");
-        Objects.requireNonNull(engine, "engine");
-        Objects.requireNonNull(transport, "transport");
-        Objects.requireNonNull(recovery, "recovery");
-        Objects.requireNonNull(observe, "observe");
-        faults = List.copyOf(faults);
-        long sequencesPerMicrobatch = (long) parallel.data() * training.microbatchSize();
-        if (training.globalBatchSize() % sequencesPerMicrobatch != 0) {
-            throw new IllegalArgumentException("a global batch of " + training.globalBatchSize()
-                    + " does not divide by data x microbatch size = " + sequencesPerMicrobatch);
+    RunSpec(Values values, List<Problem> problems) {
+        name = values.text("name", Texts.NAME);
+        Path from = values.path("model.from", Set.of(""));
+        data = DataSpec.read(values, from);
+        model = ModelSection.read(values, from, data);
+        engine = EngineSpec.read(values);
+        training = TrainingSpec.read(values, engine);
+        parallel = ParallelSpec.read(values);
+        transport = TransportSpec.read(values);
+        recovery = RecoverySpec.read(values);
+        observe = ObserveSpec.read(values);
+        checkBatch(values);
+        model.checkTensor(values, parallel);
+        ClusterReader nodes = new ClusterReader(values, engine);
+        nodes.check(transport);
+        nodes.check(parallel, training.precision());
+        faults = List.copyOf(values.each("faults", "a list of faults, such as [\"exception stage=2 step=5\"]",
+                FaultSpec::parse));
+        values.settle("faults", texts(faults));
+        if (!problems.isEmpty()) {
+            throw new ConfigException(problems);
         }
-        cluster.ifPresent(nodes -> parallel.ranks().requireFilledBy(nodes.nodeOfRank().size()));
+        cluster = nodes.spec(name, parallel);
+        this.values = values.effective();
+    }
+
+    private void checkBatch(Values values) {
+        long divisor = (long) parallel.data() * training.microbatchSize();
+        if (values.sound("training.global-batch-size", "training.microbatch-size", "parallel.data")
+                && training.globalBatchSize() % divisor != 0) {
+            long below = training.globalBatchSize() / divisor * divisor;
+            values.report("training.global-batch-size",
+                    "a multiple of parallel.data x training.microbatch-size = " + parallel.data() + " x "
+                            + training.microbatchSize() + " = " + divisor,
+                    "" + training.globalBatchSize(), "the nearest that fit are "
+                            + (below == 0 ? divisor + " and " + 2 * divisor : below + " and " + (below + divisor)));
+        }
+    }
+
+    private static List<String> texts(List<FaultSpec> faults) {
+        return faults.stream().map(FaultSpec::text).toList();
+    }
+
+    /** Returns the name of the run: letters, digits, '.', '_' and '-'. */
+    public String name() {
+        return name;
+    }
+
+    public ModelSection model() {
+        return model;
+    }
+
+    public DataSpec data() {
+        return data;
+    }
+
+    public TrainingSpec training() {
+        return training;
+    }
+
+    public ParallelSpec parallel() {
+        return parallel;
+    }
+
+    public EngineSpec engine() {
+        return engine;
+    }
+
+    public TransportSpec transport() {
+        return transport;
+    }
+
+    public RecoverySpec recovery() {
+        return recovery;
+    }
+
+    public ObserveSpec observe() {
+        return observe;
+    }
+
+    /** Returns the nodes that hold the ranks; empty: all ranks are in one JVM. */
+    public Optional<ClusterSpec> cluster() {
+        return cluster;
+    }
+
+    /** Returns the faults to inject; usually none. */
+    public List<FaultSpec> faults() {
+        return faults;
+    }
+
+    /**
+     * Returns the same run with other values of some keys, checked as a whole.
+     *
+     * @param others texts, numbers, truth values, paths, durations or lists of these, by key without {@code troupe.}
+     * @throws ConfigException if the values contradict each other
+     */
+    public RunSpec with(Map<String, ?> others) {
+        return RunSpecReader.read(Sources.of(values, others));
     }
 
     /** Returns the same run with the engine of a node. */
     public RunSpec on(EngineSpec other) {
-        return new RunSpec(name, model, data, training, parallel, other, transport, recovery, observe, cluster, faults);
+        return with(other.values());
     }
 
     /** Returns the same run with other faults. */
     public RunSpec with(List<FaultSpec> others) {
-        return new RunSpec(name, model, data, training, parallel, engine, transport, recovery, observe, cluster,
-                others);
+        return with(Map.of("faults", texts(others)));
     }
 
     /** Returns the same run with none of its data for validation. */
     public RunSpec onAllData() {
-        return new RunSpec(name, model, data.withoutValidation(), training, parallel, engine, transport, recovery,
-                observe, cluster,
-                faults);
+        return with(Map.of("data.validation-fraction", 0, "data.validation-path", ""));
     }
 
     /**
-     * Returns the same run on one rank of one process, with as many threads as each rank has here.
+     * Returns the same run on one rank of one process, with the number of threads that each rank has here.
      *
-     * @param cores the processors that the ranks of this run divide among them where the engine is told no number of
-     *     threads
+     * @param cores the processors that the ranks of this run divide among them if the engine has no number of threads
      * @param schedule the schedule there
      */
     public RunSpec onOneRank(int cores, String schedule) {
-        ParallelSpec one = new ParallelSpec(1, 1, 1, false, 1, schedule, "uniform", false, parallel.overlap());
-        int threads = engine.threads() > 0 ? engine.threads() : Math.max(1, cores / parallel.worldSize());
-        return new RunSpec(name, model, data, training.withoutExchange(), one,
-                new EngineSpec(engine.kind(), threads, engine.device(), engine.products(), engine.emulated()),
-                transport, recovery,
-                ObserveSpec.NONE,
-                Optional.empty(),
-                List.of());
+        Map<String, Object> others = new HashMap<>(Map.of("parallel.pipeline", 1, "parallel.tensor", 1,
+                "parallel.data", 1, "parallel.sequence", false, "parallel.virtual-stages", 1, "parallel.schedule",
+                schedule, "parallel.layout", "uniform", "parallel.split-cool-down", false, "parallel.replicas",
+                List.of()));
+        others.put("training.gradient-exchange", "float32");
+        others.put("engine.threads",
+                engine.threads() > 0 ? engine.threads() : Math.max(1, cores / parallel.worldSize()));
+        others.put("cluster.nodes", List.of());
+        others.put("faults", List.of());
+        return with(others).unobserved();
+    }
+
+    /** Returns the same run, which nobody watches. */
+    public RunSpec unobserved() {
+        return with(Map.of("observe.port", 0, "observe.tensorboard", false, "observe.sample-tokens", 0));
     }
 
     /** Returns M, the microbatches per step of each pipeline: global batch / (data x microbatch size), exactly. */
@@ -97,8 +195,31 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
         return training.globalBatchSize() / (parallel.data() * training.microbatchSize());
     }
 
-    /** Returns the run as a configuration file, every value written out; reading it gives an equal run. */
+    /** Returns the value of each key that takes effect, as JSON. */
+    public Map<String, String> values() {
+        Map<String, String> texts = new TreeMap<>();
+        values.entrySet().forEach(
+                entry -> texts.put(entry.getKey(), entry.getValue().render(ConfigRenderOptions.concise())));
+        return texts;
+    }
+
+    /** Returns the run as a configuration file with the value of every key; reading it gives an equal run. */
     public String toHocon() {
-        return RunSpecWriter.write(this);
+        return ConfigText.of(values);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RunSpec run && values.equals(run.values);
+    }
+
+    @Override
+    public int hashCode() {
+        return values.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return toHocon();
     }
 }

@@ -131,7 +131,9 @@ class ClusterReaderTest {
 
     private void assertReadsBack(String text) throws IOException {
         RunSpec run = read(text);
-        assertEquals(run, read(run.toHocon()), text);
+        RunSpec again = read(run.toHocon());
+        assertEquals(run, again, text);
+        assertEquals(RunSpecReaderTest.sections(run), RunSpecReaderTest.sections(again), text);
     }
 
     private RunSpec read(String text) throws IOException {

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -24,20 +25,52 @@ final class KeysTest {
     private final Keys keys = new Keys();
 
     @Test
-    void shouldTellEachKeyWithItsDefaultItsReasonAndItsChoices() {
+    void shouldDescribeEachKey() {
         assertEquals(new Key("training.optimizer.kind", "adamw",
-                "adamw | sgd | muon (of hidden matrices; AdamW of the others).",
-                List.of("adamw", "sgd", "muon")), only("training.optimizer.kind"));
+                "adamw | sgd | muon (of hidden matrices; AdamW of the others).", "adamw or sgd or muon",
+                List.of("adamw", "sgd", "muon"), Map.of(), false), only("training.optimizer.kind"));
         assertEquals("1e-8", only("training.optimizer.epsilon").standard());
         Key betas = only("training.optimizer.betas");
         assertEquals("[0.9, 0.95]", betas.standard());
-        assertTrue(betas.reason().startsWith("Of AdamW, as GPT-3"), betas.reason());
+        assertTrue(betas.reason().endsWith("0.95 forgets an outlier sooner than 0.999."), betas.reason());
+        assertEquals("two numbers, each of at least 0 and below 1, such as [0.9, 0.95]", betas.accepts());
+        assertEquals(Map.of("training.optimizer.kind", List.of("adamw", "muon")), betas.only());
         assertEquals(List.of("true", "false"), only("recovery.enabled").choices());
         assertEquals(List.of(), only("training.steps").choices());
+        assertEquals("a whole number from 0 to 3", only("training.zero").accepts());
     }
 
     @Test
-    void shouldTellTheKeysOfASectionInTheOrderOfTheFile() {
+    void shouldGiveTheTagsOfASectionToItsKeys() {
+        Key recompute = only("engine.emulated.recompute");
+        assertTrue(recompute.differs());
+        assertEquals(Map.of("engine.kind", List.of("emulated"), "training.recompute", List.of("full")),
+                recompute.only());
+        assertEquals(Set.of("data.cache", "data.path", "data.tokenizer", "data.validation-path", "model.adapter",
+                "model.from", "transport.directory"),
+                keys.differing().stream().filter(key -> !key.startsWith("engine.") && !key.startsWith("cluster.tls."))
+                        .collect(Collectors.toSet()));
+    }
+
+    @Test
+    void shouldNameKeysAndValuesThatExistInConditions() {
+        for (Key key : keys.all()) {
+            key.only().forEach((other, values) -> {
+                Key condition = only(other);
+                assertEquals(other, condition.path(), key.path());
+                assertTrue(condition.choices().isEmpty() || condition.choices().containsAll(values), key.path());
+            });
+        }
+    }
+
+    @Test
+    void shouldDescribeTheValuesOfEveryKey() {
+        assertEquals(List.of(), keys.all().stream().filter(key -> key.accepts().isBlank()).toList());
+        assertEquals(List.of(), keys.all().stream().filter(key -> key.reason().isBlank()).map(Key::path).toList());
+    }
+
+    @Test
+    void shouldListTheKeysOfASectionInTheOrderOfTheFile() {
         List<String> names = keys.startingWith("model").stream().map(Key::name).toList();
         assertEquals(
                 List.of("family", "from", "adapter", "layers", "hidden", "heads", "sequence-length", "vocabulary-size",
@@ -50,7 +83,7 @@ final class KeysTest {
 
     /** The file itself is read by another reader here: a line {@code key = value}, in braces that lines open and close. */
     @Test
-    void shouldTellEveryKeyOfTheDefaults() throws IOException {
+    void shouldListEveryKeyOfTheDefaults() throws IOException {
         Set<String> found = new TreeSet<>();
         Deque<String> sections = new ArrayDeque<>();
         for (String line : Files.readAllLines(Path.of("src/main/resources/dev/troupe/config/troupe-defaults.conf"))) {
@@ -70,7 +103,7 @@ final class KeysTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"troupe-node", "cluster.nodes[]", "cluster.nodes[3]", "troupe.cluster.nodes[0]"})
-    void shouldTellTheKeysOfANode(String prefix) {
+    void shouldListTheKeysOfANode(String prefix) {
         assertEquals(List.of("engine", "threads", "device", "name", "host", "control-port", "data-port",
                 "management-port", "ranks", "standby"), keys.startingWith(prefix).stream().map(Key::name).toList());
         for (String key : List.of(prefix + ".data-port", "cluster.nodes.data-port")) {
@@ -81,13 +114,13 @@ final class KeysTest {
     }
 
     @Test
-    void shouldNameTheNearestWhereNothingBeginsSo() {
+    void shouldNameTheNearestKeyIfNoneHasThePrefix() {
         ConfigException refused = assertThrows(ConfigException.class, () -> keys.startingWith("trainig.steps"));
         assertTrue(refused.getMessage().contains("did you mean training.steps?"), refused.getMessage());
     }
 
     @Test
-    void shouldKnowWhatAnOptionOfAnotherTrainerMeans() {
+    void shouldTranslateOptionsOfOtherTrainers() {
         assertEquals(List.of("parallel.schedule", "training.learning-rate.schedule"),
                 keys.named("schedule").stream().map(Key::path).sorted().toList());
         assertEquals("training.learning-rate.peak", keys.named("lr").getFirst().path());

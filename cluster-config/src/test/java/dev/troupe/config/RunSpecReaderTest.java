@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.spec.CommitSpec;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.LoraSpec;
 import dev.troupe.config.spec.LossScaleSpec;
+import dev.troupe.config.spec.MemorySpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.OptimizerSpec;
@@ -21,6 +24,7 @@ import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.config.spec.TransportSpec;
+import dev.troupe.config.spec.UpdateSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -82,44 +86,46 @@ class RunSpecReaderTest {
 
     @Test
     void shouldReadTheDocumentedDefaults() {
-        RunSpec expected = new RunSpec("first-run",
+        List<Object> expected = List.of("first-run",
                 new ModelSection.Described("gpt2", 8, 128, 4, 128, 256, true, Map.of()),
-                new DataSpec(List.of(), DataSpec.BYTES, false, 0, true, false, "auto", DataSpec.Order.RANDOM, 1, 0.05,
-                        List.of()),
-                new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0,
-                        Duration.ofMinutes(30), 2, 50, 16, 0,
-                        TrainingSpec.GradientExchange.FLOAT32, TrainingSpec.Recompute.NONE, ReplaySpec.NONE, 0,
-                        LoraSpec.NONE,
-                        new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1,
-                                0, false, false),
-                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 10, 270, 300)),
-                new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
+                new DataSpec(List.of(), DataSpec.BYTES, false, 0, new DataSpec.Documents(true, false), "auto",
+                        DataSpec.Order.RANDOM, 1, 0.05, List.of()),
+                new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, 0,
+                        new LoraSpec(Optional.empty(), OptionalInt.empty(), OptionalDouble.empty(), List.of(), 0),
+                        new UpdateSpec(LossScaleSpec.NONE, 1.0, UpdateSpec.GradientExchange.FLOAT32,
+                                new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8,
+                                        0.1, 0, false, false),
+                                new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 10, 270, 300)),
+                        new MemorySpec(0, MemorySpec.Recompute.NONE, new ReplaySpec(1, 0, Long.MAX_VALUE)),
+                        new CommitSpec(0, Duration.ofMinutes(30), 2, 50, 16)),
+                new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false,
+                        new OverlapSpec(0, OverlapSpec.Updates.LAZY, 1), List.of()),
                 new EngineSpec("auto", 0, OptionalInt.empty(), "auto",
                         new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), List.of(Duration.ZERO), 0)),
                 new TransportSpec(2, 0, Duration.ofSeconds(60), TransportSpec.Network.TCP, Optional.empty()),
                 new RecoverySpec(true, 5, Duration.ofSeconds(30), true), new ObserveSpec(0, false, 240),
                 Optional.empty(), List.of());
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
-        assertEquals(expected, run);
+        assertEquals(expected, sections(run));
         assertEquals(8, run.microbatchCount());
     }
 
     @Test
     void shouldReadEveryKey() {
-        RunSpec expected = new RunSpec("other.run_2",
+        List<Object> expected = List.of("other.run_2",
                 new ModelSection.Described("gpt2", 6, 96, 6, 24, 300, false, Map.of()),
-                new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.BYTES, true, 4, false, true,
-                        "/tmp/cache",
-                        DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
-                new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.BFLOAT16,
-                        new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5, 2, Duration.ofMinutes(7), 5, 3, 9, 2,
-                        TrainingSpec.GradientExchange.BFLOAT16, TrainingSpec.Recompute.FULL,
-                        new ReplaySpec(2, Integer.MAX_VALUE, 3 << 20), 0.1,
+                new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.BYTES, true, 4,
+                        new DataSpec.Documents(false, true), "/tmp/cache", DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
+                new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.BFLOAT16, 0.1,
                         new LoraSpec(Optional.of(Path.of("/tmp/adapter")), OptionalInt.of(4), OptionalDouble.of(8),
                                 List.of("all-linear"), 0.25),
-                        new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01,
-                                0.9, true, true),
-                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 4, 6)),
+                        new UpdateSpec(new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5,
+                                UpdateSpec.GradientExchange.BFLOAT16,
+                                new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6,
+                                        0.01, 0.9, true, true),
+                                new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 4, 6)),
+                        new MemorySpec(2, MemorySpec.Recompute.FULL, new ReplaySpec(2, Integer.MAX_VALUE, 3 << 20)),
+                        new CommitSpec(2, Duration.ofMinutes(7), 5, 3, 9)),
                 new ParallelSpec(3, 2, 4, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL", true,
                         new OverlapSpec(16, OverlapSpec.Updates.EAGER, 2), List.of(2, 1, 3)),
                 new EngineSpec("reference", 2, OptionalInt.of(3), "/usr/lib/libblas.so.3",
@@ -131,7 +137,7 @@ class RunSpecReaderTest {
                 new RecoverySpec(false, 7, Duration.ofSeconds(12), false), new ObserveSpec(8080, true, 20),
                 Optional.empty(),
                 List.of(FaultSpec.parse("slow stage=1 at=B factor=2.5", "", ""), FaultSpec.parse("drop", "", "")));
-        assertEquals(expected, RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED));
+        assertEquals(expected, sections(RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED)));
     }
 
     @Test
@@ -241,8 +247,8 @@ class RunSpecReaderTest {
     void shouldLetARunEndInsideItsWarmUp() {
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of("training.steps=5",
                 "training.learning-rate.schedule=cosine", "training.learning-rate.warmup-steps=20"));
-        assertEquals(5, run.training().learningRate().decaySteps());
-        assertEquals(20, run.training().learningRate().warmupSteps());
+        assertEquals(5, run.training().update().learningRate().decaySteps());
+        assertEquals(20, run.training().update().learningRate().warmupSteps());
     }
 
     @Test
@@ -270,13 +276,13 @@ class RunSpecReaderTest {
             RunSpec begun = RunSpecReader.read(Optional.empty(), List.of(setting));
             RunSpec resumed = RunSpecReader.read(Optional.of(write(begun.toHocon())),
                     List.of("training.steps=400", "training.learning-rate.peak=5e-4"));
-            assertEquals(begun.training().learningRate().warmupSteps(),
-                    resumed.training().learningRate().warmupSteps(), setting);
+            assertEquals(begun.training().update().learningRate().warmupSteps(),
+                    resumed.training().update().learningRate().warmupSteps(), setting);
         }
     }
 
     private static int warmupSteps(String... settings) {
-        return RunSpecReader.read(Optional.empty(), List.of(settings)).training().learningRate().warmupSteps();
+        return RunSpecReader.read(Optional.empty(), List.of(settings)).training().update().learningRate().warmupSteps();
     }
 
     @Test
@@ -290,7 +296,7 @@ class RunSpecReaderTest {
     private static int stableSteps(String... more) {
         List<String> settings = new ArrayList<>(List.of("training.learning-rate.schedule=wsd"));
         settings.addAll(List.of(more));
-        return RunSpecReader.read(Optional.empty(), settings).training().learningRate().stableSteps();
+        return RunSpecReader.read(Optional.empty(), settings).training().update().learningRate().stableSteps();
     }
 
     @Test
@@ -329,23 +335,57 @@ class RunSpecReaderTest {
 
     @Test
     void shouldCountRanksAndStages() {
-        ParallelSpec parallel = new ParallelSpec(4, 2, 3, false, 2, "1f1b", "uniform", false);
+        ParallelSpec parallel = RunSpecReader.read(Optional.empty(), List.of("parallel.tensor=2", "parallel.data=3",
+                "parallel.virtual-stages=2", "training.global-batch-size=12")).parallel();
         assertEquals(24, parallel.worldSize());
         assertEquals(8, parallel.stageCount());
     }
 
     @Test
-    void shouldRefuseABatchThatIsBuiltWrong() {
+    void shouldChangeSomeKeysOfARun() {
+        RunSpec run = RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED);
+        RunSpec changed = run.with(Map.of("training.steps", 12, "training.checkpoint-interval", Duration.ofMillis(1500),
+                "data.path", List.of(Path.of("/a"), Path.of("/b c")), "observe.tensorboard", false));
+        assertEquals(12, changed.training().steps());
+        assertEquals(Duration.ofMillis(1500), changed.training().commits().checkpointInterval());
+        assertEquals(List.of(Path.of("/a"), Path.of("/b c")), changed.data().paths());
+        assertEquals(run.training().update(), changed.training().update());
+        assertEquals(run, changed.with(Map.of("training.steps", 7, "training.checkpoint-interval", Duration.ofMinutes(7),
+                "data.path", run.data().paths().getFirst(), "observe.tensorboard", true)));
+    }
+
+    @Test
+    void shouldCheckTheKeysThatAreChanged() {
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
-        ParallelSpec parallel = new ParallelSpec(4, 1, 3, false, 1, "1f1b", "uniform", false);
-        assertThrows(IllegalArgumentException.class, () -> new RunSpec(run.name(), run.model(), run.data(),
-                run.training(), parallel, run.engine(), run.transport(), run.recovery(), run.observe(), run.cluster(),
-                List.of()));
+        ConfigException refused = assertThrows(ConfigException.class, () -> run.with(Map.of("parallel.data", 3)));
+        assertEquals("training.global-batch-size (the default): expected a multiple of parallel.data x "
+                + "training.microbatch-size = 3 x 2 = 6, found 16; the nearest that fit are 12 and 18.",
+                refused.getMessage());
+        assertThrows(ConfigException.class, () -> run.with(Map.of("training.steps", "many")));
+        assertThrows(IllegalArgumentException.class, () -> run.with(Map.of("training.stepz", 1)));
+    }
+
+    /** A key that only follows from another one is no setting of the user, and does not stop a resumed run. */
+    @Test
+    void shouldKeepNoMomentumThatFollowsFromTheOptimizer() throws IOException {
+        RunSpec begun = RunSpecReader.read(Optional.empty(), List.of("training.optimizer.kind=muon"));
+        assertEquals(0.95, begun.training().update().optimizer().momentum());
+        RunSpec resumed = RunSpecReader.read(Optional.of(write(begun.toHocon())),
+                List.of("training.optimizer.kind=adamw"));
+        assertEquals(0, resumed.training().update().optimizer().momentum());
     }
 
     private void assertReadsBack(List<String> settings) throws IOException {
         RunSpec run = RunSpecReader.read(Optional.empty(), settings);
-        assertEquals(run, RunSpecReader.read(Optional.of(write(run.toHocon())), List.of()), run::toHocon);
+        RunSpec again = RunSpecReader.read(Optional.of(write(run.toHocon())), List.of());
+        assertEquals(run, again, run::toHocon);
+        assertEquals(sections(run), sections(again), run::toHocon);
+        assertEquals(run.toHocon(), again.toHocon());
+    }
+
+    static List<Object> sections(RunSpec run) {
+        return List.of(run.name(), run.model(), run.data(), run.training(), run.parallel(), run.engine(),
+                run.transport(), run.recovery(), run.observe(), run.cluster(), run.faults());
     }
 
     private Path write(String text) throws IOException {

@@ -23,7 +23,7 @@ public final class SettingValues {
                 "training.loss-scale", List.of("none", "dynamic"), "training.zero", List.of("0", "1", "2", "3"),
                 "data.token-bytes", List.of("0", "2", "4"));
         return keys.stream().map(key -> key.choices().isEmpty()
-                ? new Key(key.path(), key.standard(), key.reason(), names.getOrDefault(key.path(), List.of()))
+                ? key.withChoices(names.getOrDefault(key.path(), List.of()))
                 : key).toList();
     }
 }

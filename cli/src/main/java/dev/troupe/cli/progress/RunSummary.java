@@ -147,7 +147,7 @@ public final class RunSummary {
                         + " learns or memorizes"
                 : data.validationAmount() + " for validation, "
                         + data.validation().map(batches -> "on " + count(batches.microbatchCount(), "microbatch", "es")
-                                + " every " + count(training.validateEvery(), "step"))
+                                + " every " + count(training.commits().validateEvery(), "step"))
                                 .orElse("which training.validate-every=0 leaves out");
         return String.format(Locale.ROOT, "%s to train on%s, %s", data.trainingAmount(), epochs, validation);
     }

@@ -1,5 +1,7 @@
 package dev.troupe.config.spec;
 
+import dev.troupe.config.value.Range;
+import dev.troupe.config.value.Values;
 import java.time.Duration;
 import java.util.List;
 
@@ -9,20 +11,29 @@ import java.util.List;
  * @param forward of one microbatch
  * @param backwardInput of one microbatch, for the input
  * @param backwardWeight of one microbatch, for the weights
- * @param recompute of one microbatch, for the forward again where nothing but inputs of blocks is kept
+ * @param recompute of one microbatch, for the repeated forward if only the inputs of blocks are kept
  * @param update of the weights, once a step
- * @param deviceFlops floating-point operations per second of the device: the times are then the model's own operations
- *     at that rate, and the components above are ignored; 0: they are used
+ * @param deviceFlops floating-point operations per second of the device: the times are then derived from the model's
+ *     operations, and the components above are ignored; 0: they are used
  */
 public record EmulatedSpec(List<Duration> forward, List<Duration> backwardInput, List<Duration> backwardWeight,
         List<Duration> recompute, List<Duration> update, double deviceFlops) {
 
-    /** Keeps copies. */
     public EmulatedSpec {
         forward = List.copyOf(forward);
         backwardInput = List.copyOf(backwardInput);
         backwardWeight = List.copyOf(backwardWeight);
         recompute = List.copyOf(recompute);
         update = List.copyOf(update);
+    }
+
+    static EmulatedSpec read(Values values) {
+        return new EmulatedSpec(times(values, "forward"), times(values, "backward-input"),
+                times(values, "backward-weight"), times(values, "recompute"), times(values, "update"),
+                values.decimal("engine.emulated.device-flops", Range.NOT_NEGATIVE));
+    }
+
+    private static List<Duration> times(Values values, String work) {
+        return values.durations("engine.emulated." + work, Duration.ZERO, Duration.ofHours(1));
     }
 }

@@ -1,17 +1,21 @@
 package dev.troupe.config.spec;
 
+import dev.troupe.config.value.Texts;
+import dev.troupe.config.value.Values;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The engine of a run.
  *
  * @param kind name of an engine, or {@code auto}: the best that the machine can run
  * @param threads threads that compute for one rank; 0: the cores of the machine divided among the ranks on it
- * @param device the device that the ranks compute on, in the order of its driver; empty: the ranks of a machine take
- *     turns over the devices there are
- * @param products the libraries of matrix products, for engines that let choose: {@code auto}, or what the engine has a
- *     name for
+ * @param device the device that the ranks compute on, in the order of its driver; empty: the ranks of a machine are
+ *     assigned to its devices in rotation
+ * @param products the libraries of matrix products, for engines that offer a choice: {@code auto}, or a name of the engine
  * @param emulated the times of actions on the engine {@code emulated}
  */
 public record EngineSpec(String kind, int threads, OptionalInt device, String products, EmulatedSpec emulated) {
@@ -21,7 +25,10 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
     /** The value of {@code engine.device} for no device of its own. */
     public static final String ROUND_ROBIN = "round-robin";
 
-    /** Refuses a missing part. */
+    private static final int MOST_THREADS = 1024;
+    private static final Set<String> FLOAT64_ENGINES = Set.of(AUTO, "nd4j", "reference");
+    private static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
+
     public EngineSpec {
         Objects.requireNonNull(kind, "kind");
         Objects.requireNonNull(device, "device");
@@ -29,13 +36,49 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
         Objects.requireNonNull(emulated, "emulated");
     }
 
+    /** Reads the section {@code engine}. */
+    public static EngineSpec read(Values values) {
+        return new EngineSpec(values.text("engine.kind", Texts.ENGINE),
+                values.integer("engine.threads", 0, MOST_THREADS), device(values, "engine.device"),
+                values.text("engine.products", NOT_EMPTY, "auto, onednn, openblas, own, cublaslt or a path"),
+                EmulatedSpec.read(values));
+    }
+
+    /** Reads the engine of a node: this one, with the keys that the node has over it. */
+    public EngineSpec readNode(Values node) {
+        EngineSpec own = new EngineSpec(node.isGiven("engine") ? node.text("engine", Texts.ENGINE) : kind,
+                node.isGiven("threads") ? node.integer("threads", 0, MOST_THREADS) : threads,
+                node.isGiven("device") ? device(node, "device") : device, products, emulated);
+        node.settle("engine", own.kind());
+        node.settle("threads", own.threads());
+        node.settle("device", text(own.device()));
+        return own;
+    }
+
+    private static OptionalInt device(Values values, String key) {
+        String text = values.text(key, Texts.DEVICE);
+        OptionalInt device = text.equals(ROUND_ROBIN) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(text));
+        values.settle(key, text(device));
+        return device;
+    }
+
+    /** Returns whether an engine of this kind can compute in float64. */
+    public static boolean mayComputeInFloat64(String kind) {
+        return FLOAT64_ENGINES.contains(kind);
+    }
+
     /** Returns the same engine with other libraries of matrix products. */
     public EngineSpec withProducts(String others) {
         return new EngineSpec(kind, threads, device, others, emulated);
     }
 
-    /** Returns the device as the configuration has it. */
-    public String deviceText() {
+    /** Returns the values of the keys that a node may have of its own, and of {@code engine.products}. */
+    public Map<String, Object> values() {
+        return Map.of("engine.kind", kind, "engine.threads", threads, "engine.device", text(device), "engine.products",
+                products);
+    }
+
+    private static String text(OptionalInt device) {
         return device.isPresent() ? "" + device.getAsInt() : ROUND_ROBIN;
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.config.spec;
 
+import dev.troupe.config.value.Values;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -9,32 +10,44 @@ import java.util.OptionalInt;
 
 /** The model of a run: loaded from a directory, or described and initialized from the seed. */
 public sealed interface ModelSection {
-    /** The given keys of the model; its family makes a model of them. */
+    /** Returns the given keys of the model, from which its family makes a model. */
     Map<String, Object> values();
 
-    /** The name of the architecture, where given. */
+    /** Returns the name of the architecture, if given. */
     Optional<String> familyGiven();
 
     /**
-     * A model in Hugging Face layout. Its shape is that of its {@code config.json}; components that are given must not
-     * contradict it, except that the sequence length may be shorter than the positions of the model. The reader of the
-     * directory checks that.
+     * Reads the section {@code model}.
      *
-     * @param familyGiven name of the architecture, where given
+     * @param from directory of the model to start from, or null
+     */
+    static ModelSection read(Values values, Path from, DataSpec data) {
+        return ModelKeys.read(values, from, data);
+    }
+
+    /** Reports numbers that the ranks of a tensor group cannot divide among them. */
+    default void checkTensor(Values values, ParallelSpec parallel) {
+        ModelKeys.checkTensor(values, this, parallel);
+    }
+
+    /**
+     * A model in Hugging Face layout. Its {@code config.json} defines its shape; components that are given must agree
+     * with it, except that the sequence length may be shorter. The reader of the directory checks that.
+     *
+     * @param familyGiven name of the architecture, if given
      * @param directory absolute path of the directory with {@code config.json} and {@code model.safetensors}
-     * @param layers transformer blocks, where given
-     * @param hidden width, where given
-     * @param heads attention heads, where given
-     * @param sequenceLength tokens of a training sequence, where given
-     * @param vocabularySize token ids the model knows, where given
-     * @param tieEmbeddings whether the head shares the token embedding, where given
-     * @param more numbers that only some families have, by key, where given
+     * @param layers transformer blocks, if given
+     * @param hidden width, if given
+     * @param heads attention heads, if given
+     * @param sequenceLength tokens of a training sequence, if given
+     * @param vocabularySize token ids the model knows, if given
+     * @param tieEmbeddings whether the head shares the token embedding, if given
+     * @param more numbers that only some families have, by key, if given
      */
     record FromDirectory(Optional<String> familyGiven, Path directory, OptionalInt layers, OptionalInt hidden,
             OptionalInt heads, OptionalInt sequenceLength, OptionalInt vocabularySize,
             Optional<Boolean> tieEmbeddings, Map<String, Number> more) implements ModelSection {
 
-        /** Refuses a missing part. */
         public FromDirectory {
             Objects.requireNonNull(familyGiven, "familyGiven");
             Objects.requireNonNull(directory, "directory");
@@ -69,10 +82,9 @@ public sealed interface ModelSection {
      * @param hidden width
      * @param heads attention heads, at least 1
      * @param sequenceLength tokens of a training sequence, and positions the model has, at least 1
-     * @param vocabularySize token ids the model knows, at least those of the tokenizer; 0: those of the directory that
-     *     is the tokenizer
+     * @param vocabularySize token ids the model knows, at least as many as the tokenizer has; 0: as many
      * @param tieEmbeddings whether the head shares the token embedding
-     * @param more numbers that only some families have, by key, where given
+     * @param more numbers that only some families have, by key, if given
      */
     record Described(String family, int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
             boolean tieEmbeddings, Map<String, Number> more) implements ModelSection {

@@ -1,13 +1,21 @@
 package dev.troupe.config.spec;
 
+import dev.troupe.config.value.Values;
+
 /**
- * How a run can be watched.
+ * The ways to watch a run.
  *
  * @param port the port of the loopback on which a run of one process serves its page; 0: none
  * @param tensorboard whether the run writes files for TensorBoard
  * @param sampleTokens the tokens that the model writes on the terminal once it is trained; 0: none
  */
 public record ObserveSpec(int port, boolean tensorboard, int sampleTokens) {
-    /** Nobody watches. */
-    public static final ObserveSpec NONE = new ObserveSpec(0, false, 0);
+    private static final int MOST_PORT = 65535;
+    private static final int MOST_SAMPLE_TOKENS = 4096;
+
+    /** Reads the section {@code observe}. */
+    public static ObserveSpec read(Values values) {
+        return new ObserveSpec(values.integer("observe.port", 0, MOST_PORT),
+                values.flag("observe.tensorboard"), values.integer("observe.sample-tokens", 0, MOST_SAMPLE_TOKENS));
+    }
 }

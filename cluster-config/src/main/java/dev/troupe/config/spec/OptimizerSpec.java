@@ -1,6 +1,9 @@
 package dev.troupe.config.spec;
 
 import dev.troupe.config.problem.Word;
+import dev.troupe.config.value.Range;
+import dev.troupe.config.value.Values;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -11,17 +14,48 @@ import java.util.Objects;
  * @param epsilon term that keeps a division from zero, above 0; AdamW only
  * @param weightDecay decay of tensors of two or more dimensions, at least 0; decoupled from the gradient in AdamW,
  *     added to it in SGD
- * @param momentum what the velocity keeps of itself, at least 0 and below 1; 0 for no velocity; SGD and Muon
+ * @param momentum decay of the velocity, at least 0 and below 1; 0 for no velocity; SGD and Muon
  * @param nesterov whether an update looks one step of the velocity ahead; SGD with momentum only
  * @param errorFeedback whether an update also corrects the error that its delay of one step has made
  */
 public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weightDecay, double momentum,
         boolean nesterov, boolean errorFeedback) {
 
-    /** Refuses a missing part. */
+    private static final String KIND = "training.optimizer.kind";
+    private static final String MOMENTUM = "training.optimizer.momentum";
+    private static final String NESTEROV = "training.optimizer.nesterov";
+
+    /** As the optimizer was published. */
+    private static final double MOMENTUM_OF_MUON = 0.95;
+
     public OptimizerSpec {
         Objects.requireNonNull(kind, "kind");
         Objects.requireNonNull(betas, "betas");
+    }
+
+    /** Reads the section {@code training.optimizer}, and reports settings of another optimizer. */
+    static OptimizerSpec read(Values values) {
+        Kind kind = values.word(KIND, Kind.class, "");
+        double momentum = values.decimal(MOMENTUM, Range.FRACTION);
+        boolean nesterov = values.flag(NESTEROV);
+        if (values.sound(KIND, MOMENTUM) && momentum > 0 && kind == Kind.ADAMW) {
+            values.report(MOMENTUM, "0 with " + KIND + " = " + kind.word(), "" + momentum,
+                    "leave it out, or set " + KIND + " to sgd or muon");
+        }
+        boolean isMuon = kind == Kind.MUON;
+        if (values.sound(KIND, NESTEROV) && nesterov && isMuon) {
+            values.report(NESTEROV, "false with " + KIND + " = muon", "true",
+                    "muon looks ahead by itself, so leave it out");
+        } else if (values.sound(MOMENTUM, NESTEROV) && nesterov && momentum == 0) {
+            values.report(NESTEROV, "false with " + MOMENTUM + " = 0", "true",
+                    "it looks one step of the velocity ahead, so set " + MOMENTUM + " too, such as to 0.9");
+        }
+        List<Double> betas = values.twoFractions("training.optimizer.betas");
+        return new OptimizerSpec(kind, new Betas(betas.getFirst(), betas.getLast()),
+                values.decimal("training.optimizer.epsilon", Range.POSITIVE),
+                values.decimal("training.optimizer.weight-decay", Range.NOT_NEGATIVE),
+                isMuon && momentum == 0 ? MOMENTUM_OF_MUON : momentum, nesterov,
+                values.flag("training.optimizer.error-feedback"));
     }
 
     /**

@@ -1,25 +1,26 @@
 package dev.troupe.config.spec;
 
 import dev.troupe.config.problem.Word;
+import dev.troupe.config.value.Values;
 import java.util.Objects;
 
 /**
- * The steps of a run whose schedule overlaps them; of no effect under any other.
+ * The settings of schedules with overlapping steps; other schedules ignore them.
  *
- * @param flushEvery steps from one flush of the pipeline to the next, where the run commits; 0 for a number that
+ * @param flushEvery steps from one flush of the pipeline, at which the run commits, to the next; 0 for a number that
  *     follows from the run
  * @param updates the place of an update
  * @param warmUp forwards of the warm-up for each rank that follows, 1 or 2
  */
 public record OverlapSpec(int flushEvery, Updates updates, int warmUp) {
-    /** The values of a run that does not set it. */
-    public static final OverlapSpec USUAL = new OverlapSpec(0, Updates.LAZY, 1);
+    // Every process has the actions of all steps from one flush of the pipeline to the next.
+    private static final int MOST_STEPS_PER_FLUSH = 1024;
 
     /** The place of an update in a row. */
     public enum Updates implements Word {
         /** Before the first forward that reads the new weights. */
         LAZY("lazy"),
-        /** Behind the last backward of its step. */
+        /** After the last backward of its step. */
         EAGER("eager");
 
         private final String word;
@@ -34,8 +35,12 @@ public record OverlapSpec(int flushEvery, Updates updates, int warmUp) {
         }
     }
 
-    /** Refuses a missing part. */
     public OverlapSpec {
         Objects.requireNonNull(updates, "updates");
+    }
+
+    static OverlapSpec read(Values values) {
+        return new OverlapSpec(values.integer("parallel.flush-every", 0, MOST_STEPS_PER_FLUSH),
+                values.word("parallel.updates", Updates.class, ""), values.integer("parallel.warm-up", 1, 2));
     }
 }

@@ -1,8 +1,11 @@
 package dev.troupe.config.spec;
 
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.config.value.Values;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The division of the work over ranks.
@@ -13,18 +16,26 @@ import java.util.Objects;
  * @param sequence whether norms, residuals and dropout, which tensor-parallel layers do not divide, are divided by
  *     slices of the sequence; only with tensor above 1
  * @param virtualStages V, stages per rank, at least 1
- * @param schedule name of a schedule, as the schedules know it
- * @param layout how layers become stages: {@code uniform}, {@code parameters} or a layout string such as
+ * @param schedule name of a schedule
+ * @param layout the division of layers into stages: {@code uniform}, {@code parameters} or a layout string such as
  *     {@code Et|(tt|)*2tL}
  * @param splitCoolDown whether a rank's backwards after its last forward send their gradients before they compute the
  *     gradients of the weights
- * @param overlap how steps overlap, where the schedule overlaps them
- * @param replicas the number of ranks of each stage, which take its microbatches in turns; empty for one each
+ * @param overlap the settings of schedules with overlapping steps
+ * @param replicas the number of ranks of each stage, among which its microbatches rotate; empty for one each
  */
 public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
         String layout, boolean splitCoolDown, OverlapSpec overlap, List<Integer> replicas) {
 
-    /** Refuses a missing part. */
+    /** The number of ranks that the transport's frames can tell apart. */
+    public static final int MOST_RANKS_IN_ALL = 65536;
+    // Far above the largest clusters, and small enough that the product of any two fits an int.
+    static final int MOST_RANKS = 4096;
+
+    /** The schedules that have two stages on each rank. */
+    private static final Set<String> TWO_STAGES = Set.of("zbv", "dualpipev", "v-half", "v-min");
+    private static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
+
     public ParallelSpec {
         Objects.requireNonNull(schedule, "schedule");
         Objects.requireNonNull(layout, "layout");
@@ -32,16 +43,49 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
         replicas = List.copyOf(replicas);
     }
 
-    /** Creates the division of a run that has each stage on one rank. */
-    public ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
-            String layout, boolean splitCoolDown, OverlapSpec overlap) {
-        this(pipeline, tensor, data, sequence, virtualStages, schedule, layout, splitCoolDown, overlap, List.of());
+    /** Reads the section {@code parallel}, and reports numbers that do not fit one another. */
+    public static ParallelSpec read(Values values) {
+        String schedule = values.text("parallel.schedule", NOT_EMPTY, "the name of a schedule, such as 1f1b");
+        int pipeline = values.integer("parallel.pipeline", 1, MOST_RANKS);
+        ParallelSpec spec = new ParallelSpec(pipeline, values.integer("parallel.tensor", 1, MOST_RANKS),
+                values.integer("parallel.data", 1, MOST_RANKS), values.flag("parallel.sequence"),
+                virtualStages(values, schedule), schedule,
+                values.text("parallel.layout", NOT_EMPTY, "uniform, parameters or a layout string"),
+                values.flag("parallel.split-cool-down"), OverlapSpec.read(values), replicas(values, pipeline));
+        spec.checkWorld(values);
+        return spec;
     }
 
-    /** Creates the division of a run that says nothing of overlapping steps. */
-    public ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
-            String layout, boolean splitCoolDown) {
-        this(pipeline, tensor, data, sequence, virtualStages, schedule, layout, splitCoolDown, OverlapSpec.USUAL);
+    /** Returns the stages of a rank: unless given, two under a schedule that has no other number. */
+    private static int virtualStages(Values values, String schedule) {
+        String key = "parallel.virtual-stages";
+        int given = values.integer(key, 1, MOST_RANKS);
+        int stages = !values.isGiven(key) && TWO_STAGES.contains(schedule) ? 2 : given;
+        values.settle(key, stages);
+        return stages;
+    }
+
+    private static List<Integer> replicas(Values values, int pipeline) {
+        List<Integer> replicas = values.integers("parallel.replicas", 1, MOST_RANKS);
+        if (!replicas.isEmpty() && values.sound("parallel.pipeline") && replicas.size() != pipeline) {
+            values.report("parallel.replicas", "a number of ranks for each of the parallel.pipeline = " + pipeline
+                    + " stages, or [] for one each", "" + replicas, "change one of them");
+            return List.of();
+        }
+        return replicas;
+    }
+
+    private void checkWorld(Values values) {
+        long world = replicas.isEmpty()
+                ? (long) pipeline * data * tensor
+                : replicas.stream().mapToLong(Integer::longValue).sum() * tensor;
+        if (values.sound("parallel.pipeline", "parallel.data", "parallel.tensor") && world > MOST_RANKS_IN_ALL) {
+            values.report("parallel.pipeline",
+                    "at most " + MOST_RANKS_IN_ALL + " ranks in all, pipeline x data x tensor",
+                    (replicas.isEmpty() ? pipeline + " x " + data + " x " + tensor : "replicas " + replicas) + " = "
+                            + world,
+                    "take fewer");
+        }
     }
 
     /** Returns the layout: the coordinates and the groups of each rank. */

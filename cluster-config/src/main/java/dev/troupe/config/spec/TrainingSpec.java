@@ -1,7 +1,8 @@
 package dev.troupe.config.spec;
 
 import dev.troupe.config.problem.Word;
-import java.time.Duration;
+import dev.troupe.config.value.Range;
+import dev.troupe.config.value.Values;
 import java.util.Objects;
 
 /**
@@ -12,48 +13,44 @@ import java.util.Objects;
  * @param microbatchSize sequences per microbatch, at least 1
  * @param seed seed of the initial weights and of everything random but the order of the data
  * @param precision type of weights and activations
- * @param lossScale the factor of the loss before the backward
- * @param gradientClip greatest global norm of the gradients; 0: no clipping
- * @param checkpointEvery steps between checkpoints; 0: none but the last
- * @param checkpointInterval time between checkpoints; zero: by steps alone
- * @param keepCheckpoints number of the newest checkpoints to keep; 0: all
- * @param validateEvery steps between measurements of the validation loss; 0: none
- * @param validationMicrobatches microbatches of a measurement at most, in each pipeline; at least 1
- * @param zero the state that ranks with the same weights divide among them (ZeRO): 0 nothing; 1 optimizer state; 2
- *     gradients too; 3 weights too
- * @param gradientExchange the type of gradients on their way between ranks with the same weights
- * @param recompute the activations that are computed again in the backward instead of kept
- * @param replay how and when they are
  * @param dropout probability of an activation to drop out, from 0 to below 1
- * @param lora the low-rank adapters that alone are trained, if any
- * @param optimizer the rule that turns gradients into new weights
- * @param learningRate the learning rate over the steps
+ * @param lora the low-rank adapters, if the run trains these alone
+ * @param update the settings on the way from the loss to new weights
+ * @param memory the state that is divided or computed again
+ * @param commits checkpoints and validation
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
-        LossScaleSpec lossScale, double gradientClip, int checkpointEvery, Duration checkpointInterval,
-        int keepCheckpoints, int validateEvery, int validationMicrobatches, int zero,
-        GradientExchange gradientExchange, Recompute recompute, ReplaySpec replay, double dropout, LoraSpec lora,
-        OptimizerSpec optimizer,
-        LearningRateSpec learningRate) {
+        double dropout, LoraSpec lora, UpdateSpec update, MemorySpec memory, CommitSpec commits) {
+    private static final int MAX = Integer.MAX_VALUE;
 
-    /** Refuses a missing part. */
     public TrainingSpec {
         Objects.requireNonNull(precision, "precision");
-        Objects.requireNonNull(lossScale, "lossScale");
-        Objects.requireNonNull(checkpointInterval, "checkpointInterval");
-        Objects.requireNonNull(gradientExchange, "gradientExchange");
-        Objects.requireNonNull(recompute, "recompute");
-        Objects.requireNonNull(replay, "replay");
         Objects.requireNonNull(lora, "lora");
-        Objects.requireNonNull(optimizer, "optimizer");
-        Objects.requireNonNull(learningRate, "learningRate");
+        Objects.requireNonNull(update, "update");
+        Objects.requireNonNull(memory, "memory");
+        Objects.requireNonNull(commits, "commits");
     }
 
-    /** Returns the same with gradients that do not travel, and so are not rounded on their way. */
-    public TrainingSpec withoutExchange() {
-        return new TrainingSpec(steps, globalBatchSize, microbatchSize, seed, precision, lossScale, gradientClip,
-                checkpointEvery, checkpointInterval, keepCheckpoints, validateEvery, validationMicrobatches, zero,
-                GradientExchange.FLOAT32, recompute, replay, dropout, lora, optimizer, learningRate);
+    /** Reads the section {@code training}, and reports a precision that the engine does not have. */
+    public static TrainingSpec read(Values values, EngineSpec engine) {
+        int steps = values.integer("training.steps", 1, MAX);
+        Precision precision = precision(values, engine);
+        return new TrainingSpec(steps, values.integer("training.global-batch-size", 1, MAX),
+                values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,
+                values.decimal("training.dropout", Range.FRACTION), LoraSpec.read(values),
+                UpdateSpec.read(values, steps, precision), MemorySpec.read(values), CommitSpec.read(values));
+    }
+
+    private static Precision precision(Values values, EngineSpec engine) {
+        String key = "training.precision";
+        Precision precision = values.word(key, Precision.class,
+                "bfloat16 is for activations and products with float32 weights, float64 for the engines nd4j and reference");
+        if (precision == Precision.FLOAT64 && values.sound("engine.kind")
+                && !EngineSpec.mayComputeInFloat64(engine.kind())) {
+            values.report(key, "float32 with engine.kind = " + engine.kind(), "float64",
+                    "set engine.kind to nd4j or reference, which compute in float64, or the precision to float32");
+        }
+        return precision;
     }
 
     /** Types of weights and activations. */
@@ -68,46 +65,6 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         private final String word;
 
         Precision(String word) {
-            this.word = word;
-        }
-
-        @Override
-        public String word() {
-            return word;
-        }
-    }
-
-    /** The type of gradients on their way between ranks with the same weights, which add them up in float32. */
-    public enum GradientExchange implements Word {
-        /** As they are. */
-        FLOAT32("float32"),
-        /** Each rank rounds its own, which halves the bytes. */
-        BFLOAT16("bfloat16");
-
-        private final String word;
-
-        GradientExchange(String word) {
-            this.word = word;
-        }
-
-        @Override
-        public String word() {
-            return word;
-        }
-    }
-
-    /** The activations that the backward computes again, to save memory. */
-    public enum Recompute implements Word {
-        /** All activations are kept. */
-        NONE("none"),
-        /** Large and cheap activations are computed again. */
-        SELECTIVE("selective"),
-        /** Only the input of each block is kept. */
-        FULL("full");
-
-        private final String word;
-
-        Recompute(String word) {
             this.word = word;
         }
 

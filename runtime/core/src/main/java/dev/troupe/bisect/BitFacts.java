@@ -36,7 +36,7 @@ final class BitFacts {
         facts.put("training.dropout", Double.toString(training.dropout()));
         facts.put("sequence length", Integer.toString(run.plan().stageSettings().sequenceLength()));
         facts.put("parallel.data", Integer.toString(run.spec().parallel().data()));
-        facts.put("training.gradient-exchange", training.gradientExchange().word());
+        facts.put("training.gradient-exchange", training.update().gradientExchange().word());
         facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
         facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
         facts.put(ENGINE, run.engine().provider().kind());

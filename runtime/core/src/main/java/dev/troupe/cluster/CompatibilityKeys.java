@@ -1,9 +1,7 @@
 package dev.troupe.cluster;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
-import com.typesafe.config.ConfigRenderOptions;
 import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.config.Keys;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.protocol.membership.Roster;
 import dev.troupe.stage.StageSettings;
@@ -11,26 +9,17 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The settings that must be the same on all nodes of a run, in words, so that a difference can be named. */
+/** The settings that must be the same on all nodes of a run, as texts, so that a difference can be named. */
 final class CompatibilityKeys {
-    /**
-     * Keys that may differ between nodes: of the engine, and of directories on the machine. A tokenizer has its
-     * content's.
-     */
-    private static final List<String> OWN = List.of("engine.", "data.path", "data.validation-path", "data.cache",
-            "data.tokenizer", "model.from", "model.adapter", "transport.directory",
-            "cluster.tls.");
-
     private CompatibilityKeys() {
     }
 
     /**
-     * Returns the keys of a node: version, the run's directory, every key of the configuration that must not differ,
-     * the certified plan, and the first data and their number, since these follow from files too.
+     * Returns the keys of a node: version, the run's directory, every key of the configuration that is not declared to differ
+     * between nodes, the certified plan, and the first data and their number, since these follow from files too.
      */
     static Map<String, String> of(PreparedRun run, String version) {
         Map<String, String> keys = new TreeMap<>();
@@ -42,18 +31,15 @@ final class CompatibilityKeys {
         keys.put("first weights", run.firstWeights());
         keys.put("the run's directory", run.request().output().toAbsolutePath().normalize().toString());
         keys.put(Roster.STEPS_BEHIND, "" + run.stepsDone());
-        if (run.spec().training().replay().aheadBytes() < Long.MAX_VALUE) {
+        if (run.spec().training().memory().replay().aheadBytes() < Long.MAX_VALUE) {
             keys.put(Roster.BLOCKS_AHEAD, "" + run.plan().stageSettings().replay().ahead());
         }
         run.engine().productsWithVersions()
                 .ifPresent(products -> keys.put(Roster.products(run.engine().provider().kind()), products));
         run.tokenizer().ifPresent(tokenizer -> keys.put("data.tokenizer", tokenizer.identity()));
-        Config config = ConfigFactory.parseString(run.spec().toHocon()).getConfig("troupe");
-        config.entrySet().forEach(entry -> {
-            if (OWN.stream().noneMatch(entry.getKey()::startsWith)) {
-                keys.put(entry.getKey(), entry.getValue().render(ConfigRenderOptions.concise()));
-            }
-        });
+        Map<String, String> values = run.spec().values();
+        values.keySet().removeAll(new Keys().differing());
+        keys.putAll(values);
         return keys;
     }
 

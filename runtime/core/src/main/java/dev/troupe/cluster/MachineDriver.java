@@ -145,7 +145,7 @@ public final class MachineDriver {
             return Optional.empty();
         }
         NodeSpec keeper = cluster.nodesOn(self.host()).getFirst();
-        if (keeper.equals(self)) {
+        if (keeper.name().equals(self.name())) {
             return Optional.of(start(run, self.host()));
         }
         long deadline = System.nanoTime() + cluster.joinTimeout().toNanos();

@@ -1,9 +1,7 @@
 package dev.troupe.compare;
 
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.spec.ObserveSpec;
-import dev.troupe.config.spec.ParallelSpec;
-import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.MachineMemory;
 import dev.troupe.prepare.PreparedRun;
@@ -14,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
@@ -57,7 +56,7 @@ public final class Comparison {
      */
     public Comparison(RunSpec base, byte[] builtInCorpus, Path directory, int repeats, int steps,
             Consumer<String> progress) {
-        this.base = base;
+        this.base = measured(base, steps);
         this.builtInCorpus = builtInCorpus;
         this.directory = directory;
         this.repeats = repeats;
@@ -110,20 +109,23 @@ public final class Comparison {
     }
 
     private RunSpec specOf(Contestant contestant) {
-        ParallelSpec parallel = base.parallel();
-        TrainingSpec training = base.training();
-        return new RunSpec(base.name(), base.model(), base.data(),
-                new TrainingSpec(WARM_UP_STEPS + 2 * steps, training.globalBatchSize(), training.microbatchSize(),
-                        training.seed(), training.precision(), training.lossScale(), training.gradientClip(), 0,
-                        Duration.ZERO, training.keepCheckpoints(), 0, training.validationMicrobatches(),
-                        training.zero(), training.gradientExchange(),
-                        training.recompute(), training.replay(), training.dropout(), training.lora(),
-                        training.optimizer(),
-                        training.learningRate()),
-                new ParallelSpec(parallel.pipeline(), parallel.tensor(), parallel.data(), parallel.sequence(),
-                        contestant.virtualStages(),
-                        contestant.schedule(), parallel.layout(), parallel.splitCoolDown()),
-                base.engine(), base.transport(), base.recovery(), ObserveSpec.NONE, base.cluster(), List.of());
+        return base.with(Map.of("parallel.schedule", contestant.schedule(), "parallel.virtual-stages",
+                contestant.virtualStages()));
+    }
+
+    /** Returns the run with the steps of a comparison, without checkpoints, validation, observers and faults. */
+    private static RunSpec measured(RunSpec run, int steps) {
+        return run.with(Map.of("training.steps", WARM_UP_STEPS + 2 * steps, "training.checkpoint-every", 0,
+                "training.checkpoint-interval", Duration.ZERO, "training.validate-every", 0,
+                "training.learning-rate.decay-steps", endOfDecay(run.training().update().learningRate()),
+                "parallel.flush-every", 0, "parallel.updates", "lazy", "parallel.warm-up", 1, "parallel.replicas",
+                List.of(), "faults", List.of())).unobserved();
+    }
+
+    /** A run may end before its decay, but an explicit end of the decay may not: the rate is the same at the later one. */
+    private static int endOfDecay(LearningRateSpec rate) {
+        int begin = rate.schedule() == LearningRateSpec.Schedule.WSD ? rate.stableSteps() : rate.warmupSteps();
+        return Math.max(rate.decaySteps(), begin);
     }
 
     private Outcome outcome(Contestant contestant, List<TracedRun> runs, List<Double> expected) {

@@ -20,7 +20,7 @@ public final class OptimizerChoice {
      * @throws UsageException where the ranks of the run do not hold what it needs
      */
     public static Optimizer of(RunSpec run, ModelSpec model) {
-        OptimizerSpec spec = run.training().optimizer();
+        OptimizerSpec spec = run.training().update().optimizer();
         Optimizer.AdamW adamW = new Optimizer.AdamW(spec.betas().first(), spec.betas().second(), spec.epsilon(),
                 spec.weightDecay());
         Optimizer rule = switch (spec.kind()) {
@@ -54,8 +54,8 @@ public final class OptimizerChoice {
             throw new UsageException(WHOLE + "with parallel.tensor = " + run.parallel().tensor()
                     + " each rank has a part of a matrix: set it to 1, or take adamw");
         }
-        if (run.training().zero() > 0 && run.parallel().data() > 1) {
-            throw new UsageException(WHOLE + "with training.zero = " + run.training().zero()
+        if (run.training().memory().zero() > 0 && run.parallel().data() > 1) {
+            throw new UsageException(WHOLE + "with training.zero = " + run.training().memory().zero()
                     + " each of the " + run.parallel().data()
                     + " data-parallel ranks updates a part of them: set it to 0, or take adamw");
         }

@@ -42,9 +42,9 @@ public final class ResumedState {
         }
         droppedMoments(checkpoint, plan.stageSettings().optimizer(), trained).map(dropped::add);
         LossScale scale = checkpoint.lossScale();
-        if (scale.rule() == LossScale.Rule.DYNAMIC && training.lossScale().kind() != LossScaleSpec.Kind.DYNAMIC) {
+        if (scale.rule() == LossScale.Rule.DYNAMIC && training.update().lossScale().kind() != LossScaleSpec.Kind.DYNAMIC) {
             dropped.add("the loss scale " + scale.factor() + " that it had come to, since training.loss-scale = "
-                    + training.lossScale().text());
+                    + training.update().lossScale().text());
         }
         if (checkpoint.parameterType() == DataType.FLOAT64 && training.precision() != TrainingSpec.Precision.FLOAT64) {
             dropped.add("the digits of its weights beyond float32, since training.precision = "

@@ -46,8 +46,8 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
             Schedule named = Schedules.named(parallel.schedule());
             return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
         }
-        if (training.zero() > 1 && parallel.data() > 1) {
-            throw new UsageException("training.zero = " + training.zero() + ", but under " + parallel.schedule()
+        if (training.memory().zero() > 1 && parallel.data() > 1) {
+            throw new UsageException("training.zero = " + training.memory().zero() + ", but under " + parallel.schedule()
                     + " a rank holds whole versions of its weights and whole sums of its gradients: set training.zero to 1 or 0,"
                     + " or take a schedule that does one step after the other, such as 1f1b");
         }
@@ -85,8 +85,8 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
                     + ": the replicas of a stage share out its microbatches, as pipelines side by side"
                     + " do, and each is one rank: set both to 1, or leave the replicas out");
         }
-        if (training.zero() > 0) {
-            throw new UsageException(found + ", but training.zero = " + training.zero()
+        if (training.memory().zero() > 0) {
+            throw new UsageException(found + ", but training.zero = " + training.memory().zero()
                     + ": each replica holds and updates all weights of its stage: set it to 0, or leave the replicas out");
         }
     }
@@ -113,13 +113,13 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
         String alone = ", but under " + parallel.schedule()
                 + " a stage updates its weights after each of its backwards, and ";
         String instead = ", or take " + PipeDream2Bw.NAME;
-        if (training.gradientClip() > 0) {
-            throw new UsageException("training.gradient-clip = " + training.gradientClip() + alone
+        if (training.update().gradientClip() > 0) {
+            throw new UsageException("training.gradient-clip = " + training.update().gradientClip() + alone
                     + "the norm of all gradients is there when those of stage 0 are, so that clipping would delay every update"
                     + " to then: set it to 0" + instead + ", which clips");
         }
-        if (training.lossScale().kind() != LossScaleSpec.Kind.NONE) {
-            throw new UsageException("training.loss-scale = " + training.lossScale().text() + alone
+        if (training.update().lossScale().kind() != LossScaleSpec.Kind.NONE) {
+            throw new UsageException("training.loss-scale = " + training.update().lossScale().text() + alone
                     + "an overflow is found when the gradients of stage 0 are there, so that to skip a step would delay every"
                     + " update to then: set it to none" + instead);
         }

@@ -9,6 +9,7 @@ import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.UpdateSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.Capability;
@@ -110,28 +111,28 @@ public final class PreparedRun implements AutoCloseable {
             this.data = new RunData(spec, tokenizer, request.builtInCorpus(), request.text(), start);
             files.add(data);
             RunCompanions.of(spec, model(), tokenizer(), request.resume()); // refuses one that is too large
-            ReplaySpec replay = spec.training().replay();
+            ReplaySpec replay = spec.training().memory().replay();
             TrainingPlan planned = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
                             spec.parallel().data() * spec.microbatchCount(),
                             OptimizerChoice.of(spec, start.model()),
-                            Recompute.valueOf(spec.training().recompute().name()),
+                            Recompute.valueOf(spec.training().memory().recompute().name()),
                             dropout(spec.training(), choice), data.separatesDocuments())
                             .with(new Replay(replay.every(), replay.aheadBlocks()))
                             .roundingGradients(spec.training()
-                                    .gradientExchange() == TrainingSpec.GradientExchange.BFLOAT16),
+                                    .update().gradientExchange() == UpdateSpec.GradientExchange.BFLOAT16),
                     spec.parallel().layout(), new RunSchedule(start.stepsDone(), spec.training().steps(),
-                            validateEvery(), spec.training().checkpointEvery())
+                            validateEvery(), spec.training().commits().checkpointEvery())
                             .of(spec.parallel(), spec.microbatchCount(), spec.training(),
                                     !start.model().sharedInTraining().isEmpty()),
                     spec.parallel().ranks(),
-                    spec.parallel().sequence(), Zero.of(spec.training().zero()),
+                    spec.parallel().sequence(), Zero.of(spec.training().memory().zero()),
                     spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
             this.plan = AheadBudget.fit(planned, replay.aheadBytes(),
                     () -> choice.withCosts(EmulatedCosts.of(spec.engine().emulated(), planned)).open());
             this.dropped = start.check(plan, spec.training());
-            new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
+            new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().commits().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
             WorkCosts costs = EmulatedCosts.of(spec.engine().emulated(), plan);
             this.engine = choice.withCosts(costs);
@@ -160,7 +161,7 @@ public final class PreparedRun implements AutoCloseable {
         if (leavesWeights() && request.leads()) {
             TrainingSpec training = spec().training();
             new DiskRoom(checkpointBytes(), model().trainedCount() * Float.BYTES).require(request.output(),
-                    training.keepCheckpoints(), checkpointsFound.size(), training.checkpointEvery() > 0);
+                    training.commits().keepCheckpoints(), checkpointsFound.size(), training.commits().checkpointEvery() > 0);
         }
     }
 
@@ -343,20 +344,20 @@ public final class PreparedRun implements AutoCloseable {
     public RunSettings settings() {
         TrainingSpec training = spec().training();
         return new RunSettings(plan.rankCount(), start.stepsDone(), training.steps(),
-                learningRate(training.learningRate())::at, training.gradientClip(),
-                ResumedState.lossScale(training.lossScale(), start.lossScale()), validateEvery(),
-                leavesWeights() ? training.checkpointEvery() : 0, request.continuesInPlace() ? start.stepsDone() : -1,
+                learningRate(training.update().learningRate())::at, training.update().gradientClip(),
+                ResumedState.lossScale(training.update().lossScale(), start.lossScale()), validateEvery(),
+                leavesWeights() ? training.commits().checkpointEvery() : 0, request.continuesInPlace() ? start.stepsDone() : -1,
                 leavesWeights(), plan.places(), recovers() ? spec().recovery().mostPerStep() : 0, plan.stepsPerPass(),
                 plan.training().plan().stagesUpdateAlone());
     }
 
     private int validateEvery() {
-        return validation().isPresent() ? spec().training().validateEvery() : 0;
+        return validation().isPresent() ? spec().training().commits().validateEvery() : 0;
     }
 
     /** Returns the greatest age of the last checkpoint; zero for no limit. */
     public Duration checkpointInterval() {
-        return leavesWeights() ? spec().training().checkpointInterval() : Duration.ZERO;
+        return leavesWeights() ? spec().training().commits().checkpointInterval() : Duration.ZERO;
     }
 
     /** Whether a rank that fails is started again; an experiment measures a run without the cost of recovery. */
@@ -366,7 +367,7 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Returns the number of snapshots of a rank's state: one more where checkpoints are written during training. */
     private int snapshots() {
-        boolean isPinned = spec().training().checkpointEvery() > 0 || !spec().training().checkpointInterval().isZero();
+        boolean isPinned = spec().training().commits().checkpointEvery() > 0 || !spec().training().commits().checkpointInterval().isZero();
         int copies = isPinned ? Snapshots.COPIES_WHERE_PINNED : SnapshotSlots.COUNT;
         return recovers() ? copies : 0;
     }

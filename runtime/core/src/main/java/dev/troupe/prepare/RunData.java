@@ -75,10 +75,10 @@ public final class RunData implements AutoCloseable {
                     run.parallel().sequence() ? run.parallel().ranks().tensor() : 1);
             this.batches = new Batches(data.training(), order(spec), spec.seed(), run.training().globalBatchSize(),
                     lengths);
-            this.validation = run.training().validateEvery() == 0
+            this.validation = run.training().commits().validateEvery() == 0
                     ? Optional.empty()
                     : data.validation().map(part -> new ValidationBatches(part, run.training().microbatchSize(),
-                            run.training().validationMicrobatches(), lengths));
+                            run.training().commits().validationMicrobatches(), lengths));
         } catch (RuntimeException refused) {
             close();
             throw refused;
@@ -109,12 +109,12 @@ public final class RunData implements AutoCloseable {
 
     private OpenedData documents(CorpusFiles trained, Optional<CorpusFiles> measured) {
         boolean separates = model.family().separatesDocuments();
-        if (spec.packs() && !separates) {
+        if (spec.documents().packs() && !separates) {
             notes.add("each document has a row of its own, since a model of the family " + model.family().name()
                     + " cannot separate the documents of a row");
         }
-        RowSettings settings = new RowSettings(sequenceLength, spec.packs() && separates, separates,
-                spec.cutsLongText());
+        RowSettings settings = new RowSettings(sequenceLength, spec.documents().packs() && separates, separates,
+                spec.documents().cutsLongText());
         TokenCache cache = cache(spec.cache());
         Function<CorpusFiles, PackedRows> opened = found -> opened(
                 PackedRows.open(found, tokenizer, settings, cache));

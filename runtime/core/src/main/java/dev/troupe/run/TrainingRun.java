@@ -204,7 +204,7 @@ public final class TrainingRun {
     /** Returns the checkpoint store of a run that writes to a directory. */
     public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
         return new CheckpointStore(directory, run.model(), run.engine().settings().products(),
-                run.spec().training().keepCheckpoints(),
+                run.spec().training().commits().keepCheckpoints(),
                 run.checkpointBytes()).ofReplicas(run.plan().replicas());
     }
 

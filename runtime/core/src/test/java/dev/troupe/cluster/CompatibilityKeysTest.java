@@ -21,12 +21,23 @@ class CompatibilityKeysTest {
     @TempDir
     private Path home;
 
-    /** Found with the sizes of a node's own engine. */
+    /** The number follows from the sizes of a node's own engine. */
     @Test
     void shouldHaveTheBlocksThatFitInABudgetOfMemory() {
         assertEquals("1", keys("4KiB").get(Roster.BLOCKS_AHEAD));
         assertEquals("2", keys("16KiB").get(Roster.BLOCKS_AHEAD));
         assertNull(keys("2").get(Roster.BLOCKS_AHEAD), "a number of blocks is the same on every engine");
+    }
+
+    @Test
+    void shouldCompareTheKeysOfTheConfigurationThatMayNotDiffer() {
+        Map<String, String> keys = keys("2");
+        assertEquals("6", keys.get("model.layers"));
+        assertEquals("\"1f1b\"", keys.get("parallel.schedule"));
+        assertEquals("0.0", keys.get("data.validation-fraction"));
+        assertEquals("\"1800s\"", keys.get("training.checkpoint-interval"));
+        assertEquals(List.of(), keys.keySet().stream().filter(key -> key.startsWith("engine.")
+                || key.startsWith("data.path") || key.startsWith("cluster.tls") || key.equals("data.cache")).toList());
     }
 
     private Map<String, String> keys(String ahead) {

@@ -82,7 +82,7 @@ public final class KeyFile {
         Thread.ofVirtual().name("key-check").start(() -> {
             while (System.nanoTime() - beganNanos < cluster.joinTimeout().toNanos()) {
                 for (NodeSpec node : cluster.nodes()) {
-                    Optional<Boolean> shares = node.equals(self) ? Optional.empty() : ask(port, node);
+                    Optional<Boolean> shares = node.name().equals(self.name()) ? Optional.empty() : ask(port, node);
                     if (shares.isPresent()) {
                         if (!shares.get()) {
                             differs.accept("node " + self.name() + " was refused: its directory " + directory

@@ -1,4 +1,4 @@
-package dev.troupe.config;
+package dev.troupe.config.value;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
@@ -35,10 +35,14 @@ import java.util.regex.Pattern;
  * @param defaults every key
  * @param keys the keys that exist
  */
-record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
-    static final String ROOT = "troupe";
+public record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
+    /** The section of all keys. */
+    public static final String ROOT = "troupe";
+    /** The section of the defaults that has the keys of a node. */
+    public static final String NODE = "troupe-node";
     static final String DEFAULTS = "troupe-defaults.conf";
     static final String SETTING = "-s";
+    private static final String PROGRAM = "set by the command";
     private static final String USAGE = "write it as -s training.steps=1000";
     private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\{[^}]*}");
     // The parser's guesses about file types and quotes, which are seldom right.
@@ -52,7 +56,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
      * @param problems where problems are reported
      * @throws ConfigException if the file cannot be parsed; with the problems found before
      */
-    static Sources read(Optional<Path> file, List<String> settings, List<Problem> problems) {
+    public static Sources read(Optional<Path> file, List<String> settings, List<Problem> problems) {
         Config defaults = parseDefaults();
         KnownKeys keys = new KnownKeys(defaults.getObject(ROOT));
         Config overrides = overrides(settings, keys, problems);
@@ -84,10 +88,38 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
         }
     }
 
-    static Config parseDefaults() {
-        try (InputStream stream = Sources.class.getResourceAsStream(DEFAULTS)) {
+    /**
+     * Returns the values of a run that was read before, with others in the place of some.
+     *
+     * @param values values by their keys without {@code troupe.}
+     * @param others the other values: texts, numbers, truth values, paths, durations, or lists of these
+     * @throws IllegalArgumentException if a key does not exist
+     */
+    public static Sources of(Config values, Map<String, ?> others) {
+        Config defaults = parseDefaults();
+        KnownKeys keys = new KnownKeys(defaults.getObject(ROOT));
+        Config given = values;
+        for (Map.Entry<String, ?> other : others.entrySet()) {
+            if (!keys.isKey(other.getKey())) {
+                throw new IllegalArgumentException("there is no key " + other.getKey());
+            }
+            given = given.withValue(other.getKey(),
+                    ConfigValueFactory.fromAnyRef(Effective.plain(other.getValue()), PROGRAM));
+        }
+        Config under = given.atPath(ROOT);
+        return new Sources(under.withFallback(defaults), under, defaults, keys);
+    }
+
+    /** Returns every key with its default. */
+    public static Config parseDefaults() {
+        return declarations().resolve();
+    }
+
+    /** Returns the defaults as their file has them, with substitutions. */
+    static Config declarations() {
+        try (InputStream stream = Sources.class.getResourceAsStream("/dev/troupe/config/" + DEFAULTS)) {
             ConfigParseOptions options = ConfigParseOptions.defaults().setOriginDescription(DEFAULTS);
-            return ConfigFactory.parseReader(new InputStreamReader(stream, StandardCharsets.UTF_8), options).resolve();
+            return ConfigFactory.parseReader(new InputStreamReader(stream, StandardCharsets.UTF_8), options);
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }

@@ -1,4 +1,4 @@
-package dev.troupe.config;
+package dev.troupe.config.value;
 
 import com.typesafe.config.ConfigOrigin;
 

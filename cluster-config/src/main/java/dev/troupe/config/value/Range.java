@@ -1,7 +1,7 @@
-package dev.troupe.config;
+package dev.troupe.config.value;
 
 /** The range of numbers that a key accepts, which never includes NaN or infinity. */
-enum Range {
+public enum Range {
     /** At least 0. */
     NOT_NEGATIVE("of at least 0") {
         @Override

@@ -1,31 +1,34 @@
-package dev.troupe.config;
+package dev.troupe.config.value;
 
 import com.typesafe.config.ConfigRenderOptions;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueType;
+import dev.troupe.config.problem.KnownKeys;
 import java.math.BigDecimal;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.regex.Pattern;
 
-/**
- * One value of a configuration as its text: what it is as a number or a duration, and how a message shows it and the range
- * that it should be in.
- */
+/** The conversions of one value of a configuration: to a number, a duration, a path, and the text that a message shows. */
 final class Scalar {
     private static final Pattern NUMBER = Pattern.compile("[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?");
     private static final int LONGEST_QUOTE = 60;
+    private static final int FARTHEST_WORD = 2;
 
     private Scalar() {
     }
 
-    /** Returns the number of a value, or NaN where the value is none. */
+    /** Returns the number of a value, or NaN if it is none. */
     static double decimal(ConfigValue value) {
         String text = text(value);
         return text != null && NUMBER.matcher(text).matches() ? Double.parseDouble(text) : Double.NaN;
     }
 
-    /** Returns the text of a number, or throws {@link NumberFormatException} where the value is none. */
+    /** Returns the text of a number, or throws {@link NumberFormatException} if the value is none. */
     static String number(ConfigValue value) {
         String text = text(value);
         if (text == null || !NUMBER.matcher(text).matches()) {
@@ -34,7 +37,7 @@ final class Scalar {
         return text;
     }
 
-    /** Returns a scalar as it was written, or null where the value is no scalar. */
+    /** Returns a scalar as it was written, or null if the value is no scalar. */
     static String text(ConfigValue value) {
         return switch (value.valueType()) {
             case STRING -> (String) value.unwrapped();
@@ -44,7 +47,7 @@ final class Scalar {
         };
     }
 
-    /** Returns the whole number of a value, or empty where the value is none in the range. */
+    /** Returns the whole number of a value, or empty if the value is none in the range. */
     static OptionalInt whole(ConfigValue value, int minimum, int maximum) {
         try {
             BigDecimal number = new BigDecimal(number(value));
@@ -58,7 +61,7 @@ final class Scalar {
         return OptionalInt.empty();
     }
 
-    /** Returns the duration of a value, or null where the value is none in the range. */
+    /** Returns the duration of a value, or null if the value is none in the range. */
     static Duration duration(ConfigValue value, Duration minimum, Duration maximum) {
         try {
             // HOCON reads a bare number as milliseconds, which the user hardly ever means.
@@ -74,7 +77,7 @@ final class Scalar {
         return null;
     }
 
-    /** Returns a value as a message shows it, cut where it is long. */
+    /** Returns a value as a message shows it, cut if it is long. */
     static String show(ConfigValue value) {
         return switch (value.valueType()) {
             case OBJECT -> "a section";
@@ -101,5 +104,20 @@ final class Scalar {
 
     static String range(int minimum, int maximum) {
         return "from " + minimum + " to " + maximum;
+    }
+
+    /** Returns the absolute path of a text, or null if it is none. */
+    static Path path(String text) {
+        try {
+            return text == null ? null : Path.of(text).toAbsolutePath();
+        } catch (InvalidPathException noPath) {
+            return null;
+        }
+    }
+
+    /** Returns the question whether a similar word was meant; empty if there is none. */
+    static Optional<String> near(String text, List<String> words) {
+        return words.stream().filter(word -> text != null && KnownKeys.distance(text, word) <= FARTHEST_WORD)
+                .findFirst().map(word -> "did you mean " + word + "?");
     }
 }

@@ -1,0 +1,49 @@
+package dev.troupe.config.spec;
+
+import dev.troupe.config.problem.Word;
+import dev.troupe.config.value.Values;
+import java.util.Objects;
+
+/**
+ * The state that a rank of a run divides with others or computes again, to save memory.
+ *
+ * @param zero the state that ranks with the same weights divide among them (ZeRO): 0 nothing; 1 optimizer state; 2
+ *     gradients too; 3 weights too
+ * @param recompute the activations that are computed again in the backward instead of kept
+ * @param replay the order in which they are
+ */
+public record MemorySpec(int zero, Recompute recompute, ReplaySpec replay) {
+    private static final int MOST_ZERO = 3;
+
+    public MemorySpec {
+        Objects.requireNonNull(recompute, "recompute");
+        Objects.requireNonNull(replay, "replay");
+    }
+
+    static MemorySpec read(Values values) {
+        Recompute recompute = values.word("training.recompute", Recompute.class, "");
+        return new MemorySpec(values.integer("training.zero", 0, MOST_ZERO), recompute,
+                ReplaySpec.read(values, recompute));
+    }
+
+    /** The activations that the backward computes again. */
+    public enum Recompute implements Word {
+        /** All activations are kept. */
+        NONE("none"),
+        /** Large and cheap activations are computed again. */
+        SELECTIVE("selective"),
+        /** Only the input of each block is kept. */
+        FULL("full");
+
+        private final String word;
+
+        Recompute(String word) {
+            this.word = word;
+        }
+
+        @Override
+        public String word() {
+            return word;
+        }
+    }
+}
