@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Checks the nodes of a cluster against each other, and against the world size. */
+/** The checks of the nodes of a cluster against each other, and against the world size. */
 final class ClusterChecks {
     private static final String EMULATED = "emulated";
 
@@ -47,7 +47,7 @@ final class ClusterChecks {
         }
     }
 
-    /** Nodes share a media driver where their hosts are the same word, so each host must be written in one way. */
+    /** Nodes share a media driver if their hosts are the same word, so each host must be written in one way. */
     void hosts() {
         for (int i = 0; i < drafts.size(); i++) {
             Draft draft = drafts.get(i);

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Reads the nodes of a cluster and their ranks. */
+/** The reader of the nodes of a cluster and their ranks. */
 final class ClusterReader {
     private static final int MOST_PORTS = 65535;
     private static final String CERTIFICATE = "cluster.tls.certificate";
@@ -37,11 +37,11 @@ final class ClusterReader {
     private final List<Draft> drafts;
 
     /**
-     * A node as the file has it.
+     * A node before the placement of ranks.
      *
-     * @param values its own
-     * @param node with the ranks that it was given
-     * @param isPlaced whether the file names its ranks, so that the rule places none on it
+     * @param values the values of its keys
+     * @param node the node with the ranks that the file names
+     * @param isPlaced whether the rule places no ranks on it, since it is a standby or the file names them
      */
     record Draft(Values values, NodeSpec node, boolean isPlaced) {
     }
@@ -50,7 +50,7 @@ final class ClusterReader {
      * Reads each node by itself.
      *
      * @param values the values of the configuration, which report problems
-     * @param engine the engine of nodes that name none
+     * @param engine the engine of nodes without one of their own
      */
     ClusterReader(Values values, EngineSpec engine) {
         this.values = values;
@@ -69,15 +69,15 @@ final class ClusterReader {
         if (certificate == null && key == null && authority == null) {
             return Optional.empty();
         }
-        requireBeside(CERTIFICATE, certificate);
-        requireBeside(KEY, key);
-        requireBeside(AUTHORITY, authority);
+        requireWithOthers(CERTIFICATE, certificate);
+        requireWithOthers(KEY, key);
+        requireWithOthers(AUTHORITY, authority);
         return certificate == null || key == null || authority == null
                 ? Optional.empty()
                 : Optional.of(new TlsSpec(certificate, key, authority));
     }
 
-    private void requireBeside(String key, Path path) {
+    private void requireWithOthers(String key, Path path) {
         if (path == null && values.sound(key)) {
             values.report(key, "a PEM file, since TLS takes certificate, key and authority together",
                     "set it, or leave out all three");
@@ -108,10 +108,10 @@ final class ClusterReader {
                 : node.missing(key, "a TCP port from 1 to " + MOST_PORTS, 0);
     }
 
-    /** Reports a network that cannot be encrypted, where it is to be. */
+    /** Reports a network that cannot be encrypted although the cluster has certificates. */
     void check(TransportSpec transport) {
         if (tls.isPresent() && transport.network() == TransportSpec.Network.UDP) {
-            values.report("transport.network", "tcp beside cluster.tls, since udp carries tensors in the clear", "udp",
+            values.report("transport.network", "tcp with cluster.tls, since udp carries tensors in the clear", "udp",
                     "take one of them away");
         }
     }

@@ -71,7 +71,7 @@ public final class Keys {
         }
     }
 
-    /** The value as a file has it: numbers as they were written, and quotes only where they are needed. */
+    /** Returns the value as a file has it: numbers as they were written, and quotes only if they are needed. */
     private static String text(ConfigValue value) {
         return switch (value.valueType()) {
             case NUMBER -> value.atKey("number").getString("number");
@@ -91,7 +91,7 @@ public final class Keys {
     }
 
     /**
-     * Returns the keys of a prefix: the key of this path, those of this section, or those whose path begins so. The keys of
+     * Returns the keys of a prefix: the key of this path, the keys of this section, or all keys with this beginning. The keys of
      * a node are {@code cluster.nodes[].name} and so on, also by {@code troupe-node} or {@code cluster.nodes[0]}.
      *
      * @throws ConfigException if there are none, with the nearest that exist

@@ -53,7 +53,7 @@ class ClusterFilesTest {
     }
 
     @Test
-    void shouldSayInEachFileWhatItIsAndHowToStartIt() throws IOException {
+    void shouldDescribeAndStartEachFileInItsComment() throws IOException {
         try (Stream<Path> files = Files.list(Path.of(""))) {
             assertEquals(FILES, files.map(Path::toString).filter(file -> file.endsWith(".conf"))
                     .map(file -> file.replace(".conf", "")).sorted().toList());

@@ -94,7 +94,7 @@ class ClusterReaderTest {
                     + ", name = b, host = i}]",
             "nodes = [{" + NODE + "}, {" + NODE + ", name = b, host = i, standby = true}]",
             "nodes = [{" + NODE + "}], tls { certificate = c.pem, key = \"a \\\" b\", authority = /ca }"})
-    void shouldReadBackWhatItWrites(String cluster) throws IOException {
+    void shouldReadItsOwnText(String cluster) throws IOException {
         assertReadsBack("troupe.cluster { " + cluster + " }");
     }
 

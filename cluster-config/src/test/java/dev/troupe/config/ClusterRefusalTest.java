@@ -78,7 +78,7 @@ class ClusterRefusalTest {
     }
 
     @Test
-    void shouldSayWhatANodeLacks() throws IOException {
+    void shouldReportTheMissingKeysOfANode() throws IOException {
         Path file = write("troupe.cluster.nodes = [\n  {}\n]");
         assertEquals(
                 """
@@ -113,11 +113,11 @@ class ClusterRefusalTest {
     }
 
     @Test
-    void shouldRefuseTensorsInTheClearBesideTls() throws IOException {
+    void shouldRefuseTensorsInTheClearWithTls() throws IOException {
         Path file = write("troupe { transport.network = udp\n"
                 + "cluster { tls { certificate = c.pem, key = k.pem, authority = a.pem }, "
                 + "nodes = [{ name = a, host = h, control-port = 1, data-port = 2 }] } }");
-        assertEquals("transport.network (" + file + ":1): expected tcp beside cluster.tls, since udp carries tensors in"
+        assertEquals("transport.network (" + file + ":1): expected tcp with cluster.tls, since udp carries tensors in"
                 + " the clear, found udp; take one of them away.", refusal(file));
         assertEquals("udp", RunSpecReader.read(Optional.of(write("troupe { transport.network = udp }")), List.of())
                 .transport().network().word());
@@ -154,7 +154,7 @@ class ClusterRefusalTest {
     }
 
     @Test
-    void shouldRefuseFloat64WhereTheEngineOfANodeHasNone() throws IOException {
+    void shouldRefuseFloat64IfTheEngineOfANodeHasNone() throws IOException {
         Path file = write(twoNodes("engine = reference", "engine = cpu") + "troupe.training.precision = float64");
         assertEquals("cluster.nodes[1].engine (" + file + ":3): expected nd4j or reference with training.precision = "
                 + "float64, found \"cpu\"; set it to one that computes in float64, or the precision to float32.",
@@ -162,7 +162,7 @@ class ClusterRefusalTest {
     }
 
     @Test
-    void shouldRefuseANodeThatComputesBesideAnEngineThatDoesNot() throws IOException {
+    void shouldRefuseAMixOfEmulatedAndComputingNodes() throws IOException {
         Path file = write(twoNodes("engine = cpu", "threads = 1") + "troupe.engine.kind = emulated");
         assertEquals(
                 "cluster.nodes[0].engine (" + file + ":2): expected emulated on all nodes or on none, found \"cpu\"; "
@@ -171,7 +171,7 @@ class ClusterRefusalTest {
     }
 
     @Test
-    void shouldReportAllOfItAtOnce() throws IOException {
+    void shouldReportEveryProblemOfAClusterAtOnce() throws IOException {
         Path file = write("""
                 troupe.trainin.steps = 3
                 troupe.cluster {
@@ -191,7 +191,7 @@ class ClusterRefusalTest {
     }
 
     @Test
-    void shouldTakeTheNamesOfTheLoopbackForOneWhenItComparesPorts() throws IOException {
+    void shouldComparePortsAcrossTheNamesOfTheLoopback() throws IOException {
         Path file = write(twoNodes("host = localhost", "host = \"127.0.0.1\""));
         ConfigException refusal = assertThrows(ConfigException.class, () -> read(file));
         assertEquals(

@@ -64,7 +64,7 @@ class DeploymentTest {
         }
     }
 
-    /** Reads the config map as a pod would, with the root of this repository for that of the image. */
+    /** Reads the config map as a pod would, with the root of this repository in place of the root of the image. */
     private RunSpec configMap() throws IOException {
         String map = Files.readString(FOLDER.resolve("config-map.yaml"));
         String text = map.substring(map.indexOf("cluster.conf: |") + "cluster.conf: |".length()).lines()

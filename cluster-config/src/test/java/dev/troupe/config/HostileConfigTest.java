@@ -62,7 +62,7 @@ class HostileConfigTest {
     }
 
     @Test
-    void shouldReadValuesThatRepeatEachOtherALittle() throws IOException {
+    void shouldReadValuesThatRepeatEachOtherSlightly() throws IOException {
         String text = """
                 steps = [3]
                 common { control-port = 1, data-port = 2 }
@@ -96,7 +96,7 @@ class HostileConfigTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoRegularFile() throws IOException, InterruptedException {
+    void shouldRefuseOtherThanRegularFiles() throws IOException, InterruptedException {
         Path pipe = folder.resolve("pipe.conf");
         assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
         String sentence = pipe + ": expected a configuration file, found a device or a pipe; save it as a file.";

@@ -181,7 +181,7 @@ class RefusalTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoConfigurationFile() throws IOException {
+    void shouldRefuseOtherThanConfigurationFiles() throws IOException {
         Path missing = folder.resolve("missing.conf");
         assertEquals(missing + ": expected a configuration file, found none; check the path.",
                 refusal(Optional.of(missing), List.of()));
@@ -202,7 +202,7 @@ class RefusalTest {
     }
 
     @Test
-    void shouldRefuseFloat64WhereTheEngineHasNone() {
+    void shouldRefuseFloat64IfTheEngineHasNone() {
         assertEquals(
                 "training.precision (-s): expected float32 with engine.kind = cpu, found float64; set engine.kind to "
                         + "nd4j or reference, which compute in float64, or the precision to float32.",
@@ -215,7 +215,7 @@ class RefusalTest {
     }
 
     @Test
-    void shouldRefuseWhatTheRanksOfATensorGroupCannotShare() {
+    void shouldRefuseNumbersThatATensorGroupCannotDivide() {
         assertEquals("""
                 model.heads (-s): expected a multiple of parallel.tensor = 3, found 5; change one of them.
                 model.hidden (-s): expected a multiple of parallel.tensor = 3, found 100; change one of them.""",
@@ -257,7 +257,7 @@ class RefusalTest {
     }
 
     @Test
-    void shouldReportSettingsBesideAFileThatCannotBeRead() {
+    void shouldReportSettingsTogetherWithAnUnreadableFile() {
         ConfigException refusal = assertThrows(ConfigException.class,
                 () -> RunSpecReader.read(Optional.of(folder), List.of("training.stps=1")));
         assertEquals(List.of("-s", folder.toString()), refusal.problems().stream().map(Problem::origin).toList());

@@ -141,7 +141,7 @@ class RunSpecReaderTest {
     }
 
     @Test
-    void shouldReadBackWhatItWrites() throws IOException {
+    void shouldReadItsOwnText() throws IOException {
         assertReadsBack(List.of());
         assertReadsBack(EVERY_KEY_CHANGED);
         assertReadsBack(List.of("model.from=gpt2"));
@@ -215,7 +215,7 @@ class RunSpecReaderTest {
     }
 
     @Test
-    void shouldHoldOutNothingOfACorpusOfTheUsersOwnUnlessAsked() {
+    void shouldValidateOnNothingOfAnOwnCorpusByDefault() {
         assertEquals(0, RunSpecReader.read(Optional.empty(), List.of("data.path=a.txt")).data().validationFraction());
         assertEquals(0.25, RunSpecReader.read(Optional.empty(),
                 List.of("data.path=a.txt", "data.validation-fraction=0.25")).data().validationFraction());
@@ -262,15 +262,15 @@ class RunSpecReaderTest {
     }
 
     @Test
-    void shouldShortenAWarmUpThatNobodyAskedForToADecay() {
+    void shouldShortenTheDefaultWarmUpToADecay() {
         assertEquals(5, warmupSteps("training.learning-rate.schedule=cosine", "training.learning-rate.decay-steps=5"));
         assertEquals(4, warmupSteps("training.learning-rate.schedule=wsd", "training.learning-rate.stable-steps=4",
                 "training.learning-rate.decay-steps=8"));
     }
 
-    /** A run's own configuration names every key, so that it goes on with the warm-up that it began with. */
+    /** The configuration file of a run has every key, so that a resumed run keeps its warm-up. */
     @Test
-    void shouldKeepTheWarmUpOfARunThatNamesIts() throws IOException {
+    void shouldResumeWithTheWarmUpOfTheRun() throws IOException {
         for (String setting : List.of("training.learning-rate.warmup-steps=0", "training.learning-rate.peak=2e-3",
                 "training.steps=300")) {
             RunSpec begun = RunSpecReader.read(Optional.empty(), List.of(setting));

@@ -67,7 +67,7 @@ class TestCertificatesTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoHost() throws Exception {
+    void shouldRefuseInvalidHosts() throws Exception {
         for (String host : List.of("-a", "a/b", "a,,b", "ca", "")) {
             assertEquals(2, make(folder.resolve("tls"), host), host);
         }

@@ -11,22 +11,22 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The buddy of each node: the node that has replicas of its ranks' snapshots, and takes the ranks over when the node is
- * lost. Pure functions.
+ * The choice of a buddy for each node: the node with replicas of its ranks' snapshots, which takes the ranks over if the
+ * node is lost. Pure functions.
  */
 public final class Buddies {
     private Buddies() {
     }
 
     /**
-     * Chooses a living buddy for every living node that has ranks: a node without ranks where there is one, else one
-     * with ranks; on another host where there is a choice; then the one that is buddy of the fewest nodes; then the
-     * next in the order of the file, whose first node follows its last.
+     * Chooses a living buddy for every living node that has ranks: a node without ranks if there is one, else one
+     * with ranks; on another host if there is a choice; then the buddy of the fewest nodes; then the next in the order of
+     * the file, as a ring.
      *
      * @param nodes every node of the cluster
      * @param nodeOfRank for each rank its node, by index
      * @param alive the nodes that live, by index
-     * @return for each living node with ranks its buddy, by index; empty where only one node lives
+     * @return for each living node with ranks its buddy, by index; empty if only one node lives
      */
     public static Map<Integer, Integer> of(List<NodeSpec> nodes, List<Integer> nodeOfRank, Set<Integer> alive) {
         Set<Integer> busy = new TreeSet<>(nodeOfRank);
@@ -49,14 +49,14 @@ public final class Buddies {
     }
 
     /**
-     * Returns the ranks, ascending, whose nodes are not on a host but have their buddies there while all nodes live.
-     * Nodes of one host map each other's snapshots, so that none of them holds a copy.
+     * Returns the ranks, ascending, of nodes on other hosts with their buddies on this host while all nodes live. Nodes of
+     * one host map each other's snapshots, so that none of them holds a copy.
      */
     public static List<Integer> ranksCopiedTo(ClusterSpec cluster, String host) {
         return ranksCopied(cluster, (buddy, node) -> buddy.isOn(host) && !node.isOn(host));
     }
 
-    /** Returns the ranks, ascending, whose nodes have their buddies on other hosts while all nodes live. */
+    /** Returns the ranks, ascending, of nodes with their buddies on other hosts while all nodes live. */
     public static List<Integer> ranksCopied(ClusterSpec cluster) {
         return ranksCopied(cluster, (buddy, node) -> !buddy.isOn(node.host()));
     }

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The nodes over which the ranks of a run are spread. Immutable.
+ * The nodes that hold the ranks of a run. Immutable.
  *
  * @param name name of the cluster; letters, digits, '.', '_' and '-'
  * @param nodes every node, standbys too, in the order of the file; each rank of the world is on exactly one
@@ -25,7 +25,6 @@ import java.util.stream.IntStream;
  */
 public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeout, Optional<TlsSpec> tls) {
 
-    /** Refuses components that no reader accepts: two nodes of one name, a standby with ranks, a rank twice or nowhere. */
     public ClusterSpec {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(joinTimeout, "joinTimeout");
@@ -85,8 +84,8 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
     }
 
     /**
-     * Asks for the address of every host and returns a sentence for each that has none. The call waits for the name
-     * service, so make it where waiting does no harm. A name may become known later, as those of pods do.
+     * Looks up the address of every host and returns a sentence for each that has none. The call waits for the name
+     * service. A name may become known later, such as the name of a pod.
      */
     public List<String> unknownHosts() {
         Map<String, List<NodeSpec>> byHost = nodes.stream()
@@ -103,8 +102,8 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
     }
 
     /**
-     * Returns what others can do to a run whose nodes talk in the clear over a network, and what to do about it, in a
-     * sentence; empty if the run has certificates, or stays within the machine. Waits for the name service.
+     * Returns a warning about nodes that communicate in the clear over a network, with its remedy; empty if the run has
+     * certificates, or stays within the machine. Waits for the name service.
      */
     public Optional<String> exposure() {
         List<String> outside = nodes.stream().map(NodeSpec::host).distinct().filter(host -> !isLoopback(host)).toList();

@@ -19,12 +19,12 @@ public final class NodePlacement {
 
     /**
      * Places every rank that no node names on the nodes that name none: consecutive ranks, as evenly as whole tensor
-     * groups allow. Where the groups do not divide evenly, the first nodes have one group more.
+     * groups allow. If the groups do not divide evenly, the first nodes have one group more.
      *
      * @param given the ranks of each node; empty: to be placed. A standby is given an empty list
      * @param layout the world
-     * @param maySplit whether tensor groups are split where there are fewer of them than nodes to place on
-     * @return the ranks of each node, ascending; some without any where there are fewer groups than nodes
+     * @param maySplit whether tensor groups are split if there are fewer of them than nodes
+     * @return the ranks of each node, ascending; some have none if there are fewer groups than nodes
      */
     public static List<List<Integer>> place(List<Optional<List<Integer>>> given, ParallelLayout layout,
             boolean maySplit) {
@@ -44,13 +44,13 @@ public final class NodePlacement {
         return List.copyOf(placed);
     }
 
-    /** Returns the first unit of a node; the first nodes have one unit more where the units do not divide evenly. */
+    /** Returns the first unit of a node; the first nodes have one unit more if the units do not divide evenly. */
     private static int firstUnit(int node, int nodeCount, int unitCount) {
         return node * (unitCount / nodeCount) + Math.min(node, unitCount % nodeCount);
     }
 
     /**
-     * Returns the ranks of each tensor group that no node names, or single ranks where there are fewer groups than wanted.
+     * Returns the ranks of each tensor group that no node names, or single ranks if there are fewer groups than wanted.
      */
     private static List<List<Integer>> units(List<Optional<List<Integer>>> given, ParallelLayout layout, int wanted) {
         Set<Integer> taken = new HashSet<>();
@@ -62,7 +62,7 @@ public final class NodePlacement {
     }
 
     /**
-     * Returns the tensor groups whose ranks are on different hosts.
+     * Returns the tensor groups with ranks on different hosts.
      *
      * @param nodes nodes that hold every rank of the layout
      */

@@ -7,13 +7,14 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * One node of a cluster: a JVM, its addresses, and its ranks.
+ * A node of a cluster: a JVM, its addresses, and its ranks.
  *
  * @param name name of the node, unique in the cluster
  * @param host name or address under which the other nodes reach it
  * @param controlPort TCP port of the control plane
  * @param dataPort TCP port for tensors, collectives and copies of snapshots from other machines, and for liveness
- *     connections; with {@code transport.network = udp} also the UDP port for the former
+ *     connections; with {@code transport.network = udp} tensors, collectives and copies
+ *     arrive at the UDP port of this number
  * @param managementPort TCP port of the health endpoint; 0: none
  * @param engine the engine of its ranks: the run's, with the node's own settings over it
  * @param ranks the ranks it holds, ascending; a standby has none
@@ -24,7 +25,6 @@ public record NodeSpec(String name, String host, int controlPort, int dataPort, 
 
     private static final Set<String> THIS_MACHINE = Set.of("localhost", "127.0.0.1", "::1");
 
-    /** Puts the ranks in order. */
     public NodeSpec {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(host, "host");

@@ -7,13 +7,12 @@ import java.util.Objects;
  * The certificate, key and authority of a node for TLS; all PEM files. Both sides of a connection show a certificate.
  *
  * @param certificate absolute path of the certificate of a node, which has a subject or alternative name in common with
- *     those of the others
+ *     the certificates of the others
  * @param key absolute path of the private key of that certificate: RSA, PKCS#8, not encrypted
- * @param authority absolute path of the certificate that must have signed those of all nodes
+ * @param authority absolute path of the certificate that has signed the certificates of all nodes
  */
 public record TlsSpec(Path certificate, Path key, Path authority) {
 
-    /** Refuses a missing part. */
     public TlsSpec {
         Objects.requireNonNull(certificate, "certificate");
         Objects.requireNonNull(key, "key");

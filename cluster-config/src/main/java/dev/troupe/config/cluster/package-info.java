@@ -1,5 +1,5 @@
 /**
- * The nodes of a cluster, one JVM each, the rule that places ranks on them, the choice of buddies, and TLS files.
- * Values that {@link dev.troupe.config.RunSpecReader} has checked.
+ * The nodes of a cluster, one JVM each: the placement of ranks on them, the choice of buddies, and TLS files. The values
+ * are checked by {@link dev.troupe.config.RunSpecReader}.
  */
 package dev.troupe.config.cluster;

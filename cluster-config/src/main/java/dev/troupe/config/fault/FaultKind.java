@@ -14,9 +14,9 @@ public enum FaultKind implements Word {
     OUT_OF_MEMORY("out-of-memory", Reach.RANK),
     /** The action never begins: the rank's thread waits until the rank is given up or its node ends. */
     HANG("hang", Reach.RANK),
-    /** The action takes {@code factor} times as long as it takes: a straggler. */
+    /** The action takes {@code factor} times its usual time: a straggler. */
     SLOW("slow", Reach.WORK),
-    /** The actor that walks the rank's row stops; its stages and its thread are not told. */
+    /** The actor that walks the rank's row stops, without a notice to its stages and its thread. */
     STOP_SCHEDULE_ACTOR("stop-schedule-actor", Reach.RANK),
     /** The JVM of the rank exits, without a message to any node. */
     EXIT("exit", Reach.PROCESS),
@@ -30,7 +30,7 @@ public enum FaultKind implements Word {
     DROP("drop", Reach.MESSAGE),
     /** A message arrives twice. */
     DUPLICATE("duplicate", Reach.MESSAGE),
-    /** A message arrives after the next one of its edge, or after {@code seconds} where there is no next one. */
+    /** A message arrives after the next one of its edge, or after {@code seconds} if there is no next one. */
     REORDER("reorder", Reach.MESSAGE, 0.5),
     /** A message leaves {@code seconds} late, and the later messages of its edge leave no sooner. */
     DELAY("delay", Reach.MESSAGE, 1),
@@ -48,7 +48,7 @@ public enum FaultKind implements Word {
     KILL_COORDINATOR("kill-coordinator", Reach.PROCESS),
     /** A part of a checkpoint cannot be written, since the disk is full. */
     DISK_FULL("disk-full", Reach.CHECKPOINT),
-    /** A byte of a part of a checkpoint turns over after it was written. */
+    /** A byte of a part of a checkpoint changes after it was written. */
     CORRUPT_CHECKPOINT("corrupt-checkpoint", Reach.CHECKPOINT),
     /** The snapshot of the step is missing when a restart asks for it. */
     LOSE_SNAPSHOT("lose-snapshot", Reach.SNAPSHOT),
@@ -58,7 +58,7 @@ public enum FaultKind implements Word {
     FLIP_NORM_BIT("flip-norm-bit", Reach.NORMS),
     /** The clock by which the node measures durations jumps {@code seconds} ahead. */
     CLOCK_JUMP("clock-jump", Reach.RANK, 3600),
-    /** The JVM of the rank collects all of its garbage, again and again for {@code seconds}. */
+    /** The JVM of the rank repeats full garbage collections for {@code seconds}. */
     COLLECT_GARBAGE("collect-garbage", Reach.RANK, 1),
     /** The rows of a microbatch are read {@code seconds} late. */
     LATE_DATA("late-data", Reach.DATA, 1),
@@ -79,7 +79,7 @@ public enum FaultKind implements Word {
         PROCESS(EnumSet.allOf(FaultPoint.class)),
         /** The rows of a microbatch, which the forward of the first stage and of the last one reads. */
         DATA(EnumSet.of(FaultPoint.FORWARD)),
-        /** The credit that is granted where a message is taken. */
+        /** The credit that is granted when a message is taken. */
         CREDIT(EnumSet.of(FaultPoint.RECEIVE)),
         /** A message between two ranks. */
         MESSAGE(EnumSet.of(FaultPoint.SEND)),
@@ -122,28 +122,28 @@ public enum FaultKind implements Word {
         return word;
     }
 
-    /** The target of the kind. */
+    /** Returns the target of the kind. */
     public Reach reach() {
         return reach;
     }
 
-    /** The points at which the kind can strike. */
+    /** Returns the points at which the kind can strike. */
     public Set<FaultPoint> points() {
         return Set.copyOf(reach.points);
     }
 
-    /** Whether the point, or where there is none each point of the kind, sends or receives a message. */
+    /** Returns whether the point sends or receives a message; without a point, whether all points of the kind do. */
     boolean strikesOnlyMessages(Optional<FaultPoint> at) {
         return at.map(FaultPoint::isOfMessage)
                 .orElseGet(() -> reach.points.stream().allMatch(FaultPoint::isOfMessage));
     }
 
-    /** The default length in seconds; empty for a kind without a length. */
+    /** Returns the default length in seconds; empty for a kind without a length. */
     public OptionalDouble usualSeconds() {
         return usualSeconds;
     }
 
-    /** Whether the kind has a factor. */
+    /** Returns whether the kind has a factor. */
     public boolean hasFactor() {
         return this == SLOW;
     }

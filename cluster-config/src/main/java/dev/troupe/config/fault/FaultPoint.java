@@ -3,8 +3,8 @@ package dev.troupe.config.fault;
 import dev.troupe.config.problem.Word;
 
 /**
- * A point of a training step, at which a fault strikes before the rank begins the work that the point names. A pass
- * over validation data has no points.
+ * A point of a training step. A fault strikes there before the rank begins the work that the point names. A pass over
+ * validation data has no points.
  */
 public enum FaultPoint implements Word {
     /** The forward of a microbatch. */
@@ -15,19 +15,19 @@ public enum FaultPoint implements Word {
     BACKWARD_WEIGHT("W", true),
     /** A backward that is not split. */
     BACKWARD("B", true),
-    /** The forward of a microbatch again, before its gradient arrives. */
+    /** The repeated forward of a microbatch, before its gradient arrives. */
     RECOMPUTE("recompute", true),
-    /** Handing an activation or a gradient to the transport; of a message, its way to the next rank. */
+    /** The handover of an activation or a gradient to the transport; for a message, its way to the next rank. */
     SEND("send", true),
-    /** Taking an activation or a gradient of another stage. */
+    /** The receipt of an activation or a gradient from another stage. */
     RECEIVE("receive", true),
-    /** Exchanging tied gradients, and measuring and adding up gradients, at the end of the row. */
+    /** The exchange of tied gradients, and the norm and sum of gradients, at the end of the row. */
     REDUCE("reduce", false),
     /** The update of the weights. */
     OPTIMIZER("optimizer", false),
-    /** Keeping the weights of the step as the snapshot that a restart begins with. */
+    /** The snapshot of the weights of the step, from which a restart begins. */
     COMMIT("commit", false),
-    /** Writing the rank's part of a checkpoint; its step is the last that the checkpoint holds. */
+    /** The write of the rank's part of a checkpoint; its step is the last one in the checkpoint. */
     CHECKPOINT("checkpoint", false);
 
     private final String word;
@@ -43,12 +43,12 @@ public enum FaultPoint implements Word {
         return word;
     }
 
-    /** Whether a rank passes the point once for each microbatch. */
+    /** Returns whether a rank passes the point once for each microbatch. */
     public boolean hasMicrobatch() {
         return hasMicrobatch;
     }
 
-    /** Whether a rank sends or receives a message at the point. */
+    /** Returns whether a rank sends or receives a message at the point. */
     public boolean isOfMessage() {
         return this == SEND || this == RECEIVE;
     }

@@ -17,14 +17,14 @@ import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Reads one fault from text, and reports every word of it that is wrong. */
+/** The reader of one fault from text, which reports every wrong word. */
 final class FaultReader {
     private static final List<String> NAMES = List.of("stage", "rank", "step", "microbatch", "at", "message", "factor",
             "seconds", "probability", "seed", "times");
     static final int MOST_DECIMALS = 30;
     private static final Pattern NUMBER = Pattern.compile("-?(\\d{1,18}(\\.\\d{0," + MOST_DECIMALS
             + "})?|\\.\\d{1," + MOST_DECIMALS + "})([eE][+-]?\\d{1,2})?");
-    // The greatest rank that fits the transport's frames.
+    // The largest rank that fits the transport's frames.
     private static final long MOST_RANKS = 65535;
     private static final long MOST_SECONDS = 86_400;
     private static final double MOST_FACTOR = 1000;

@@ -16,21 +16,20 @@ import java.util.OptionalLong;
  * @param step the optimizer step, from 0
  * @param microbatch the microbatch of the rank's pipeline, from 0
  * @param at the point of the step; empty: the first at which the kind can strike
- * @param message the content of the message; only where each place is of a message
+ * @param message the content of the message; only if each place sends or receives one
  * @param factor factor of the time of an action, at least 1; of {@link FaultKind#SLOW} only, and 1 for the others
  * @param seconds length of the fault, or of the jump of a clock; 0 for kinds without a length
  * @param probability probability that the fault strikes at a place that matches, above 0 and at most 1
- * @param seed seed of the draws where the probability is below 1
- * @param times most times that the fault strikes; 0: no limit
+ * @param seed seed of the draws if the probability is below 1
+ * @param times maximum number of strikes; 0: no limit
  */
 public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, OptionalLong step, OptionalInt microbatch,
         Optional<FaultPoint> at, Optional<FaultMessage> message, double factor, double seconds, double probability,
         long seed, int times) {
 
-    /** The factor of a slow action where the text names none. */
+    /** The default factor of a slow action. */
     static final double USUAL_FACTOR = 4;
 
-    /** Refuses components that no reader accepts. */
     public FaultSpec {
         Objects.requireNonNull(kind, "kind");
         if (at.isPresent() && !kind.points().contains(at.get())) {
@@ -96,13 +95,13 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
         text.append(' ').append(name).append('=').append(value);
     }
 
-    /** Returns a number with all its digits, and with an exponent only where it would be too long to read back. */
+    /** Returns a number with all its digits, and with an exponent only if it would be too long to read back. */
     private static String plain(double number) {
         BigDecimal digits = new BigDecimal(Double.toString(number)).stripTrailingZeros();
         return digits.scale() <= FaultReader.MOST_DECIMALS ? digits.toPlainString() : Double.toString(number);
     }
 
-    /** Whether the fault can strike at a point. */
+    /** Returns whether the fault can strike at a point. */
     public boolean strikesAt(FaultPoint point) {
         return at.map(point::equals).orElseGet(() -> kind.points().contains(point));
     }

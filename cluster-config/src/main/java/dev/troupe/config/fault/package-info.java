@@ -1,4 +1,4 @@
 /**
- * The language of faults: the kind, place and time of a fault in one line of text. Pure; the runtime injects the faults.
+ * The text form of faults: kind, place and time in one line. Pure; the runtime injects the faults.
  */
 package dev.troupe.config.fault;

@@ -6,7 +6,7 @@ import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds the brace that is not closed, of which the parser says only that the file ends too early. */
+/** The search for the brace that is not closed; the parser reports only that the file ends too early. */
 final class Braces {
     /** Texts and comments, in which a brace does not count, the indent of a line, and braces. */
     private static final Pattern TOKEN = Pattern
@@ -22,7 +22,7 @@ final class Braces {
      * Returns the line, from 1, of the brace that is not closed: the last open one, unless the indent of a closing
      * brace shows that it closes an outer brace.
      *
-     * @return empty where all braces are closed
+     * @return empty if all braces are closed
      */
     static OptionalInt unclosed(String text) {
         Deque<Opening> open = new ArrayDeque<>();

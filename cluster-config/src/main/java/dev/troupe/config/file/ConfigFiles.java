@@ -29,10 +29,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
 /**
- * Parses a file and the files that it includes; a relative name starts at the folder of the including file.
+ * The parser of a file and the files that it includes; a relative name starts at the folder of the including file.
  *
- * <p>An included file must exist; HOCON by itself ignores one that does not, so that a misspelt name would go
- * unnoticed. Nothing is fetched from a network or the class path.
+ * <p>An included file must exist, so that a misspelt name is noticed; HOCON by itself ignores a missing file. Nothing is
+ * fetched from a network or the class path.
  *
  * @param file the file that is being parsed
  * @param depth the number of includes between it and the first file
@@ -45,11 +45,11 @@ public record ConfigFiles(Path file, int depth, AtomicInteger count)
             ConfigIncluderURL,
             ConfigIncluderClasspath {
 
-    // Deeper than any file nests its includes; a file that includes itself reaches it.
+    // Deeper than any sensible nesting; only a file that includes itself reaches it.
     private static final int DEEPEST = 16;
     private static final long LARGEST_BYTES = 1 << 20;
     private static final int MOST_FILES = 64;
-    // The parser takes the square of these: 1,000 pieces of a section take it a second, 16,000 a minute.
+    // The time of the parser grows with their square: 1,000 pieces of a section take a second, 16,000 a minute.
     private static final int MOST_PIECES = 1_000;
     private static final int MOST_SUBSTITUTIONS = 4_096;
     private static final Pattern PIECE = Pattern

@@ -15,14 +15,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The size of a configuration once its substitutions are replaced, computed before they are: a few lists that repeat each
- * other are larger than any memory. One thread.
+ * The size of a configuration once its substitutions are replaced, computed before they are, since a few lists that repeat
+ * each other are larger than any memory. One thread.
  */
 public final class Expansion {
-    /** The most characters of a configuration; a file has at most half of them. */
+    /** The maximum number of characters of a configuration, twice that of a file. */
     public static final long MOST_CHARACTERS = 2 << 20;
 
-    /** Each is resolved with those before it; 1,000 take ten seconds. */
+    /** Each is resolved with all before it; 1,000 take ten seconds. */
     private static final int MOST_OF_ITSELF = 200;
     private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\{\\??([^}]*)}");
     private static final ConfigRenderOptions TEXT = ConfigRenderOptions.concise();
@@ -35,7 +35,7 @@ public final class Expansion {
         this.root = root;
     }
 
-    /** Returns the number of characters, about; any number above the most where there are more. */
+    /** Returns the approximate number of characters; any number above the maximum if there are more. */
     public static long characters(ConfigObject root) {
         return new Expansion(root).of(root, "");
     }
@@ -76,7 +76,7 @@ public final class Expansion {
                 continue;
             }
             itself++;
-            // What += writes doubles nothing: it is the first part of its value, with a list behind it.
+            // The substitution that += writes doubles nothing: it is the first part of its value, and a list follows.
             boolean isFirst = substitution.start() == 0 || text.charAt(substitution.start() - 1) == ',';
             factor = bounded(factor * (isFirst && text.startsWith("[", substitution.end()) ? 1 : 2));
         }
@@ -99,7 +99,7 @@ public final class Expansion {
         return size;
     }
 
-    /** The size of the value of a path, or of what it is to be found in. */
+    /** Returns the size of the value of a path, or of the value that will contain it. */
     private long at(String path) {
         List<String> names = ConfigUtil.splitPath(path);
         ConfigValue value = root;

@@ -1,9 +1,8 @@
 package dev.troupe.config.group;
 
 /**
- * The kinds of process groups by what their ranks have in common, as in Megatron-LM ({@code parallel_state.py};
- * Narayanan et al. 2021). Every rank is in one group of each kind, but of the last two kinds only the ranks at the ends
- * of a pipeline are.
+ * The kinds of process groups, as in Megatron-LM ({@code parallel_state.py}; Narayanan et al. 2021). Every rank is in one
+ * group of each kind; only the ranks at the ends of a pipeline are in groups of the last two.
  */
 public enum GroupKind {
     /** The ranks that share a stage: same pipeline and data. */
@@ -14,7 +13,7 @@ public enum GroupKind {
     DATA("data"),
     /** The ranks that hold one copy of the model: same data. */
     MODEL("model"),
-    /** The two ends of a pipeline, which share the tied token embedding; one rank where the pipeline has one. */
+    /** The two ends of a pipeline, which share the tied token embedding; one rank if the pipeline has one. */
     EMBEDDING("embedding"),
     /** The first rank of a pipeline, which alone has the position embedding. */
     POSITION_EMBEDDING("position-embedding");

@@ -9,15 +9,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The ranks as a grid of pipeline x data x tensor, numbered tensor fastest, then data, then pipeline, as Megatron-LM
- * does (Narayanan et al. 2021): the ranks that exchange most have neighbouring numbers, and so are placed near each other.
- * Where the stages of one pipeline are on several ranks each, the data coordinate numbers these replicas.
- * Immutable.
+ * The grid of ranks: pipeline x data x tensor, numbered tensor fastest, then data, then pipeline, as in Megatron-LM
+ * (Narayanan et al. 2021). Ranks that exchange most have neighbouring numbers, and so are placed near each other. If the
+ * stages of one pipeline are on several ranks each, the data coordinate numbers these replicas. Immutable.
  *
  * @param pipeline P, ranks in a pipeline, at least 1
- * @param data D, pipelines side by side, at least 1
+ * @param data D, parallel pipelines, at least 1
  * @param tensor T, ranks that share a stage, at least 1
- * @param replicas the number of ranks of each place in the one pipeline, which take its microbatches in turns; empty
+ * @param replicas the number of ranks of each place in the one pipeline, among which its microbatches rotate; empty
  *     for one each
  */
 public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> replicas) {
@@ -44,7 +43,7 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
         }
     }
 
-    /** Creates a layout whose places in a pipeline are one rank each, or a group of ranks that share a stage. */
+    /** Creates a layout without replicas: each place in a pipeline is one rank, or a group of ranks that share a stage. */
     public ParallelLayout(int pipeline, int data, int tensor) {
         this(pipeline, data, tensor, List.of());
     }
@@ -57,9 +56,9 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
     }
 
     /**
-     * Returns the layout of a world whose remaining ranks are pipelines side by side.
+     * Returns the layout of a world; its remaining ranks are parallel pipelines.
      *
-     * @param world ranks there are, at least 1
+     * @param world the number of ranks, at least 1
      * @throws LayoutException if a number is below 1 or the world is no multiple of pipeline x tensor
      */
     public static ParallelLayout filling(int world, int pipeline, int tensor) {
@@ -79,7 +78,7 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
     /**
      * Checks that a number of ranks fills the layout.
      *
-     * @param world ranks there are
+     * @param world the number of ranks
      * @throws LayoutException if there are more or fewer
      */
     public void requireFilledBy(int world) {
@@ -95,7 +94,7 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
         return count == 1 ? "1 rank" : count + " ranks";
     }
 
-    /** Returns the world size: P x D x T, or where stages are on several ranks the sum over those. */
+    /** Returns the world size: P x D x T, or T times the replicas of all stages. */
     public int worldSize() {
         return before(pipeline) * tensor;
     }
@@ -173,8 +172,8 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
     }
 
     /**
-     * Returns the group of a kind that a rank is in; the rank's index in the list is its member number. Empty where the
-     * rank is in no group of the kind.
+     * Returns the group of a kind that a rank is in; the rank's index in the list is its member number. Empty if the rank
+     * is in no group of the kind.
      *
      * @throws IndexOutOfBoundsException if the world has no such rank
      */

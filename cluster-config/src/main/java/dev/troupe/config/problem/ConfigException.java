@@ -3,7 +3,7 @@ package dev.troupe.config.problem;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A configuration was refused. The message has one line for every problem; a caller shows it and starts nothing. */
+/** The refusal of a configuration. The message has one line for every problem; a caller shows it and starts nothing. */
 public final class ConfigException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -12,7 +12,7 @@ public final class ConfigException extends RuntimeException {
     /**
      * Creates the refusal.
      *
-     * @param problems everything that is wrong, at least one
+     * @param problems all problems, at least one
      */
     public ConfigException(List<Problem> problems) {
         super(message(problems));

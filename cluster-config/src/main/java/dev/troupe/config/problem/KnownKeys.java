@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.ToIntFunction;
 
-/** The keys that exist, and the nearest of them to a misspelt one. Paths are without {@code troupe.}. */
+/** The keys that exist, and the search for the nearest to a misspelt one. Paths are without {@code troupe.}. */
 public final class KnownKeys {
     private final Set<String> keys = new TreeSet<>();
     private final Set<String> sections = new TreeSet<>();
@@ -92,7 +92,7 @@ public final class KnownKeys {
         return "did you mean " + String.join(" or ", near) + "?";
     }
 
-    /** Returns the candidates whose paths are nearest, or else those whose last names are nearest, in any section. */
+    /** Returns the candidates with the nearest paths, or else with the nearest last names, in any section. */
     private static List<String> nearest(String path, Set<String> candidates) {
         List<String> near = nearest(path, candidates, wanted -> distance(path, wanted));
         return near.isEmpty()

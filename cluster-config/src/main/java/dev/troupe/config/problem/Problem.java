@@ -5,7 +5,7 @@ import java.util.Objects;
 /**
  * One problem of a configuration.
  *
- * @param key path of the key without {@code troupe.}; empty where no single key is at fault
+ * @param key path of the key without {@code troupe.}; empty if no single key is at fault
  * @param origin its place: a file with its line as {@code run.conf:7}, or {@code -s}
  * @param expected a description of right values
  * @param found the value that was found
@@ -13,7 +13,6 @@ import java.util.Objects;
  */
 public record Problem(String key, String origin, String expected, String found, String hint) {
 
-    /** Refuses a missing part. */
     public Problem {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(origin, "origin");

@@ -1,5 +1,5 @@
 /**
- * The problems of a request: a problem with its place, the exception that carries all of them, and the words with which a
- * misspelt word is compared.
+ * The problems of a configuration: a problem with its place, the exception that carries all of them, and suggestions for
+ * misspelt words.
  */
 package dev.troupe.config.problem;

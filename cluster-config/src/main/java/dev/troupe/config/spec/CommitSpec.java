@@ -16,7 +16,7 @@ import java.util.Objects;
 public record CommitSpec(int checkpointEvery, Duration checkpointInterval, int keepCheckpoints, int validateEvery,
         int validationMicrobatches) {
     private static final int MAX = Integer.MAX_VALUE;
-    // The plan of a validation pass is made and checked as a whole, like that of a step.
+    // The plan of a validation pass is made and checked as a whole, like the plan of a step.
     private static final int MOST_VALIDATION_MICROBATCHES = 65536;
 
     public CommitSpec {

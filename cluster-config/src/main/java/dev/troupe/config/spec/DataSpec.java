@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
  * @param tokenizer the tokenizer of texts: {@link #BYTES}, {@link #GPT2} or the absolute path of a directory with a
  *     {@code tokenizer.json}; ignored if the files hold tokens already
  * @param specialTokens whether each text gets the special tokens that the tokenizer's post-processor adds
- * @param tokenBytes bytes of a token in {@code .bin} files, 2 or 4; 0: as their header says
+ * @param tokenBytes bytes of a token in {@code .bin} files, 2 or 4; 0: the number in their header
  * @param documents the division of documents into rows
  * @param cache folder for the tokens of texts: {@link #CACHE_OF_USER}, {@link #NO_CACHE} or an absolute path
  * @param order the order in which sequences are taken from the corpus

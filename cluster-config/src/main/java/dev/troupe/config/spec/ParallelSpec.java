@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  *
  * @param pipeline P, ranks in a pipeline, at least 1
  * @param tensor T, ranks that share a stage, at least 1
- * @param data D, pipelines side by side, at least 1
+ * @param data D, parallel pipelines, at least 1
  * @param sequence whether norms, residuals and dropout, which tensor-parallel layers do not divide, are divided by
  *     slices of the sequence; only with tensor above 1
  * @param virtualStages V, stages per rank, at least 1

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The values that take effect, by key: those that were read, except where a reader has settled on another. */
+/** The values that take effect, by key: as they were read, or as a reader has settled on them. */
 final class Effective {
     private final Map<String, Optional<Entry>> entries = new LinkedHashMap<>();
 

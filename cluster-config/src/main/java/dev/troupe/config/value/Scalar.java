@@ -41,7 +41,7 @@ final class Scalar {
     static String text(ConfigValue value) {
         return switch (value.valueType()) {
             case STRING -> (String) value.unwrapped();
-            // Rendering keeps the digits of the source, where unwrapping would round them.
+            // Rendering keeps the digits of the source; unwrapping would round them.
             case NUMBER, BOOLEAN -> value.render();
             case OBJECT, LIST, NULL -> null;
         };

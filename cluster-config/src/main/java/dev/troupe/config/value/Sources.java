@@ -53,7 +53,7 @@ public record Sources(Config all, Config given, Config defaults, KnownKeys keys)
     /**
      * Reads everything and reports every key that does not exist.
      *
-     * @param problems where problems are reported
+     * @param problems receives the problems
      * @throws ConfigException if the file cannot be parsed; with the problems found before
      */
     public static Sources read(Optional<Path> file, List<String> settings, List<Problem> problems) {
@@ -65,7 +65,7 @@ public record Sources(Config all, Config given, Config defaults, KnownKeys keys)
             Config user = overrides.withFallback(written);
             requireModest(user, file);
             Config all = user.withFallback(defaults).resolve(NO_ENVIRONMENT);
-            // Its values may differ from those of all, where a substitution refers to the value that it overrides.
+            // Its values may differ from the values of all, if a substitution refers to the value that it overrides.
             Config given = user.resolveWith(all, NO_ENVIRONMENT);
             checkRoot(given.root(), keys, problems);
             return new Sources(all, given, defaults, keys);

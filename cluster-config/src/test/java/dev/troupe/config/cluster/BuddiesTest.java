@@ -36,7 +36,7 @@ class BuddiesTest {
             "a1 a1 a0, 0>2 1>2", "a0 a1 a1, 1>0 2>0", "a1 a1 a0x, 0>1 1>0",
             // spread evenly, in the order of the file
             "a1 a1 a0 a0, 0>2 1>3", "a1 a1 a1 a1 a0 a0, 0>4 1>5 2>4 3>5",
-            // on another host where there is a choice
+            // on another host if there is a choice
             "a1 a1 b1, 0>2 1>2 2>0", "a1 a1 b1 b1, 0>2 1>3 2>0 3>1", "a1 b1 a0 b0, 0>3 1>2",
             // a standby of the same host is still one that has the cores
             "a1 b1 a0, 0>2 1>2"
@@ -48,7 +48,7 @@ class BuddiesTest {
 
     /** Every cluster of up to five nodes on up to two hosts, with ranks, without or dead. */
     @Test
-    void shouldNameALivingBuddyForAllThatHaveRanks() {
+    void shouldNameALivingBuddyForEachNodeWithRanks() {
         List<String> kinds = List.of("a1", "a0", "a1x", "b1", "b0");
         for (int count = 1; count <= 5; count++) {
             for (int code = 0; code < (int) Math.pow(kinds.size(), count); code++) {
@@ -62,7 +62,7 @@ class BuddiesTest {
     }
 
     @Test
-    void shouldSayWhoseCopiesAMachineHas() {
+    void shouldListTheRanksWithCopiesOnAMachine() {
         List<NodeSpec> nodes = nodes(List.of("a1", "a1", "b1", "b0"));
         ClusterSpec cluster = new ClusterSpec("test", nodes, Duration.ofSeconds(1), Optional.empty());
         assertEquals(List.of(0, 1), Buddies.ranksCopiedTo(cluster, "b"), "rank 2 is there itself");

@@ -43,7 +43,7 @@ class ClusterSpecTest {
     }
 
     @Test
-    void shouldSayOnceWhichHostNobodyKnows() {
+    void shouldReportEachUnknownHostOnce() {
         assertEquals(List.of(), CLUSTER.unknownHosts());
         assertEquals(List.of("cluster.nodes: expected hosts that this machine can find, found \"no-such-host.invalid\" "
                 + "of nodes a, b; check the name, or add it to /etc/hosts."),
@@ -52,7 +52,7 @@ class ClusterSpecTest {
     }
 
     @Test
-    void shouldRefuseWhatIsBuiltWrong() {
+    void shouldRefuseInvalidComponents() {
         assertThrows(IllegalArgumentException.class, () -> cluster(node("a", "h", 0), node("a", "h", 1)));
         assertThrows(IllegalArgumentException.class, () -> cluster(node("a", "h", 0), node("b", "h", 0)));
         assertThrows(IllegalArgumentException.class, () -> cluster(node("a", "h", 0), node("b", "h", 2)));

@@ -26,25 +26,25 @@ class NodePlacementTest {
     }
 
     @Test
-    void shouldGiveTheFirstNodesOneGroupMoreWhereTheyDoNotDivide() {
+    void shouldGiveTheFirstNodesOneGroupMoreIfTheGroupsDoNotDivide() {
         assertEquals(List.of(List.of(0, 1, 2, 3), List.of(4, 5), List.of(6, 7)),
                 place(new ParallelLayout(4, 1, 2), List.of(TO_PLACE, TO_PLACE, TO_PLACE)));
     }
 
     @Test
-    void shouldPassOverStandbysAndWhatIsGiven() {
+    void shouldPlaceNothingOnStandbysAndNodesWithRanks() {
         assertEquals(List.of(List.of(0, 1), List.of(), List.of(2), List.of(3)),
                 place(new ParallelLayout(4, 1, 1), List.of(TO_PLACE, STANDBY, Optional.of(List.of(2)), TO_PLACE)));
     }
 
     @Test
-    void shouldPlaceWhatIsLeftOfAGroup() {
+    void shouldPlaceTheRemainingRanksOfAGroup() {
         assertEquals(List.of(List.of(1), List.of(0, 2, 3)),
                 place(new ParallelLayout(2, 1, 2), List.of(Optional.of(List.of(1)), TO_PLACE)));
     }
 
     @Test
-    void shouldTakeGroupsApartOnlyWhereToldToAndNeeded() {
+    void shouldSplitGroupsOnlyIfAllowedAndNeeded() {
         ParallelLayout layout = new ParallelLayout(1, 1, 4);
         List<Optional<List<Integer>>> two = List.of(TO_PLACE, TO_PLACE);
         assertEquals(List.of(List.of(0, 1, 2, 3), List.of()), NodePlacement.place(two, layout, false));

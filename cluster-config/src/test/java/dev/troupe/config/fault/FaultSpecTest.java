@@ -30,7 +30,7 @@ class FaultSpecTest {
     }
 
     @Test
-    void shouldReadWhatAMessageCarries() {
+    void shouldReadTheContentOfAMessage() {
         assertEquals(Optional.of(FaultMessage.GRADIENT), parse("drop message=gradient").message());
         assertEquals(Optional.of(FaultMessage.ACTIVATION), parse("hang at=receive message=activation").message());
     }
@@ -49,7 +49,7 @@ class FaultSpecTest {
     }
 
     @Test
-    void shouldStrikeOnceUnlessTold() {
+    void shouldStrikeOnceByDefault() {
         assertEquals(1, parse("exception").times());
         assertEquals(0, parse("exception probability=0.5").times());
         assertEquals(3, parse("exception probability=0.5 times=3").times());
@@ -57,7 +57,7 @@ class FaultSpecTest {
 
     @ParameterizedTest
     @EnumSource(FaultKind.class)
-    void shouldStrikeOnlyWhereItsKindCan(FaultKind kind) {
+    void shouldStrikeOnlyAtThePointsOfItsKind(FaultKind kind) {
         for (FaultPoint point : FaultPoint.values()) {
             assertEquals(kind.points().contains(point), parse(kind.word()).strikesAt(point));
             if (kind.points().contains(point)) {
@@ -72,7 +72,7 @@ class FaultSpecTest {
     }
 
     @Test
-    void shouldReadBackWhatItWrites() {
+    void shouldReadItsOwnText() {
         Random random = new Random(1);
         for (int i = 0; i < RANDOM_FAULTS; i++) {
             FaultSpec fault = draw(random);
@@ -100,7 +100,7 @@ class FaultSpecTest {
     }
 
     @Test
-    void shouldWriteOnlyWhatIsNotUsual() {
+    void shouldLeaveOutDefaults() {
         assertEquals("delay stage=1 seconds=0.25", parse("delay seconds=0.25 stage=1 probability=1 times=1").text());
         assertEquals("slow", parse("slow factor=4").text());
     }
@@ -131,7 +131,7 @@ class FaultSpecTest {
             "exception probability=1.1 ! probability= a number from 0 to 1 ! found \"probability=1.1\"",
             "exception at=optimizer microbatch=1 ! no microbatch at=optimizer, which comes once in a step ! \"microbatch=1\"",
             "disk-full microbatch=1 ! no microbatch for disk-full ! take it out"})
-    void shouldSayOfAWrongWordWhatIsAllowed(String text, String expected, String found) {
+    void shouldListTheAllowedWordsForAWrongOne(String text, String expected, String found) {
         ConfigException refusal = assertThrows(ConfigException.class, () -> parse(text));
         assertEquals(1, refusal.problems().size(), refusal.getMessage());
         String sentence = refusal.getMessage();

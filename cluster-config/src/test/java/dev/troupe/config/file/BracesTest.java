@@ -17,7 +17,7 @@ final class BracesTest {
     }
 
     @Test
-    void shouldPassOverBracesInCommentsAndStrings() {
+    void shouldIgnoreBracesInCommentsAndStrings() {
         assertEquals(OptionalInt.empty(), Braces.unclosed("""
                 troupe { # {
                   name = "{" // {

@@ -60,7 +60,7 @@ class ParallelLayoutTest {
     }
 
     @Test
-    void shouldPartTheRanksIntoGroupsOfOneSize() {
+    void shouldDivideTheRanksIntoGroupsOfOneSize() {
         forEveryLayout(layout -> {
             int world = layout.worldSize();
             List<Integer> all = IntStream.range(0, world).boxed().toList();
@@ -92,7 +92,7 @@ class ParallelLayoutTest {
     }
 
     @Test
-    void shouldMeetInOneRankWhereGroupsOfDifferentDimensionsCross() {
+    void shouldShareOneRankBetweenGroupsOfDifferentDimensions() {
         forEveryLayout(layout -> {
             for (int rank = 0; rank < layout.worldSize(); rank++) {
                 int own = rank;
@@ -138,7 +138,7 @@ class ParallelLayoutTest {
     }
 
     @Test
-    void shouldKnowNoRankOutsideTheWorld() {
+    void shouldRefuseRanksOutsideTheWorld() {
         ParallelLayout layout = new ParallelLayout(2, 1, 2);
         assertThrows(IndexOutOfBoundsException.class, () -> layout.coordinates(4));
         assertThrows(IndexOutOfBoundsException.class, () -> layout.coordinates(-1));
