@@ -7,7 +7,6 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.ParallelSpec;
-import dev.troupe.config.spec.UpdateSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.schedule.family.PipeDream2Bw;
@@ -123,7 +122,7 @@ final class VerifyCommand implements Callable<Integer> {
     }
 
     private static double usual(RunSpec spec) {
-        if (spec.training().update().gradientExchange() == UpdateSpec.GradientExchange.BFLOAT16) {
+        if (spec.training().update().roundsGradients()) {
             return OF_BFLOAT16;
         }
         return switch (spec.training().precision()) {

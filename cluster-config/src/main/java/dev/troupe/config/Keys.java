@@ -91,8 +91,8 @@ public final class Keys {
     }
 
     /**
-     * Returns the keys of a prefix: the key of this path, the keys of this section, or all keys with this beginning. The keys of
-     * a node are {@code cluster.nodes[].name} and so on, also by {@code troupe-node} or {@code cluster.nodes[0]}.
+     * Returns the keys of a prefix: the key of this path, the keys of this section, or all keys with this beginning. The
+     * keys of a node are {@code cluster.nodes[].name} and so on, also by {@code troupe-node} or {@code cluster.nodes[0]}.
      *
      * @throws ConfigException if there are none, with the nearest that exist
      */

@@ -115,7 +115,8 @@ class RunSpecReaderTest {
         List<Object> expected = List.of("other.run_2",
                 new ModelSection.Described("gpt2", 6, 96, 6, 24, 300, false, Map.of()),
                 new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.BYTES, true, 4,
-                        new DataSpec.Documents(false, true), "/tmp/cache", DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
+                        new DataSpec.Documents(false, true), "/tmp/cache", DataSpec.Order.SEQUENTIAL,
+                        -9007199254740993L, 0.125, List.of()),
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.BFLOAT16, 0.1,
                         new LoraSpec(Optional.of(Path.of("/tmp/adapter")), OptionalInt.of(4), OptionalDouble.of(8),
                                 List.of("all-linear"), 0.25),
@@ -350,8 +351,9 @@ class RunSpecReaderTest {
         assertEquals(Duration.ofMillis(1500), changed.training().commits().checkpointInterval());
         assertEquals(List.of(Path.of("/a"), Path.of("/b c")), changed.data().paths());
         assertEquals(run.training().update(), changed.training().update());
-        assertEquals(run, changed.with(Map.of("training.steps", 7, "training.checkpoint-interval", Duration.ofMinutes(7),
-                "data.path", run.data().paths().getFirst(), "observe.tensorboard", true)));
+        assertEquals(run,
+                changed.with(Map.of("training.steps", 7, "training.checkpoint-interval", Duration.ofMinutes(7),
+                        "data.path", run.data().paths().getFirst(), "observe.tensorboard", true)));
     }
 
     @Test

@@ -43,6 +43,11 @@ public record UpdateSpec(LossScaleSpec lossScale, double gradientClip, GradientE
         return exchange;
     }
 
+    /** Returns whether each rank rounds its gradients before they are added up. */
+    public boolean roundsGradients() {
+        return gradientExchange == GradientExchange.BFLOAT16;
+    }
+
     /** The type of gradients between ranks with the same weights, which add them up in float32. */
     public enum GradientExchange implements Word {
         /** As they are. */

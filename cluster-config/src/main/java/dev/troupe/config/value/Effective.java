@@ -49,6 +49,7 @@ final class Effective {
     static Object plain(Object value) {
         return switch (value) {
             case List<?> list -> list.stream().map(Effective::plain).toList();
+            case Double number when number == number.longValue() -> number.longValue();
             case Path path -> path.toString();
             case Duration time -> time.getNano() == 0 ? time.toSeconds() + "s" : time.toNanos() + "ns";
             default -> value;

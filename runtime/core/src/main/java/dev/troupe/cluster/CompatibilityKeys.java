@@ -18,8 +18,8 @@ final class CompatibilityKeys {
     }
 
     /**
-     * Returns the keys of a node: version, the run's directory, every key of the configuration that is not declared to differ
-     * between nodes, the certified plan, and the first data and their number, since these follow from files too.
+     * Returns the keys of a node: version, the run's directory, every key of the configuration that is not declared to
+     * differ between nodes, the certified plan, and the first data and their number, since these follow from files too.
      */
     static Map<String, String> of(PreparedRun run, String version) {
         Map<String, String> keys = new TreeMap<>();

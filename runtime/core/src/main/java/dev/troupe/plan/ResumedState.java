@@ -42,7 +42,8 @@ public final class ResumedState {
         }
         droppedMoments(checkpoint, plan.stageSettings().optimizer(), trained).map(dropped::add);
         LossScale scale = checkpoint.lossScale();
-        if (scale.rule() == LossScale.Rule.DYNAMIC && training.update().lossScale().kind() != LossScaleSpec.Kind.DYNAMIC) {
+        if (scale.rule() == LossScale.Rule.DYNAMIC
+                && training.update().lossScale().kind() != LossScaleSpec.Kind.DYNAMIC) {
             dropped.add("the loss scale " + scale.factor() + " that it had come to, since training.loss-scale = "
                     + training.update().lossScale().text());
         }

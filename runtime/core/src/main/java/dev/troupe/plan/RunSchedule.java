@@ -47,7 +47,8 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
             return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
         }
         if (training.memory().zero() > 1 && parallel.data() > 1) {
-            throw new UsageException("training.zero = " + training.memory().zero() + ", but under " + parallel.schedule()
+            throw new UsageException("training.zero = " + training.memory().zero() + ", but under "
+                    + parallel.schedule()
                     + " a rank holds whole versions of its weights and whole sums of its gradients: set training.zero to 1 or 0,"
                     + " or take a schedule that does one step after the other, such as 1f1b");
         }

@@ -9,7 +9,6 @@ import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.TrainingSpec;
-import dev.troupe.config.spec.UpdateSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.Capability;
@@ -119,8 +118,7 @@ public final class PreparedRun implements AutoCloseable {
                             Recompute.valueOf(spec.training().memory().recompute().name()),
                             dropout(spec.training(), choice), data.separatesDocuments())
                             .with(new Replay(replay.every(), replay.aheadBlocks()))
-                            .roundingGradients(spec.training()
-                                    .update().gradientExchange() == UpdateSpec.GradientExchange.BFLOAT16),
+                            .roundingGradients(spec.training().update().roundsGradients()),
                     spec.parallel().layout(), new RunSchedule(start.stepsDone(), spec.training().steps(),
                             validateEvery(), spec.training().commits().checkpointEvery())
                             .of(spec.parallel(), spec.microbatchCount(), spec.training(),
@@ -132,7 +130,8 @@ public final class PreparedRun implements AutoCloseable {
             this.plan = AheadBudget.fit(planned, replay.aheadBytes(),
                     () -> choice.withCosts(EmulatedCosts.of(spec.engine().emulated(), planned)).open());
             this.dropped = start.check(plan, spec.training());
-            new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().commits().checkpointEvery(),
+            new FaultChecks(plan, start.stepsDone(), spec.training().steps(),
+                    spec.training().commits().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
             WorkCosts costs = EmulatedCosts.of(spec.engine().emulated(), plan);
             this.engine = choice.withCosts(costs);
@@ -161,7 +160,8 @@ public final class PreparedRun implements AutoCloseable {
         if (leavesWeights() && request.leads()) {
             TrainingSpec training = spec().training();
             new DiskRoom(checkpointBytes(), model().trainedCount() * Float.BYTES).require(request.output(),
-                    training.commits().keepCheckpoints(), checkpointsFound.size(), training.commits().checkpointEvery() > 0);
+                    training.commits().keepCheckpoints(), checkpointsFound.size(),
+                    training.commits().checkpointEvery() > 0);
         }
     }
 
@@ -346,7 +346,8 @@ public final class PreparedRun implements AutoCloseable {
         return new RunSettings(plan.rankCount(), start.stepsDone(), training.steps(),
                 learningRate(training.update().learningRate())::at, training.update().gradientClip(),
                 ResumedState.lossScale(training.update().lossScale(), start.lossScale()), validateEvery(),
-                leavesWeights() ? training.commits().checkpointEvery() : 0, request.continuesInPlace() ? start.stepsDone() : -1,
+                leavesWeights() ? training.commits().checkpointEvery() : 0,
+                request.continuesInPlace() ? start.stepsDone() : -1,
                 leavesWeights(), plan.places(), recovers() ? spec().recovery().mostPerStep() : 0, plan.stepsPerPass(),
                 plan.training().plan().stagesUpdateAlone());
     }
@@ -367,7 +368,8 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Returns the number of snapshots of a rank's state: one more where checkpoints are written during training. */
     private int snapshots() {
-        boolean isPinned = spec().training().commits().checkpointEvery() > 0 || !spec().training().commits().checkpointInterval().isZero();
+        boolean isPinned = spec().training().commits().checkpointEvery() > 0
+                || !spec().training().commits().checkpointInterval().isZero();
         int copies = isPinned ? Snapshots.COPIES_WHERE_PINNED : SnapshotSlots.COUNT;
         return recovers() ? copies : 0;
     }

@@ -34,7 +34,7 @@ class CompatibilityKeysTest {
         Map<String, String> keys = keys("2");
         assertEquals("6", keys.get("model.layers"));
         assertEquals("\"1f1b\"", keys.get("parallel.schedule"));
-        assertEquals("0.0", keys.get("data.validation-fraction"));
+        assertEquals("0", keys.get("data.validation-fraction"));
         assertEquals("\"1800s\"", keys.get("training.checkpoint-interval"));
         assertEquals(List.of(), keys.keySet().stream().filter(key -> key.startsWith("engine.")
                 || key.startsWith("data.path") || key.startsWith("cluster.tls") || key.equals("data.cache")).toList());
