@@ -2,17 +2,16 @@ package dev.troupe.engine;
 
 /**
  * Attention. The contract of every kernel is {@link Engine}'s. Letters: B microbatch size, T sequence length, N = B T
- * rows, C hidden size, H heads of D numbers, K of them with keys and values, which every H/K neighbours among the others
- * share.
+ * rows, C hidden size, H heads of D numbers, K heads with keys and values, each shared by H/K neighbours among the heads.
  *
- * <p>A sequence may hold several documents, one after another, that do not see each other. {@code starts} says for each
- * row where in its sequence the row's document begins, INT32 [N]; null where every sequence is one document.
+ * <p>A sequence may hold several documents, one after another, that do not see each other. {@code starts}, INT32 [N], has
+ * for each row the place in its sequence at which its document begins; null if every sequence is one document.
  *
- * <p>Rows that are not whole sequences, a size that is no multiple of the heads, and a start behind its row raise
+ * <p>Rows that are not whole sequences, a size that is no multiple of the heads, and a start after its row raise
  * {@link IllegalArgumentException} before anything is written.
  */
 public interface AttentionKernels {
-    /** The shape of what this engine keeps between the forward and the backward of attention. */
+    /** The shape of the state that the forward of attention keeps for the backward. */
     Shape attentionStateShape(int microbatchSize, int sequenceLength, int heads);
 
     /**
@@ -27,9 +26,7 @@ public interface AttentionKernels {
     }
 
     /**
-     * As the other {@code causalAttention}, with dropout on the probabilities.
-     *
-     * @param dropout the dropout of the probabilities
+     * As the other {@code causalAttention}, with dropout of the probabilities.
      */
     void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y);
 
@@ -44,8 +41,8 @@ public interface AttentionKernels {
             Dropout dropout, Tensor dQkv);
 
     /**
-     * Causal attention with scale {@code 1 / sqrt(D)} of H heads, neighbours of which share keys and values (Ainslie et al.
-     * 2023); one document sees itself alone.
+     * Causal attention with scale {@code 1 / sqrt(D)} of H heads, of which neighbours share keys and values (Ainslie et al.
+     * 2023). A document sees itself alone.
      *
      * @param queries [N x H D]
      * @param keys [N x K D]
@@ -62,25 +59,25 @@ public interface AttentionKernels {
             Tensor dKeys, Tensor dValues);
 
     /**
-     * The last row of {@link #groupedAttention} alone: one query of each head, which sees the keys and values of all places
-     * so far. A text that grows token by token keeps these.
+     * The last row of {@link #groupedAttention} alone, for a text that grows token by token: one query of each head sees the
+     * keys and values of all places so far.
      *
      * @param query [1 x H D]
      * @param keys [at least P x K D]
      * @param values as {@code keys}
-     * @param length P, the places that are seen, the query's own the last of them; rows behind are not read
+     * @param length P, the places that are seen, the query's own place last; further rows are not read
      * @param y [1 x H D]
      */
     void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads, Tensor y);
 
     /**
-     * Turns each head by the angles of its place in its document (Su et al. 2021), in the published form: number i of a
-     * head's first half and number i of its second half are one pair.
+     * Rotates each head by the angles of its place in its document (Su et al. 2021): number i of a head's first half and
+     * number i of its second half are one pair.
      *
      * @param x [N x G D], G heads
      * @param cosines [at least T x D/2], a row for each place in a document
      * @param sines as {@code cosines}
-     * @param back turns by the same angles the other way, which is the backward
+     * @param back whether to rotate the other way, which is the backward
      * @param y as x; may be x
      */
     void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back, Tensor y);

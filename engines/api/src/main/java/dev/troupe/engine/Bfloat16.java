@@ -5,7 +5,7 @@ package dev.troupe.engine;
  * al. 2019, "A Study of BFLOAT16 for Deep Learning Training"). Any thread.
  */
 public final class Bfloat16 {
-    /** Bits of a float32 below those of a bfloat16. */
+    /** The bits of a float32 that a bfloat16 lacks. */
     private static final int SHIFT = 16;
     private static final int ROUNDING_BIAS = 0x7fff;
     private static final short NOT_A_NUMBER = 0x7fc0;
@@ -14,12 +14,12 @@ public final class Bfloat16 {
     private Bfloat16() {
     }
 
-    /** The number that these bits stand for; nothing is lost. */
+    /** The number of these bits, exactly. */
     public static float toFloat(short bits) {
         return Float.intBitsToFloat(bits << SHIFT);
     }
 
-    /** The bits of the nearest number, ties to even; beyond the range infinity, and not a number stays that. */
+    /** The bits of the nearest number, ties to even; beyond the range infinity, and NaN for NaN. */
     public static short of(float number) {
         if (Float.isNaN(number)) {
             return NOT_A_NUMBER;
@@ -28,7 +28,7 @@ public final class Bfloat16 {
         return (short) (bits + ROUNDING_BIAS + (bits >>> SHIFT & 1) >>> SHIFT);
     }
 
-    /** The nearest number of the type, ties to even, as {@link #of} rounds, but of a double and so only once. */
+    /** The nearest number of the type to a double, ties to even: rounded once, not by way of a float. */
     public static double round(double number) {
         if (!Double.isFinite(number)) {
             return number;

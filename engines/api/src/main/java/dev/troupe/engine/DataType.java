@@ -1,6 +1,6 @@
 package dev.troupe.engine;
 
-/** The type of a tensor's elements. The code is what goes on the wire, so it never changes. */
+/** The type of a tensor's elements. The code of a type is sent to other processes, so it never changes. */
 public enum DataType {
     FLOAT32(1, Float.BYTES), FLOAT64(2, Double.BYTES), INT32(3, Integer.BYTES),
     /** The upper half of a FLOAT32: its range with 8 significant bits; see {@link Bfloat16}. */
@@ -14,7 +14,7 @@ public enum DataType {
         this.elementBytes = elementBytes;
     }
 
-    /** The number that stands for this type in a message header. */
+    /** The number of this type in a message header. */
     public int code() {
         return code;
     }

@@ -1,31 +1,29 @@
 package dev.troupe.engine;
 
 /**
- * Which elements of one tensor dropout takes away (Srivastava et al. 2014), as a function of numbers that say which tensor
- * it is and of an element's place in it: the same whatever the engine, the threads, the layout of the run, and however
- * often it is asked. The others are divided by the probability to stay.
+ * The dropout of one tensor (Srivastava et al. 2014). A pure function of these numbers and of an element's place decides which
+ * elements become zero, so the engine, the threads and the layout of the run do not matter. The others are divided by the
+ * probability to stay.
  *
- * <p>The random numbers are those of {@link Philox}. Its key is the seed; its counter is the element's place in the whole
- * tensor divided by 4 (48 bits), the site (16 bits), the microbatch and the step (32 bits each); of its four words the
- * element has the one of its place modulo 4, and goes where that is below probability x 2^32.
+ * <p>Random numbers come from {@link Philox}. Its key is the seed; its counter is the element's place in the whole tensor
+ * divided by 4 (48 bits), the site (16 bits), the microbatch and the step (32 bits each). Of its four words the one at the
+ * place modulo 4 decides: the element is dropped if the word is below probability x 2^32.
  *
  * <p>The place of an element [row, column] is {@code (firstRow + row) wholeColumns + firstColumn + column}; of a
  * probability of attention, [sequence, head, query, key] of length T, it is
- * {@code ((sequence wholeColumns + firstColumn + head) T + query) T + key}, where columns are heads. So a rank that has
- * some rows or columns of a tensor, or some of its heads, drops what a rank with all of it would drop. Where only the
- * first {@code length} rows of every {@code wholeLength} rows are here, the place of an element is that which it has
- * among all of them, and T is {@code wholeLength}: padding that is left out changes no mask.
+ * {@code ((sequence wholeColumns + firstColumn + head) T + query) T + key}, with heads as columns. So a rank with some rows,
+ * columns or heads of a tensor drops the same elements as a rank with the whole tensor. If only the first {@code length} rows
+ * of every {@code wholeLength} rows are present, places are those among all rows, and T is {@code wholeLength}: leaving out
+ * padding changes no mask.
  *
- * @param probability of an element to go, from 0 to below 1
- * @param seed of the run
- * @param step of the run
+ * @param probability of an element to be dropped, from 0 to below 1
  * @param microbatch its number in the step, over all data-parallel ranks
- * @param site which of the model's dropouts, from 0 to 65535
+ * @param site the number of the dropout in the model, from 0 to 65535
  * @param wholeColumns columns of the whole tensor; for attention, heads of the whole layer
- * @param firstRow the first row that is here; 0 for attention
- * @param firstColumn the first column that is here; for attention, the first head
- * @param length rows of each sequence that are here; 1 where all are
- * @param wholeLength rows of each sequence of the whole tensor; 1 where all are here
+ * @param firstRow the first row that is present; 0 for attention
+ * @param firstColumn the first column that is present; for attention, the first head
+ * @param length rows of each sequence that are present; 1 if all are
+ * @param wholeLength rows of each sequence of the whole tensor; 1 if all are present
  */
 public record Dropout(double probability, long seed, long step, long microbatch, int site, int wholeColumns,
         long firstRow, int firstColumn, int length, int wholeLength) {
@@ -50,18 +48,18 @@ public record Dropout(double probability, long seed, long step, long microbatch,
         }
     }
 
-    /** The dropout of a tensor that has all rows of its sequences. */
+    /** The dropout of a tensor with all rows of its sequences. */
     public Dropout(double probability, long seed, long step, long microbatch, int site, int wholeColumns,
             long firstRow, int firstColumn) {
         this(probability, seed, step, microbatch, site, wholeColumns, firstRow, firstColumn, 1, 1);
     }
 
-    /** Whether anything goes. */
+    /** Whether any element may be dropped. */
     public boolean drops() {
         return probability > 0;
     }
 
-    /** An element goes whose random word, read without a sign, is below this: probability x 2^32, rounded down. */
+    /** An element is dropped if its random word, read without a sign, is below this: probability x 2^32, rounded down. */
     public long threshold() {
         return (long) (probability * 0x1p32);
     }
@@ -71,7 +69,7 @@ public record Dropout(double probability, long seed, long step, long microbatch,
         return 1 / (1 - probability);
     }
 
-    /** The place of the first element that is here of a row of a matrix. */
+    /** The place of the first element that is present of a row of a matrix. */
     public long placeInMatrix(long row) {
         long here = firstRow + row;
         // Rounded down: the sequence of the row.
@@ -84,12 +82,12 @@ public record Dropout(double probability, long seed, long step, long microbatch,
         return ((sequence * wholeColumns + firstColumn + head) * whole + query) * whole;
     }
 
-    /** Tells what becomes of each element. A reader is one thread's. */
+    /** Returns a reader of factors, for one thread. */
     public Reader reader() {
         return new Reader();
     }
 
-    /** Reads factors; quickest from one place to the next. */
+    /** A reader of factors, fastest from one place to the next. One thread. */
     public final class Reader {
         private final Philox philox = new Philox(seed);
         private final long threshold = threshold();
@@ -99,7 +97,7 @@ public record Dropout(double probability, long seed, long step, long microbatch,
         private Reader() {
         }
 
-        /** The factor of the element at this place: 0, or one over the probability to stay. */
+        /** The factor of an element: 0, or one over the probability to stay. */
         public double factor(long place) {
             if (!drops()) {
                 return 1;

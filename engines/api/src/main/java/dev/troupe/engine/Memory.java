@@ -5,21 +5,21 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The memory of an engine: tensors, copies to and from the host, and what kernels hold beside their operands.
+ * The memory of an engine: tensors, and copies to and from the host. Five methods have no default; the others are for engines
+ * that compute late, keep memory in addition to tensors, or reach the memory of other engines.
  *
- * <p>Order: an engine does what it is asked in the order of the calls. It may do so late: a call that returns nothing may
- * have its effect after it has returned ({@link #computesLate}), and a {@link #fence} says when. {@link #toHost} and
- * {@link #fromHost}, which begin at a fence, {@link #takeFrom}, {@link #toShared} and {@link #fromShared} alone are outside
- * that order.
+ * <p>Order: an engine executes calls in their order. It may do so late: a call without a result may have its effect after it
+ * has returned ({@link #computesLate}); a {@link #fence} marks that point. Outside that order are only {@link #toHost} and
+ * {@link #fromHost}, which begin at a fence, {@link #takeFrom}, {@link #toShared} and {@link #fromShared}.
  *
- * <p>Thread rule: {@link #allocate} is called by one thread at a time, which calls the kernels too. Copies may run on
- * another thread meanwhile, on tensors no kernel is using; {@link #fence}, {@link #instants}, {@link #toHost},
- * {@link #fromHost}, {@link #takeFrom} and the methods of shared memory are for any thread.
+ * <p>Thread rule: one thread at a time calls {@link #allocate} and the kernels. Copies may run on another thread meanwhile,
+ * on tensors that no kernel is using; {@link #fence}, {@link #instants}, {@link #toHost}, {@link #fromHost},
+ * {@link #takeFrom} and the methods of shared memory are for any thread.
  */
 public interface Memory {
     /**
-     * Memory of a device that engines of several processes of one machine copy to and from. It is the device's, and of no
-     * engine: all engines of the device in this process use it, and it stays when they are closed.
+     * Memory of a device for engines of several processes of one machine. It belongs to the device: all engines of the device
+     * in this process may use it, and it remains when they are closed.
      */
     interface Shared extends AutoCloseable {
         /** The longest {@link #handle}, in bytes. */
@@ -27,40 +27,34 @@ public interface Memory {
 
         long byteCount();
 
-        /** What another process {@linkplain Memory#openShared opens} it by. */
+        /** The bytes by which another process {@linkplain Memory#openShared opens} it. */
         byte[] handle();
 
         /**
-         * Ends its use in this process: no copy to it or from it is under way. The process that has shared it closes it when
-         * all others have closed it or ended. Closing twice has no effect.
+         * Ends its use in this process, when no copy to it or from it is in progress. The process that has shared it closes
+         * it after all others have closed it or ended. Closing twice has no effect.
          */
         @Override
         void close();
     }
 
-    /**
-     * Whether tensors hold values, which kernels compute. Where they do not, nothing need be loaded, and what is read means
-     * nothing.
-     */
+    /** Whether tensors hold values. If not, nothing needs to be loaded, and contents that are read are meaningless. */
     default boolean holdsValues() {
         return true;
     }
 
-    /**
-     * Whether work may still be under way when a call has returned, so that whatever reads a tensor on the host waits for
-     * all that was asked before. Where it is not, all fences are reached.
-     */
+    /** Whether work may still be in progress when a call has returned. If not, all fences are reached. */
     default boolean computesLate() {
         return false;
     }
 
-    /** The point that is reached once all that was asked of this engine so far is done, but for copies at fences. */
+    /** The point that is reached when all calls so far are done, except copies at fences. */
     default Fence fence() {
         return Fence.REACHED;
     }
 
     /**
-     * Instants of this engine's work, none of them marked.
+     * Instants of this engine's work, none of them marked yet.
      *
      * @param count their numbers are 0 .. count - 1
      */
@@ -72,32 +66,29 @@ public interface Memory {
     Tensor allocate(DataType dataType, Shape shape);
 
     /**
-     * A tensor over neighbouring elements of another, in the same memory: what one writes the other reads. A kernel takes
-     * it as any tensor. It is no allocation: {@link #allocatedBytes} counts its buffer alone, closing it has no effect, and
-     * it ends with its buffer. Many small tensors that one kernel call is to serve are ranges of one.
+     * A tensor over neighbouring elements of another, in the same memory. Kernels take it as any tensor. It is no allocation:
+     * {@link #allocatedBytes} counts its buffer alone, closing it has no effect, and it ends with its buffer.
      *
      * @param buffer an open tensor of this engine, itself a range or not
-     * @param first its element, in row-major order, that the range begins with
-     * @param shape of the range
-     * @throws IllegalArgumentException where the buffer ends before the range does
+     * @param first the index of the first element, in row-major order of the buffer
+     * @throws IllegalArgumentException if the buffer ends before the range does
      */
     Tensor range(Tensor buffer, long first, Shape shape);
 
     /**
-     * A tensor over the first elements of another, in the same memory, as a {@link #range} is, for a buffer that is used
-     * again and again for tensors of several sizes: nothing is kept beside it.
+     * A {@link #range} of the first elements of a buffer that is used again for tensors of other sizes, so that the engine
+     * keeps no packed copy of it.
      *
      * @param buffer an open tensor that this engine allocated
-     * @throws IllegalArgumentException where the buffer is smaller than the shape
+     * @throws IllegalArgumentException if the buffer is smaller than the shape
      */
     default Tensor beginning(Tensor buffer, Shape shape) {
         return range(buffer, 0, shape);
     }
 
     /**
-     * Bytes that this engine keeps beside a range once the range has been the right side of a product: a copy of it, packed
-     * in the order in which the product reads it. A product with the transposed range keeps as many bytes again. They are
-     * freed with the buffer.
+     * Bytes of a packed copy that this engine keeps of a range after the range has been the right side of a product. A product
+     * with the transposed range keeps the same number again. They are freed with the buffer.
      *
      * @param rows the rows of the product
      */
@@ -106,25 +97,25 @@ public interface Memory {
     }
 
     /**
-     * Bytes of scratch memory that this engine takes for a product [m x k] [k x n], and holds from then on: the most that
-     * any of its products took, and not their sum. They are not in {@link #allocatedBytes}.
+     * Bytes of scratch memory that this engine takes for a product [m x k] [k x n], and holds from then on: the largest of
+     * all products, not their sum. They are not in {@link #allocatedBytes}.
      *
-     * @param isRange whether the right side is a range, beside which {@link #bytesKeptBeside} says what is kept
+     * @param isRange whether the right side is a range, of which a copy may be kept ({@link #bytesKeptBeside})
      * @param product the type of the product
      */
     default long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
         return 0;
     }
 
-    /** Bytes of all tensors allocated and not closed, with what is kept beside their ranges. */
+    /** Bytes of all tensors allocated and not closed, including the copies that are kept of their ranges. */
     long allocatedBytes();
 
     /**
-     * Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory, and
-     * returns when they are there: after all that was asked before. The memory may be native or on the heap and begin at
-     * any address.
+     * Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory, in the
+     * order of the calls, and returns when they have arrived. The memory may be native or on the heap and begin at any
+     * address.
      *
-     * @throws IllegalArgumentException where the bytes are not whole elements of the tensor
+     * @throws IllegalArgumentException if the bytes are not whole elements of the tensor
      */
     void copyToHost(Tensor source, long byteOffset, MemorySegment target);
 
@@ -133,18 +124,18 @@ public interface Memory {
      * order of the calls, and returns when they have been read. The memory may be native or on the heap and begin at any
      * address.
      *
-     * @throws IllegalArgumentException where the bytes are not whole elements of the tensor
+     * @throws IllegalArgumentException if the bytes are not whole elements of the tensor
      */
     void copyFromHost(MemorySegment source, Tensor target, long byteOffset);
 
     /**
-     * As {@link #copyToHost}, but begins once a fence is reached, whatever else this engine still has to do, and may return
-     * before it is done. What was asked after that fence may read the tensor meanwhile, and must not write or close it.
+     * As {@link #copyToHost}, but begins when a fence is reached, whatever other work is pending, and may return before it is
+     * done. Calls after that fence may read the tensor meanwhile, and must not write or close it.
      *
-     * @param target must stay as it is, and alive, until the fence that is returned is reached; native memory, or on
-     *     the heap where the caller waits at once
+     * @param target must stay unchanged and alive until the returned fence is reached; native memory, or on the heap if
+     *     the caller waits at once
      * @param after a fence of this engine
-     * @return reached once the bytes are in host memory
+     * @return reached when the bytes are in host memory
      */
     default Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
         after.await();
@@ -153,11 +144,11 @@ public interface Memory {
     }
 
     /**
-     * As {@link #copyFromHost}, but begins once a fence is reached, whatever else this engine still has to do, and may
-     * return before it is done. Nothing that was asked after that fence may use the tensor until the fence that is
-     * returned is reached. Arguments as of {@link #toHost}.
+     * As {@link #copyFromHost}, but begins when a fence is reached, whatever other work is pending, and may return before it
+     * is done. No call after that fence may use the tensor until the returned fence is reached. Arguments as of
+     * {@link #toHost}.
      *
-     * @return reached once the bytes are in the tensor
+     * @return reached when the bytes are in the tensor
      */
     default Fence fromHost(MemorySegment source, Tensor target, long byteOffset, Fence after) {
         after.await();
@@ -166,26 +157,25 @@ public interface Memory {
     }
 
     /**
-     * Copies bytes of a tensor of any engine to the same place in a tensor of this one without the host, where both are in
-     * the memory of one device or of devices that reach each other's, and may return before it is done. It begins at once,
-     * whatever the two engines still have to do: the source has been written, and nothing uses the target, until the fence
-     * that is returned is reached.
+     * Copies bytes of a tensor of any engine to the same place in a tensor of this one without the host, and may return before
+     * it is done. It begins at once, whatever work of the two engines is pending: the source has been written, and nothing
+     * uses the target, until the returned fence is reached.
      *
      * @param source an open tensor of an engine of this process
      * @param target an open tensor of this engine
-     * @return reached once the bytes are in the target; empty, and nothing is copied, where the way is by the host
-     * @throws IllegalArgumentException where the bytes are not whole elements of both tensors
+     * @return reached when the bytes are in the target; empty, and nothing is copied, if the devices do not reach each other
+     * @throws IllegalArgumentException if the bytes are not whole elements of both tensors
      */
     default Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
         return Optional.empty();
     }
 
     /**
-     * Memory of this engine's device, of which nothing is known, that other processes of the machine can open. The caller
-     * closes it. It is not in {@link #allocatedBytes}.
+     * Memory of this engine's device, with arbitrary contents, that other processes of the machine can open. The caller closes
+     * it. It is not in {@link #allocatedBytes}.
      *
-     * @return empty where engines of this kind share none
-     * @throws IllegalStateException where the device refuses; the message says why, and the engine serves as before
+     * @return empty if engines of this kind share none
+     * @throws IllegalStateException if the device refuses; the message has the reason, and the engine remains usable
      */
     default Optional<Shared> share(long byteCount) {
         return Optional.empty();
@@ -194,20 +184,20 @@ public interface Memory {
     /**
      * Memory that an engine of another process of the machine has shared. The caller closes it.
      *
-     * @return empty where this engine's device does not reach it
-     * @throws IllegalStateException where the device refuses; the message says why, and the engine serves as before
+     * @return empty if this engine's device does not reach it
+     * @throws IllegalStateException if the device refuses; the message has the reason, and the engine remains usable
      */
     default Optional<Shared> openShared(byte[] handle) {
         return Optional.empty();
     }
 
     /**
-     * Copies bytes of a tensor to shared memory, and may return before it is done. It begins at once, whatever this engine
-     * still has to do: the tensor has been written. Copies to and from shared memory are done in the order of the calls.
+     * Copies bytes of a tensor to shared memory, and may return before it is done. It begins at once, whatever other work is
+     * pending: the tensor has been written. Copies to and from shared memory are done in the order of the calls.
      *
      * @param target that an engine of the same device in this process has shared or opened
-     * @return reached once the bytes are there for every process; empty, and nothing is copied, where the way is by the host
-     * @throws IllegalArgumentException where the bytes are not whole elements of the tensor, or not in the memory
+     * @return reached when every process can read the bytes; empty, and nothing is copied, if this device has no such way
+     * @throws IllegalArgumentException if the bytes are not whole elements of the tensor, or not in the memory
      */
     default Optional<Fence> toShared(Tensor source, long byteOffset, long byteCount, Shared target,
             long targetOffset) {
@@ -215,8 +205,8 @@ public interface Memory {
     }
 
     /**
-     * Copies bytes of shared memory to a tensor, which nothing uses until the fence that is returned is reached; all else as
-     * of {@link #toShared}.
+     * Copies bytes of shared memory to a tensor, which nothing uses until the returned fence is reached; all else as of
+     * {@link #toShared}.
      */
     default Optional<Fence> fromShared(Shared source, long sourceOffset, Tensor target, long byteOffset,
             long byteCount) {
@@ -224,16 +214,16 @@ public interface Memory {
     }
 
     /**
-     * What is asked of this engine from here on begins once a fence of an engine of this process is reached. Where both
-     * compute on devices of one kind the caller does not wait. Any thread.
+     * Makes all further calls begin after a fence of an engine of this process is reached. The caller does not wait if both
+     * compute on devices of one kind. Any thread.
      */
     default void waitFor(Fence other) {
         other.await();
     }
 
     /**
-     * Whether {@link #reduce} takes these tensors, each of an engine of this process: all are in memory that this engine's
-     * device reads and writes, its own or that of a peer, and {@code FLOAT32} or {@code BFLOAT16}.
+     * Whether {@link #reduce} takes these tensors, each of an engine of this process: all are {@code FLOAT32} or
+     * {@code BFLOAT16}, in memory that this engine's device reads and writes, its own or a peer's.
      */
     default boolean reaches(List<Tensor> tensors) {
         return false;
@@ -241,13 +231,12 @@ public interface Memory {
 
     /**
      * Adds up the same elements of tensors that this engine {@linkplain #reaches reaches}, in the order of the list, and
-     * writes each sum to all targets: in the order of the calls, on any thread. The sums are
-     * float32, rounded once. That other engines have written the sources, and use no target, is the caller's business
-     * ({@link #waitFor}).
+     * writes each sum to all targets. Sums are float32, rounded once. Any thread. The caller makes sure that other engines
+     * have written the sources and use no target ({@link #waitFor}).
      *
      * @param sources of one type; a single one is copied
-     * @param sourceFirst the element, in row-major order, that each source begins with
-     * @param targets of the same type; a source may be among them where the elements are the same
+     * @param sourceFirst the index of the first element of each source, in row-major order
+     * @param targets of the same type; a source may be among them if the elements are the same
      * @param largest whether the largest is taken in place of the sum
      */
     default void reduce(List<Tensor> sources, long sourceFirst, List<Tensor> targets, long targetFirst, long count,
@@ -257,11 +246,10 @@ public interface Memory {
     }
 
     /**
-     * The elements of a tensor themselves, where they lie in native memory of this process as {@link #copyToHost} would
-     * copy them, so that nothing need be copied. What is written there is in the tensor. Empty where they lie elsewhere or
-     * in another form.
+     * The elements of a tensor in place, if they are in native memory of this process in the form of {@link #copyToHost};
+     * writing there changes the tensor. Otherwise empty.
      *
-     * <p>Valid until the tensor is closed; used meanwhile by any thread, while no kernel uses the tensor: behind a fence.
+     * <p>Valid until the tensor is closed; for any thread, after a fence and while no kernel uses the tensor.
      */
     default Optional<MemorySegment> hostMemory(Tensor tensor) {
         return Optional.empty();

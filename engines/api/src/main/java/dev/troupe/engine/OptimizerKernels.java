@@ -3,20 +3,19 @@ package dev.troupe.engine;
 /**
  * Updates of weights by their gradients, all of them float tensors. The contract of every kernel is {@link Engine}'s.
  *
- * <p>Where products read weights of another type, an update writes these too while the new weights are at hand: its
- * {@code operands}, a product tensor of the weights' shape, become what {@link ElementwiseKernels#cast} makes of them. They
- * are null where products read the weights themselves, or where the weights change again before any product.
+ * <p>If products read weights of another type, an update also writes these: its {@code operands}, a product tensor of the
+ * weights' shape, as {@link ElementwiseKernels#cast} makes them. They are null if products read the weights themselves, or
+ * if the weights change again before any product.
  */
 public interface OptimizerKernels {
     /**
-     * What one update with momentum needs beside its tensors (Sutskever et al. 2013, as {@code torch.optim.SGD} computes it,
-     * without dampening).
+     * The numbers of one update with momentum (Sutskever et al. 2013, as {@code torch.optim.SGD} computes it, without
+     * dampening).
      *
-     * @param learningRate the rate of this step
-     * @param momentum what the momentum keeps of itself
+     * @param momentum the factor by which the velocity decays
      * @param nesterov whether the update looks one step of the momentum ahead
      * @param weightDecay decay, added to the gradient; 0 for tensors that do not decay
-     * @param gradientScale what every gradient is multiplied by first (clipping)
+     * @param gradientScale a factor of every gradient (clipping)
      */
     record Momentum(double learningRate, double momentum, boolean nesterov, double weightDecay,
             double gradientScale) {

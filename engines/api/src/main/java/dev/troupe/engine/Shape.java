@@ -27,7 +27,7 @@ public final class Shape {
     /**
      * A shape with these sizes; each at least 1.
      *
-     * @throws TooManyElementsException where a number of 64 bits does not count the elements
+     * @throws TooManyElementsException if the number of elements does not fit in 64 bits
      */
     public static Shape of(int... sizes) {
         return new Shape(sizes.clone());
@@ -36,7 +36,7 @@ public final class Shape {
     /**
      * The shape of {@code elementCount} elements in one row.
      *
-     * @throws TooManyElementsException where a number of 32 bits does not count them
+     * @throws TooManyElementsException if their number does not fit in 32 bits
      */
     public static Shape row(long elementCount) {
         if (elementCount > TooManyElementsException.MOST) {
@@ -45,7 +45,7 @@ public final class Shape {
         return of((int) elementCount);
     }
 
-    /** How many dimensions there are. */
+    /** The number of dimensions. */
     public int rank() {
         return sizes.length;
     }

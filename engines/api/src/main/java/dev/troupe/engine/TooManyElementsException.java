@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * A tensor would have more elements than an engine addresses: indices of elements are numbers of 32 bits in kernels, in
- * arrays and in the libraries below them. The caller makes the tensor smaller, or shares it out among more ranks.
+ * A refusal of a tensor with more elements than an engine addresses: kernels, arrays and libraries index elements with 32
+ * bits. The caller makes the tensor smaller, or divides it among more ranks.
  */
 public final class TooManyElementsException extends IllegalArgumentException {
     /** The most elements of a tensor that has memory of its own. */
@@ -17,7 +17,7 @@ public final class TooManyElementsException extends IllegalArgumentException {
     private final long[] sizes;
     private final BigInteger elementCount;
 
-    /** One of a tensor with these dimensions, outermost first; their product may be beyond 64 bits. */
+    /** Dimensions are outermost first; their product may exceed 64 bits. */
     public TooManyElementsException(long... sizes) {
         this(sizes.clone(),
                 Arrays.stream(sizes).mapToObj(BigInteger::valueOf).reduce(BigInteger.ONE, BigInteger::multiply));
@@ -33,7 +33,7 @@ public final class TooManyElementsException extends IllegalArgumentException {
     /**
      * Checks a shape that is to have memory.
      *
-     * @throws TooManyElementsException where that is more than {@link #MOST} elements
+     * @throws TooManyElementsException if it has more than {@link #MOST} elements
      */
     public static void check(Shape shape) {
         if (shape.elementCount() > MOST) {
@@ -46,7 +46,7 @@ public final class TooManyElementsException extends IllegalArgumentException {
         return sizes.clone();
     }
 
-    /** How many elements there would be. */
+    /** The number of elements of the refused tensor. */
     public BigInteger elementCount() {
         return elementCount;
     }

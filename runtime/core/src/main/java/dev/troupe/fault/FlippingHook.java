@@ -35,19 +35,12 @@ public final class FlippingHook implements KernelHook {
         kindFor(kernel).ifPresent(kind -> flips.made(kind, engine, result));
     }
 
-    /** The kind of fault that strikes what a kernel computes; empty for what moves numbers or reports on them. */
+    /** The kind of fault that strikes the result of a kernel; empty for kernels that move numbers or report on them. */
     private static Optional<FaultKind> kindFor(Kernel kernel) {
-        return switch (kernel) {
-            case LAYER_NORM, LAYER_NORM_BACKWARD, LAYER_NORM_BACKWARD_INPUT, LAYER_NORM_BACKWARD_WEIGHT, RMS_NORM,
-                    RMS_NORM_BACKWARD, RMS_NORM_BACKWARD_INPUT, RMS_NORM_BACKWARD_WEIGHT ->
-                Optional.of(FaultKind.FLIP_NORM_BIT);
-            case ALLOCATE, COPY_TO_HOST, COPY_FROM_HOST, FILL, COPY, CAST, SUM, SQUARED_SUM, DIGEST -> Optional.empty();
-            case ADD, SCALE, MATMUL, LINEAR, LINEAR_GELU, GELU, GELU_BACKWARD, SWI_GLU, SWI_GLU_BACKWARD, BIAS_BACKWARD,
-                    EMBEDDING, EMBEDDING_BACKWARD, CAUSAL_ATTENTION, CAUSAL_ATTENTION_BACKWARD, GROUPED_ATTENTION,
-                    GROUPED_ATTENTION_BACKWARD,
-                    CACHED_ATTENTION, ROTARY, DROPOUT, CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD, CROSS_ENTROPY_BOTH,
-                    SHARD_SUM, JOIN_SHARDS, ADAM_W, SGD, SGD_MOMENTUM ->
-                Optional.of(FaultKind.FLIP_BIT);
+        return switch (kernel.kind()) {
+            case TRANSFER, REPORT -> Optional.empty();
+            case NORM -> Optional.of(FaultKind.FLIP_NORM_BIT);
+            case ARITHMETIC -> Optional.of(FaultKind.FLIP_BIT);
         };
     }
 }

@@ -129,7 +129,7 @@ abstract class CheckedAttention extends CheckedMemory {
         hook.ended(Kernel.ROTARY, begun, out);
     }
 
-    /** Where documents begin, or null. */
+    /** The beginnings of documents, or null. */
     private CheckedTensor starts(Operands check, Kernel kernel, Tensor starts, CheckedTensor rows,
             int sequenceLength) {
         if (starts == null) {

@@ -8,13 +8,13 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 
 /**
- * The checks in front of every engine: they hold a caller to the contract of {@link Engine}, with one set of sentences,
- * before the engine writes anything.
+ * The checks in front of every engine. They refuse calls against the contract of {@link Engine} before the engine writes
+ * anything, with the same sentences for all engines.
  *
- * <p>Thread rule: that of {@link Engine}; tensors may also be allocated and closed on any thread.
+ * <p>Thread rule: as of {@link Engine}; tensors may also be allocated and closed on any thread.
  */
 public class CheckedEngine extends CheckedTokens {
-    /** A checked engine over another, which this one alone calls from now on, and closes. */
+    /** A checked engine over another, which nobody else calls from now on; closed with this one. */
     public CheckedEngine(Engine engine) {
         super(engine);
     }
@@ -251,7 +251,7 @@ public class CheckedEngine extends CheckedTokens {
         hook.ended(Kernel.SGD_MOMENTUM, begun, w);
     }
 
-    /** What an update leaves to products; null where that is nothing. */
+    /** The operands that an update writes; null for null. */
     private static CheckedTensor operands(Operands check, Tensor operands, CheckedTensor weights,
             CheckedTensor... others) {
         if (operands == null) {

@@ -38,7 +38,7 @@ abstract class CheckedMemory implements Engine {
     }
 
     /**
-     * Has an observer see every call that takes time from now on. Called at most once, before a second thread has the
+     * Notifies an observer of every call that takes time from now on. Called at most once, before a second thread has the
      * engine.
      */
     public final void observe(KernelHook observer) {
@@ -175,7 +175,7 @@ abstract class CheckedMemory implements Engine {
         return result;
     }
 
-    /** Empty of ids, as {@link #hostMemory} is. */
+    /** Empty for ids, as {@link #hostMemory} is. */
     @Override
     public final Optional<Fence> takeFrom(Tensor source, Tensor target, long byteOffset, long byteCount) {
         CheckedTensor own = ofTakeFrom.bytes("target", target, byteOffset, byteCount);
@@ -201,7 +201,7 @@ abstract class CheckedMemory implements Engine {
         return engine.openShared(handle);
     }
 
-    /** Empty of ids, as {@link #hostMemory} is. */
+    /** Empty for ids, as {@link #hostMemory} is. */
     @Override
     public final Optional<Fence> toShared(Tensor source, long byteOffset, long byteCount, Shared target,
             long targetOffset) {
@@ -212,7 +212,7 @@ abstract class CheckedMemory implements Engine {
                 : engine.toShared(own.own(), byteOffset, byteCount, target, targetOffset);
     }
 
-    /** Empty of ids, as {@link #hostMemory} is. */
+    /** Empty for ids, as {@link #hostMemory} is. */
     @Override
     public final Optional<Fence> fromShared(Shared source, long sourceOffset, Tensor target, long byteOffset,
             long byteCount) {
@@ -250,7 +250,7 @@ abstract class CheckedMemory implements Engine {
                 own("target", targets, type, targetFirst, count), targetFirst, count, largest);
     }
 
-    /** Tensors of checked engines, each checked as one of its own engine. */
+    /** Tensors of checked engines, each checked by its own engine. */
     private static List<Tensor> own(String name, List<Tensor> tensors, DataType type, long first, long count) {
         return tensors.stream().<Tensor>map(tensor -> {
             if (!(tensor instanceof CheckedTensor other)) {
@@ -263,7 +263,7 @@ abstract class CheckedMemory implements Engine {
         }).toList();
     }
 
-    /** Empty of ids, so that all of them come by copies and are known here. */
+    /** Empty for ids, so that all of them arrive by copies and are known here. */
     @Override
     public final Optional<MemorySegment> hostMemory(Tensor tensor) {
         CheckedTensor own = ofHostMemory.any("tensor", tensor);

@@ -172,12 +172,12 @@ abstract class CheckedNorms extends CheckedAttention {
         }
     }
 
-    /** How many norms a matrix holds, each of as many neighbours as gamma has numbers. */
+    /** The number of norms in a matrix, each over the size of gamma. */
     private static int norms(CheckedTensor x, CheckedTensor gamma) {
         return Math.toIntExact(x.shape().elementCount() / gamma.size(0));
     }
 
-    /** A tensor that a check has let pass. */
+    /** A tensor that has passed a check. */
     static CheckedTensor own(Tensor checked) {
         return (CheckedTensor) checked;
     }

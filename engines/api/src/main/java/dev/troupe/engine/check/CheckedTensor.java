@@ -15,11 +15,11 @@ final class CheckedTensor extends EngineTensor {
 
     private final CheckedMemory owner;
     private final Tensor own;
-    /** The tensor whose elements these are: itself, or the one it is a range of. */
+    /** The tensor with the elements: this one, or the one of which this is a range. */
     private final CheckedTensor buffer;
     /** The element of the buffer that this begins with. */
     private final long first;
-    /** What the host has written to a buffer of INT32; null for other types, and where an engine holds no values. */
+    /** The integers that the host has written to a buffer of INT32; null for other types and engines without values. */
     private final int[] ids;
     private volatile boolean isClosed;
 
@@ -44,7 +44,7 @@ final class CheckedTensor extends EngineTensor {
         this.ids = whole.ids;
     }
 
-    /** Remembers ids that are copied to this tensor, so that their check need not read them back from the engine. */
+    /** Remembers ids that are copied to this tensor, so that a check does not read them back from the engine. */
     void noteIds(MemorySegment source, long byteOffset) {
         if (ids != null) {
             int at = Math.toIntExact(first + byteOffset / Integer.BYTES);
@@ -67,7 +67,7 @@ final class CheckedTensor extends EngineTensor {
         return ids[(int) first + index];
     }
 
-    /** The engine's own tensor, which its kernels take. */
+    /** The engine's own tensor, for its kernels. */
     Tensor own() {
         return own;
     }
@@ -80,7 +80,7 @@ final class CheckedTensor extends EngineTensor {
         return buffer.isClosed;
     }
 
-    /** Whether they have an element in common. */
+    /** Whether the two share an element. */
     boolean overlaps(CheckedTensor other) {
         return buffer == other.buffer && first < other.first + other.shape.elementCount()
                 && other.first < first + shape.elementCount();
@@ -88,7 +88,7 @@ final class CheckedTensor extends EngineTensor {
 
     @Override
     public void close() {
-        isClosed = true; // of a range it has no effect: the buffer says
+        isClosed = true; // no effect on a range, which is closed with its buffer
         own.close();
     }
 }

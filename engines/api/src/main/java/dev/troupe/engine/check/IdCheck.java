@@ -5,10 +5,10 @@ import dev.troupe.engine.Kernel;
 import java.util.Locale;
 
 /**
- * A check of ids before a kernel reads them: an id that is no row of a table would lead beyond the table. It looks at what
- * the host has copied to the tensor, and so does not wait for the engine.
+ * A check of ids before a kernel reads them, since an id beyond a table would read foreign memory. It reads the host's copy,
+ * and so does not wait for the engine.
  *
- * <p>Thread rule: that of kernels.
+ * <p>Thread rule: the rule of kernels.
  */
 final class IdCheck {
     private final Engine engine;
@@ -17,12 +17,12 @@ final class IdCheck {
         this.engine = engine;
     }
 
-    /** Refuses ids that are neither a row of a table of {@code limit} rows nor in another shard. */
+    /** Refuses ids that are neither below {@code limit} nor in another shard. */
     void requireBelow(int limit, Kernel kernel, String name, CheckedTensor tensor) {
         require(limit, Engine.NOT_IN_SHARD, kernel, name, tensor);
     }
 
-    /** The same of targets, which may also not count. */
+    /** The same for targets, which may also be marked as not counted. */
     void requireTargets(int limit, Kernel kernel, String name, CheckedTensor tensor) {
         require(limit, Engine.NOT_COUNTED, kernel, name, tensor);
     }
@@ -43,7 +43,7 @@ final class IdCheck {
         }
     }
 
-    /** Refuses places of a document's beginning that are not in the row's sequence, up to the row itself. */
+    /** Refuses a beginning of a document that is not in the row's sequence, at or before the row. */
     void requireStarts(int sequenceLength, Kernel kernel, CheckedTensor starts) {
         if (!engine.holdsValues()) {
             return; // there are none

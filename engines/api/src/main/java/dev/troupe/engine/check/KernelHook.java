@@ -6,17 +6,17 @@ import dev.troupe.engine.Tensor;
 /**
  * An observer of an engine's calls that take time: kernels, allocations, and copies from and to the host.
  *
- * <p>Thread rule: the methods of one call run on the thread that makes the call, so any thread may be in them.
+ * <p>Thread rule: the methods run on the thread that makes the call, which may be any.
  */
 public interface KernelHook {
-    /** The observer of an engine that nobody observes. */
+    /** An observer that does nothing. */
     KernelHook NONE = new KernelHook() {
     };
 
     /**
      * A call begins; its operands have passed the checks.
      *
-     * @return what {@link #ended} is given of this call
+     * @return passed to {@link #ended}
      */
     default long begins(Kernel kernel) {
         return 0;

@@ -6,10 +6,9 @@ import dev.troupe.engine.Tensor;
 import java.util.Locale;
 
 /**
- * Checks the operands of one method of an engine before anything is written: each belongs to the engine, is open, and has
- * the type and the shape that the method needs. An error names the method, the operand, the expectation and the finding.
- * Engines check nothing again, so these checks alone keep a kernel from memory that is not the tensor's. A check that
- * holds allocates nothing.
+ * The checks of one method's operands before anything is written: each belongs to the engine, is open, and has the right type
+ * and shape. An error names the method, the operand, the expectation and the finding. Engines check nothing again, so these
+ * checks alone protect memory outside a tensor. A check that passes allocates nothing.
  */
 final class Operands {
     private final CheckedMemory engine;
@@ -74,7 +73,7 @@ final class Operands {
         return ofSize(name, ofType(name, tensor, DataType.INT32), size);
     }
 
-    /** FLOAT64 numbers in one dimension, with one of this index, that are no part of the tensor that is added up. */
+    /** FLOAT64 numbers in one dimension, with an element of this index, outside the tensor that is added up. */
     CheckedTensor sums(Tensor sums, int index, CheckedTensor tensor) {
         CheckedTensor own = ofType("sums", sums, DataType.FLOAT64);
         if (own.shape().rank() != 1 || index < 0 || index >= own.size(0)) {
@@ -84,7 +83,7 @@ final class Operands {
         return own;
     }
 
-    /** INT32 [M x 2] with a row of this index, no part of the tensor whose digest is made. */
+    /** INT32 [M x 2] with a row of this index, outside the tensor of the digest. */
     CheckedTensor digests(Tensor digests, int index, CheckedTensor tensor) {
         CheckedTensor own = ofType("digests", digests, DataType.INT32);
         if (own.shape().rank() != 2 || own.size(1) != 2 || index < 0 || index >= own.size(0)) {
@@ -110,7 +109,7 @@ final class Operands {
         return ofSizes(name, own, 1, own.size(1));
     }
 
-    /** Where a product goes: a product matrix, or a float matrix, of exactly these sizes. */
+    /** The result of a product: a product matrix, or a float matrix, of exactly these sizes. */
     CheckedTensor product(Tensor tensor, boolean accumulate, int rows, int columns) {
         return ofSizes("product", accumulate ? floats("product", tensor) : either("product", tensor), rows, columns);
     }
@@ -124,7 +123,7 @@ final class Operands {
         return own;
     }
 
-    /** A product matrix with as many rows, or columns when transposed, as another has columns. */
+    /** A product matrix with the number of rows, or columns when transposed, that another has columns. */
     CheckedTensor weight(Tensor tensor, boolean transposed, CheckedTensor x) {
         CheckedTensor own = matrix("weight", tensor);
         if (own.size(transposed ? 1 : 0) != x.size(1)) {
@@ -136,7 +135,7 @@ final class Operands {
         return own;
     }
 
-    /** A float tensor of one dimension, whose size divides the columns of a matrix. */
+    /** A float tensor of one dimension, of a size that divides the columns of a matrix. */
     CheckedTensor gammaOfNeighbours(String name, Tensor tensor, CheckedTensor x) {
         CheckedTensor own = floats(name, tensor);
         if (own.shape().rank() != 1 || x.size(1) % own.size(0) != 0) {
@@ -146,12 +145,12 @@ final class Operands {
         return own;
     }
 
-    /** The keys of {@code keyValueHeads} heads, each of which serves a group of the queries' heads. */
+    /** The keys of {@code keyValueHeads} heads, each shared by a group of the queries' heads. */
     CheckedTensor keys(String name, Tensor tensor, CheckedTensor queries, int heads, int keyValueHeads) {
         return matrix(name, tensor, queries.size(0), keyColumns(queries, heads, keyValueHeads));
     }
 
-    /** The same for {@code length} places, with or without room for more. */
+    /** The same for {@code length} places or more. */
     CheckedTensor cachedKeys(String name, Tensor tensor, int length, CheckedTensor query, int heads,
             int keyValueHeads) {
         int columns = keyColumns(query, heads, keyValueHeads);
@@ -269,7 +268,7 @@ final class Operands {
         return rows / sequenceLength;
     }
 
-    /** The state of attention that belongs to these rows, of whole sequences and heads. */
+    /** The state of attention for these rows, of whole sequences and heads. */
     CheckedTensor attentionState(Tensor state, CheckedTensor rows, int sequenceLength, int heads) {
         int sequences = sequences(rows, sequenceLength);
         requireHeads(rows, heads);
@@ -277,7 +276,7 @@ final class Operands {
                 engine.attentionStateShape(sequences, sequenceLength, heads));
     }
 
-    /** Refuses a matrix whose columns do not divide into {@code heads} heads. */
+    /** Refuses a matrix with columns that do not divide into {@code heads} heads. */
     void requireHeads(CheckedTensor matrix, int heads) {
         if (heads < 1 || matrix.size(1) % heads != 0) {
             throw misfit("the hidden size", "must be a multiple of " + heads + " heads", matrix);

@@ -10,17 +10,17 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * A digest of the bits of numbers: 63 bits of a hash, and whether one of the numbers is not finite. Numbers with other bits
- * have the same digest with a probability of 2^-63, unless they are chosen for it.
+ * A digest of the bits of numbers: 63 bits of a hash, and one bit that is set if a number is not finite. Numbers with other
+ * bits have the same digest with a probability of 2^-63, unless they are chosen for it.
  *
- * <p>The numbers are read once, in chunks of 16 KiB whose hashes are added up, each mixed with its place, so that a device
- * makes them side by side. A chunk is read in blocks of sixteen words of 64 bits. Each place in a block has two states. One
- * is rotated before it takes in a word by addition, so that the order of words counts; a constant is added too, so that
- * zeros also mix its bits. The other is the sum of the words: alone, the first would take a bit that flips in one block for
- * another bit in the next. Before the second half of a chunk, where rotations begin again, each is folded and multiplied
- * by an odd number. At the end of the chunk the sums go through the finish of SplitMix64 (Steele, Lea and Flood 2014), are
- * added to the other states, and those are added up with an odd factor for each place. The digest is the same on every
- * processor, whatever the length of its vectors, and on every device.
+ * <p>The numbers are read once, in chunks of 16 KiB; the hashes of chunks, each mixed with its place, are added up, so that a
+ * device can compute them in parallel. A chunk is read in blocks of sixteen words of 64 bits. Each place in a block has two
+ * states. The first is rotated before a word is added, so that the order of words counts; a constant is added too, so that
+ * zeros also mix its bits. The second is the sum of the words: the first alone would confuse a flipped bit in one block with
+ * another bit in the next. Before the second half of a chunk, when rotations begin again, each is folded and multiplied by an
+ * odd number. At the end of the chunk the sums go through the finish of SplitMix64 (Steele, Lea and Flood 2014), are added to
+ * the first states, and these are added up with an odd factor for each place. The digest is the same on every processor,
+ * whatever the length of its vectors, and on every device.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -29,15 +29,15 @@ public final class BitHash {
             .length()
                     ? LongVector.SPECIES_512
                     : LongVector.SPECIES_PREFERRED;
-    /** Two vectors of 512 bits: while one waits for its rotation, the other is added to. */
+    /** Two vectors of 512 bits: one is rotated while the other adds. */
     private static final int PLACES = 16;
     private static final int BLOCK_BYTES = PLACES * Long.BYTES;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    /** Stays in a core's first cache where vectors are shorter than a block, and it is passed over for each of its parts. */
+    /** Fits the first cache of a core: with vectors shorter than a block, a chunk is read once for each part of a block. */
     public static final int CHUNK_BYTES = 1 << 14;
-    /** As many blocks as a word has bits: behind them a bit has been rotated to every place, and comes to its own again. */
+    /** A block for each bit of a word: after them a bit has been rotated to every place, and is back at its own. */
     private static final int HALF_BYTES = Long.SIZE * BLOCK_BYTES;
-    /** Without a common divisor with 64, so that a bit comes to every place before it comes to its own again. */
+    /** Coprime to 64, so that a bit is rotated to every place before it is back at its own. */
     private static final int TURN = 23;
     /** The golden ratio in 64 bits, as SplitMix64 has it. */
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
@@ -54,7 +54,7 @@ public final class BitHash {
     private long total;
     private long byteCount;
     private boolean isFinite;
-    // A number whose exponent is all ones carries into its sign when the lowest bit of the exponent is added to that.
+    // An exponent of all ones carries into the sign when its lowest bit is added.
     private long exponents;
     private long lowest;
     private long signs;
@@ -170,7 +170,7 @@ public final class BitHash {
         nextCarried.intoArray(carries, next);
     }
 
-    /** The upper half comes down before the product with an odd number: its highest bit is that of its factor alone. */
+    /** The upper half is folded down first, since the highest bit of a product with an odd number depends on no other bit. */
     private static long spread(long state, long factor) {
         return (state ^ state >>> 32) * factor;
     }
@@ -184,7 +184,7 @@ public final class BitHash {
         return end - end % BLOCK_BYTES;
     }
 
-    /** Takes in the words behind the last whole block; what is missing of the last word is 0. */
+    /** Adds the words after the last whole block; the last word is padded with 0. */
     private void addRest(MemorySegment chunk) {
         int end = (int) chunk.byteSize();
         int from = wholeBytes(chunk);
@@ -212,7 +212,7 @@ public final class BitHash {
         return word;
     }
 
-    /** The digest of all that was taken in; never 0, which stands for none. */
+    /** The digest of all numbers so far; never 0, which means none. */
     public long digest() {
         return digest(finish(finish(total + GOLDEN) + byteCount), isFinite);
     }

@@ -10,10 +10,10 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 
 /**
- * Digests on the host, of an engine that has done what it was asked when a call returns: without a copy where its tensors
- * lie in native memory.
+ * Digests on the host, for an engine that has finished its work when a call returns; without a copy if tensors are in native
+ * memory.
  *
- * <p>Thread rule: that of the engine's kernels; {@link #read} on any.
+ * <p>Thread rule: the rule of kernels; {@link #read} on any thread.
  */
 public final class TensorDigest {
     /** Fits the second-level cache of a core. */
@@ -27,12 +27,11 @@ public final class TensorDigest {
     /** Null until a tensor must be copied. */
     private MemorySegment piece;
 
-    /** Of tensors of this memory. */
     public TensorDigest(Memory memory) {
         this.memory = memory;
     }
 
-    /** Does what {@link ElementwiseKernels#digest} says. */
+    /** Computes {@link ElementwiseKernels#digest}. */
     public void write(Tensor tensor, Tensor digests, int index) {
         result.set(WORD, 0, of(tensor));
         memory.copyFromHost(result, digests, Long.BYTES * (long) index);
@@ -61,7 +60,7 @@ public final class TensorDigest {
         }
     }
 
-    /** The digest at an index of what was copied from a tensor of digests. */
+    /** The digest at an index of the bytes of a tensor of digests. */
     public static long read(MemorySegment digests, int index) {
         return digests.get(WORD, Long.BYTES * (long) index);
     }

@@ -3,13 +3,13 @@ package dev.troupe.engine.provider;
 import java.util.OptionalInt;
 
 /**
- * The device of an engine among those of its machine. Engines that have no devices to choose among do not ask.
+ * The choice of an engine's device among those of its machine; unused by engines without devices.
  *
- * @param ordinal the device that the configuration names, from 0; empty: the engines of a machine take turns
- * @param turn the number of the engine among those of the machine, from 0
+ * @param ordinal the device that the configuration names, from 0; empty to assign devices in rotation
+ * @param turn the number of the engine on its machine, from 0, for the rotation
  */
 public record DevicePick(OptionalInt ordinal, int turn) {
-    /** The first of the engines that take turns. */
+    /** The first engine of a rotation. */
     public static final DevicePick FIRST = new DevicePick(OptionalInt.empty(), 0);
 
     public DevicePick {

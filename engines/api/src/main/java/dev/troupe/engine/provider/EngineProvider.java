@@ -11,24 +11,24 @@ public interface EngineProvider {
     /** The value of {@code engine.kind} that picks this provider. */
     String kind();
 
-    /** Among the usable engines {@code auto} takes the one with the highest preference. */
+    /** The rank of this engine for {@code auto}, which takes the usable engine with the highest preference. */
     int preference();
 
     /** One line for a person: library, version, instruction set or device. May load native code. */
     String description();
 
     /**
-     * Why this engine cannot serve a need, on this machine, in one sentence that says what to do; empty when it can. May
-     * load native code.
+     * Why this engine cannot serve a need on this machine, and what to do, in one sentence; empty if it can. May load native
+     * code.
      */
     Optional<String> obstacle(Need need);
 
-    /** Whether there is no {@link #obstacle}. */
+    /** Whether no {@link #obstacle} exists. */
     default boolean serves(Need need) {
         return obstacle(need).isEmpty();
     }
 
-    /** Returns the refusal, by an engine that computes in float32 alone, of settings with other parameters. */
+    /** Returns the obstacle of an engine of float32 for settings with other parameters. */
     static Optional<String> unlessFloat32(String kind, EngineSettings settings) {
         return settings.parameterType() == DataType.FLOAT32
                 ? Optional.empty()
@@ -37,16 +37,16 @@ public interface EngineProvider {
     }
 
     /**
-     * What a user should know before a run with such settings, in one sentence: it will be right, but slower than the
-     * settings promise. Asked only where there is no {@link #obstacle}.
+     * A warning before a run with such settings, in one sentence: its results will be right, but it will be slower than the
+     * settings promise. Called only without an {@link #obstacle}.
      */
     default Optional<String> caution(EngineSettings settings) {
         return Optional.empty();
     }
 
     /**
-     * What holds this engine below what the machine could do, such as a variable of the environment, in one sentence; empty
-     * where nothing does. May load native code.
+     * Something that keeps this engine from the machine's full speed, such as a variable of the environment, in one sentence;
+     * empty if nothing does. May load native code.
      */
     default Optional<String> limit() {
         return Optional.empty();
@@ -57,7 +57,7 @@ public interface EngineProvider {
         return false;
     }
 
-    /** The libraries of matrix products that {@link EngineSettings#products} chooses among, where there is a choice. */
+    /** The libraries of matrix products among which {@link EngineSettings#products} chooses; empty without a choice. */
     default Optional<ProductLibraries> productLibraries() {
         return Optional.empty();
     }
@@ -68,9 +68,9 @@ public interface EngineProvider {
     }
 
     /**
-     * Opens an engine for one rank, whose stages all compute on it, with the checks of operands in front of it.
+     * Opens an engine for all stages of one rank, with the checks of operands in front of it.
      *
-     * @throws IllegalStateException with the sentence of {@link #obstacle} where there is one
+     * @throws IllegalStateException with the sentence of {@link #obstacle}, if any
      */
     default CheckedEngine open(EngineSettings settings) {
         obstacle(settings).ifPresent(sentence -> {
@@ -82,7 +82,7 @@ public interface EngineProvider {
     /** Creates an engine without checks of operands. {@link #open} is the only caller. */
     Engine create(EngineSettings settings);
 
-    /** Returns the clock of one rank's works beside its engine. A rank asks once for each engine that it opens. */
+    /** Returns the clock of one rank's works. Called once for each engine that is opened. */
     default WorkClock clock(EngineSettings settings) {
         return WorkClock.NONE;
     }

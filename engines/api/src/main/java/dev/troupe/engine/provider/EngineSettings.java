@@ -3,21 +3,21 @@ package dev.troupe.engine.provider;
 import dev.troupe.engine.DataType;
 
 /**
- * How an engine is to be opened.
+ * The settings with which an engine is opened.
  *
  * @param parameterType the type of weights, gradients and sums: {@link DataType#FLOAT32} or {@link DataType#FLOAT64}
- * @param computeType the type of activations and of what products read: the float type, or {@link DataType#BFLOAT16}
- *     beside FLOAT32
- * @param threads threads a kernel may use, at least 1
- * @param costs what an engine that keeps time instead of computing is told; others do not ask
- * @param device the device, where {@link EngineProvider#hasDevices}
- * @param products the libraries of matrix products, where the engine has {@link EngineProvider#productLibraries}
+ * @param computeType the type of activations and of operands of products: the parameter type, or {@link DataType#BFLOAT16}
+ *     with FLOAT32 parameters
+ * @param threads threads of a kernel, at least 1
+ * @param costs for an engine that keeps time instead of computing
+ * @param device for an engine with devices ({@link EngineProvider#hasDevices})
+ * @param products the choice among {@link EngineProvider#productLibraries}, for an engine that has any
  */
 public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs,
         DevicePick device, String products)
         implements
             Need {
-    /** The products of an engine that is not told otherwise: by the library that it brings and knows best. */
+    /** The default: products by the engine's own library. */
     public static final String OWN_PRODUCTS = "";
 
     public EngineSettings {
@@ -33,7 +33,7 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
         }
     }
 
-    /** Settings of an engine that takes the first device, where it has devices. */
+    /** Settings with the first device. */
     public EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs) {
         this(parameterType, computeType, threads, costs, DevicePick.FIRST, OWN_PRODUCTS);
     }
@@ -48,7 +48,7 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
         this(parameterType, parameterType, threads);
     }
 
-    /** Whether products read a narrower type than the one they add in. */
+    /** Whether products read a narrower type than they add up in. */
     public boolean mixesTypes() {
         return computeType != parameterType;
     }

@@ -1,11 +1,10 @@
 package dev.troupe.engine.provider;
 
 /**
- * A library that an engine looked for on this machine.
+ * The result of an engine's search for a library on this machine.
  *
  * @param what the library, in a word
- * @param isFound whether it is there
- * @param words where it was looked for, and what was found, for a person
+ * @param words the places searched, and the finding, for a person
  */
 public record Finding(String what, boolean isFound, String words) {
 }

@@ -7,15 +7,15 @@ import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
 /**
- * The engines on the class path, by the class loader of the library: a thread of the common pool has the system's,
- * which in a fat jar sees no engine.
+ * The engines on the class path, loaded by the class loader of the library: that of a thread of the common pool finds no
+ * engine in a fat jar.
  *
  * <p>Thread rule: any thread.
  */
 public final class InstalledEngines {
     /**
-     * Of this repository, by name: a jar that was shaded without merging its service files registers one of them
-     * alone.
+     * Engines of this repository by name, since a jar that was shaded without merging its service files registers only one
+     * of them.
      */
     private static final List<String> OWN = List.of("cpu.Cpu", "cuda.Cuda", "emulated.Emulated", "nd4j.Nd4j",
             "reference.Reference");
@@ -45,8 +45,8 @@ public final class InstalledEngines {
     }
 
     /**
-     * Returns the class loader for services, configuration and threads of a run: that of the calling thread where it
-     * sees this library, as an application's does, and else the library's own.
+     * Returns the class loader for services, configuration and threads of a run: that of the calling thread if it finds
+     * this library, as an application's does, otherwise the library's own.
      */
     public static ClassLoader loader() {
         ClassLoader ofThread = Thread.currentThread().getContextClassLoader();

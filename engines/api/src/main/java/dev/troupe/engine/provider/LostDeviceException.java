@@ -1,8 +1,8 @@
 package dev.troupe.engine.provider;
 
 /**
- * The device of an engine has failed so that this process cannot use it again: no engine of the process computes from then
- * on, and what the device held is lost. Any call of any engine of that kind may raise it; only another process can continue.
+ * A failure of a device after which this process cannot use it again: no engine of the process computes any more, and the
+ * contents of the device are lost. Any call of any engine of that kind may raise it; only another process can continue.
  */
 public final class LostDeviceException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
@@ -12,7 +12,7 @@ public final class LostDeviceException extends IllegalStateException {
         super(message);
     }
 
-    /** Whether a failure is one, or follows from one. */
+    /** Whether a failure is one, or is caused by one. */
     public static boolean isBehind(Throwable failure) {
         Throwable at = failure;
         while (at != null && !(at instanceof LostDeviceException)) {

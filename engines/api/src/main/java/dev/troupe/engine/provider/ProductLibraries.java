@@ -6,39 +6,39 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The libraries among which an engine's matrix products can be divided. A choice is a text, which a configuration has and
- * {@link EngineSettings#products} takes; another choice computes other bits.
+ * The libraries that can compute an engine's matrix products. A choice among them is a text in the configuration, and in
+ * {@link EngineSettings#products}; another choice computes other bits.
  */
 public interface ProductLibraries {
     /**
-     * Whether a choice is in the words of this engine, be the library here or not. Another engine's choice, which a
-     * configuration or a checkpoint may have, is in none of them.
+     * Whether a choice is one of this engine, installed or not. A configuration or a checkpoint may have another engine's
+     * choice.
      */
     boolean knows(String choice);
 
-    /** Why a choice cannot serve here, in one sentence that says what to do; empty where it can. May load native code. */
+    /** Why a choice cannot be used here, and what to do, in one sentence; empty if it can. May load native code. */
     Optional<String> obstacle(String choice, DataType computeType);
 
     /** Returns the choice of the engine's own library for all products. */
     String own();
 
     /**
-     * Returns the choice by the table that was measured on this processor with these versions of the libraries; that of the
-     * engine's own library where there is no such table.
+     * Returns the choice by the table that was measured on this processor with these versions of the libraries; without such
+     * a table, the choice of the engine's own library.
      *
      * @param cache the folder of the table
-     * @throws IllegalStateException with a sentence, where the table is damaged
+     * @throws IllegalStateException with a sentence, if the table is damaged
      */
     String fastest(DataType computeType, Path cache);
 
     /**
-     * Measures the table of this processor where there is none, and keeps it, where the engine has such a table.
+     * Measures and keeps the table of this processor, if the engine uses a table and has none yet.
      *
-     * @return for a person in lines, which library computes what: the table with its date and file, or why there is none
-     * @throws IllegalStateException with a sentence, where a table is damaged or cannot be kept
+     * @return lines for a person: the library of each form of product, with date and file of the table, or why there is none
+     * @throws IllegalStateException with a sentence, if a table is damaged or cannot be kept
      */
     List<String> measured(Path cache);
 
-    /** Returns a choice with the versions of its libraries, which nodes of a run must have in common. */
+    /** Returns a choice with the versions of its libraries, which must be the same on all nodes of a run. */
     String identity(String choice);
 }

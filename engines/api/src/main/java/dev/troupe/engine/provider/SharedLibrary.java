@@ -16,18 +16,18 @@ public final class SharedLibrary {
     }
 
     /**
-     * Loads a library, which stays loaded as long as the process.
+     * Loads a library for the rest of the process.
      *
-     * @param what what the library should be, in a word
-     * @throws IllegalStateException with a sentence, where the file is not there or cannot be loaded
+     * @param what the library, in a word
+     * @throws IllegalStateException with a sentence, if the file is missing or cannot be loaded
      */
     @SuppressWarnings("restricted")
     public static SymbolLookup load(String what, Path file) {
         if (!Files.isRegularFile(file)) {
-            throw refused(what, file, "is not there, or no file");
+            throw refused(what, file, "is missing, or not a file");
         }
         if (!isShared(what, file)) {
-            throw refused(what, file, "is no shared library");
+            throw refused(what, file, "is not a shared library");
         }
         try {
             return SymbolLookup.libraryLookup(file, Arena.global());
@@ -37,7 +37,7 @@ public final class SharedLibrary {
         }
     }
 
-    /** The JVM would ask any other file for its stack guards, aloud. */
+    /** For any other file the JVM would print a warning about stack guards. */
     private static boolean isShared(String what, Path file) {
         try (InputStream content = Files.newInputStream(file)) {
             return Arrays.equals(content.readNBytes(ELF.length), ELF);

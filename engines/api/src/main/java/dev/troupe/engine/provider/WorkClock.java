@@ -1,10 +1,10 @@
 package dev.troupe.engine.provider;
 
 /**
- * The clock of an engine that computes nothing: between the begin and the end of a work passes what the work costs,
- * whatever kernels are called in between. Engines that compute have {@link #NONE}.
+ * The clock of an engine that computes nothing: between begin and end of a work passes its cost, whatever kernels are called
+ * meanwhile. Engines that compute have {@link #NONE}.
  *
- * <p>Thread rule: one thread, that of the rank.
+ * <p>Thread rule: the rank's thread.
  */
 public interface WorkClock {
     /** The clock of engines that compute. */
@@ -21,6 +21,6 @@ public interface WorkClock {
     /** A stage begins a work. */
     void begins(int stage, Work work);
 
-    /** The work that was begun ends: returns when its time has come. */
+    /** Returns when the time of the begun work is over. */
     void ends();
 }

@@ -1,5 +1,5 @@
 /**
- * The way to an engine: {@link dev.troupe.engine.provider.EngineProvider} opens it, for the needs of a run, with a clock
- * beside an engine that does not compute.
+ * How engines are found and opened: {@link dev.troupe.engine.provider.EngineProvider}, the needs of a run, and the clock of
+ * an engine that does not compute.
  */
 package dev.troupe.engine.provider;

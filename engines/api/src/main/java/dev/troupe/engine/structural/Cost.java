@@ -3,9 +3,9 @@ package dev.troupe.engine.structural;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Tensor;
 
-/** The memory that a kernel takes beside its operands, as far as their shapes say. */
+/** The memory of a kernel in addition to its operands, as far as shapes determine it. */
 public sealed interface Cost {
-    /** Of a kernel without a matrix product: no memory that a plan must know. */
+    /** The cost of a kernel without a matrix product: no memory that a plan must know. */
     Cost NO_PRODUCT = new NoProduct();
 
     /** See {@link #NO_PRODUCT}. */
@@ -13,13 +13,13 @@ public sealed interface Cost {
     }
 
     /**
-     * Of a product [m x k] [k x n], which may take scratch memory, and keep something beside its right side.
+     * The cost of a product [m x k] [k x n], which may take scratch memory and keep a packed copy of its right side.
      *
-     * @param right [k x n], or [n x k] where it is transposed
-     * @param type of what the product goes to
+     * @param right [k x n], or [n x k] if transposed
+     * @param type of the result
      */
     record Product(long m, long k, long n, Tensor right, boolean transposeRight, DataType type) implements Cost {
-        /** Of {@code product = left right}, where the right side may be transposed. */
+        /** The cost of {@code product = left right}. */
         static Product of(Tensor right, boolean transposeRight, Tensor product) {
             return new Product(product.shape().size(0), right.shape().size(transposeRight ? 1 : 0),
                     product.shape().size(1), right, transposeRight, product.dataType());

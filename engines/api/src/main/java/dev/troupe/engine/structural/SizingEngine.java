@@ -10,13 +10,12 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * Stands in for an engine where only sizes count: its tensors have shapes and no memory, its kernels do nothing, and
- * {@link #allocatedBytes} says what the other engine would have allocated, with the scratch memory of its products.
- * What no engine can allocate raises a {@link dev.troupe.engine.TooManyElementsException} here too.
+ * A substitute for an engine that only counts: {@link #allocatedBytes} is the number of bytes that the other engine would
+ * have allocated, with the scratch memory of its products. A tensor that is too large for any engine is refused here too.
  */
 public final class SizingEngine extends StructuralEngine {
     private final Engine model;
-    /** The most of any product; kernels are one thread's. */
+    /** The largest of any product so far; one thread calls kernels. */
     private long scratchBytes;
     // Ranges that were the right side of a product, as they are and transposed.
     private final Set<Tensor> plain = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -28,9 +27,9 @@ public final class SizingEngine extends StructuralEngine {
     }
 
     /**
-     * Makes one.
+     * Returns a substitute for an engine.
      *
-     * @param model the engine whose sizes count; it stays the caller's, and open as long as this one is used
+     * @param model must stay open while the substitute is used; the caller closes it
      */
     public static Engine like(Engine model) {
         return new SizingEngine(model);
@@ -61,7 +60,7 @@ public final class SizingEngine extends StructuralEngine {
         return super.allocatedBytes() + scratchBytes;
     }
 
-    /** Counts what the engine would keep of a right side, and the scratch memory of the product. */
+    /** Counts the copy that the engine would keep of a right side, and the scratch memory of the product. */
     @Override
     protected void work(Kernel kernel, Cost cost) {
         if (cost instanceof Cost.Product product) {

@@ -12,7 +12,7 @@ final class AttentionCases {
 
     static List<KernelCase> all() {
         List<KernelCase> cases = new ArrayList<>();
-        // Heads as large as those of real models, and more places than a block or a tile of theirs has.
+        // Heads as large as in real models, and more places than a block or a tile.
         for (int[] placesAndSize : new int[][]{{135, 64}, {70, 128}}) {
             cases.add(forward(1, placesAndSize[0], 2, 2 * placesAndSize[1]));
             cases.add(backward(1, placesAndSize[0], 2, 2 * placesAndSize[1]));
@@ -28,7 +28,7 @@ final class AttentionCases {
         return cases;
     }
 
-    /** Attention whose probabilities drop out, as the whole of a layer and as some of its heads. */
+    /** Attention with dropout of probabilities, for a whole layer and for some of its heads. */
     static List<KernelCase> dropping() {
         List<KernelCase> cases = new ArrayList<>();
         for (int t : new int[]{1, 17, 97}) {
@@ -80,7 +80,7 @@ final class AttentionCases {
         return builder.input("qkv", qkv, b * t, 3 * c)
                 .state("state", engine -> engine.attentionStateShape(b, t, heads))
                 .output("y", tolerance("y", qkv, b, t, heads, c), b * t, c)
-                // Probabilities are rounded before they weigh the values.
+                // Probabilities are rounded before they are multiplied with the values.
                 .roundsInside((truth, i) -> largest).products("qkv", "y")
                 .run((engine, tensors) -> engine.causalAttention(tensors[0], t, heads, tensors[1], tensors[2]));
     }
@@ -99,16 +99,16 @@ final class AttentionCases {
     }
 
     /**
-     * Probabilities, their gradients, and y, of which each row's mean is made; that one reaches a key from every query that
-     * sees it, whose probabilities for it come to some 1 + 1/2 + .. + 1/T together.
+     * The error of probabilities, of their gradients, and of each row's mean. The mean reaches a key from every query that
+     * sees it; the probabilities of these queries add up to some 1 + 1/2 + .. + 1/T.
      */
     private static Tolerance ofBackward(int t, int heads, int c) {
         return (truth, i) -> (Math.sqrt((double) c / heads) + Math.log(t)) * truth.largestAfter("dQkv");
     }
 
     /**
-     * Relative to the largest element: a probability is off by as much of itself as its score is off, which is sqrt(D)
-     * units of the sum of |q| |k|; what follows are sums over T and D of numbers no larger than the result's largest.
+     * Relative to the largest element: the relative error of a probability is the error of its score, sqrt(D) units of the sum
+     * of |q| |k|; then come sums over T and D of numbers no larger than the result's largest.
      */
     private static Tolerance tolerance(String output, double[] qkv, int b, int t, int heads, int c) {
         int d = c / heads;

@@ -11,7 +11,7 @@ final class ElementwiseCases {
     private static final int[][] SHAPES = {{1}, {17}, {97, 1}, {1, 97}, {3, 5, 7}, {2, 3, 5, 17},
             {97, 33}};
 
-    /** Gradients are zero after an update, to the bit but for the sign. */
+    /** Gradients are exactly zero after an update, of either sign. */
     private static final Tolerance NONE_LEFT = (truth, i) -> 0;
 
     private ElementwiseCases() {
@@ -61,7 +61,7 @@ final class ElementwiseCases {
         return cases;
     }
 
-    /** Updates that also write what a cast would. */
+    /** Updates that also write a cast of the weights. */
     static List<JoinedConformance.Joined> joined() {
         List<JoinedConformance.Joined> cases = new ArrayList<>();
         for (int[] sizes : SHAPES) {
@@ -84,14 +84,14 @@ final class ElementwiseCases {
         return cases;
     }
 
-    /** Where the update writes operands of products, they are its last operand. */
+    /** Operands of products are the last operand, if the update writes them. */
     private static KernelCase.Builder operands(KernelCase.Builder builder, boolean writesOperands, Tolerance tolerance,
             int... sizes) {
         return writesOperands ? builder.output("operands", tolerance, sizes).products("operands") : builder;
     }
 
     private static KernelCase sgd(String shape, double weightDecay, boolean writesOperands, int... sizes) {
-        // Every term is at most as large as it is with all signs gone and the two terms added to the weight.
+        // A bound on every term: magnitudes alone, and both terms added to the weight.
         Tolerance tolerance = (truth, i) -> Tolerance.ofTerms(3)
                 * (Math.abs(truth.before("weights")[i]) + Math.abs(truth.before("gradients")[i]));
         KernelCase.Builder builder = KernelCase
@@ -102,7 +102,7 @@ final class ElementwiseCases {
     }
 
     private static KernelCase momentum(String shape, Momentum update, boolean writesOperands, int... sizes) {
-        // Every factor is at most 1: no term is larger than what it is made of.
+        // Every factor is at most 1: no term is larger than its operand.
         Tolerance velocity = (truth, i) -> Tolerance.ofTerms(3) * terms(truth, i);
         Tolerance weights = (truth, i) -> Tolerance.ofTerms(6) * terms(truth, i);
         KernelCase.Builder builder = KernelCase.of("sgdMomentum", "%s momentum %s nesterov %s weightDecay %s%s", shape,
@@ -129,7 +129,7 @@ final class ElementwiseCases {
         }
         Tolerance first = (truth, i) -> Tolerance.ofTerms(3) * firstTerms(truth, i);
         Tolerance second = (truth, i) -> Tolerance.ofTerms(3) * truth.after("secondMoment")[i];
-        // The update is a quotient; its relative error is that of the first moment, whose terms may cancel.
+        // The update is a quotient; its relative error is the error of the first moment, in which terms may cancel.
         Tolerance weights = (truth, i) -> Tolerance.ofTerms(8)
                 * (Math.abs(truth.before("weights")[i]) + largestUpdate(truth, i, update));
         builder.changed("weights", weights, sizes).changed("gradients", NONE_LEFT, sizes)

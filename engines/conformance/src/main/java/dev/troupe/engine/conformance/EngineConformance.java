@@ -10,9 +10,12 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.fallback.FallbackEngine;
 import java.lang.ref.SoftReference;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -20,7 +23,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
@@ -28,37 +33,44 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * What every engine must pass, kernel by kernel: the results of {@link dev.troupe.engine.reference.ReferenceEngine} in
- * float64 within the rounding of the engine's own type, and the promises of {@link Engine} on bytes, memory and
- * refusals. The module of an engine extends it and names nothing but how to open one. What is
- * asked of memory, copies, ranges, refusals and joined kernels is in {@link MemoryConformance},
- * {@link RangeConformance}, {@link RefusalConformance} and {@link JoinedConformance}.
+ * The test suite of every engine: each kernel has the results of {@link dev.troupe.engine.reference.ReferenceEngine} in
+ * float64 within the rounding of the engine's type, and keeps the contract of {@link Engine} on bytes, memory and refusals.
+ * The module of an engine extends it with a method that opens the engine. Memory, ranges, refusals and joined kernels are in
+ * {@link MemoryConformance}, {@link RangeConformance}, {@link RefusalConformance} and {@link JoinedConformance}.
  */
 @Tag("parity")
 public abstract class EngineConformance extends JoinedConformance {
     /** Elements before and after a range: odd, so that ranges begin where no tensor does. */
     private static final int MARGIN = 5;
     private static final int MOST_REPEATS = 30;
-    /** The rounding error of BFLOAT16; the number it is relative to may have been rounded too. */
+    /** The rounding error of BFLOAT16, relative to a number that may itself be rounded. */
     private static final double PRODUCT_UNIT = 0x1.01p-8;
-    /** All cases but those that drop out: their contents are drawn once in a JVM, as far as there is memory for them. */
+    /** All cases without dropout; their contents are drawn once in a JVM, as far as memory allows. */
     private static SoftReference<List<KernelCase>> known = new SoftReference<>(null);
 
     /** For subclasses. */
     protected EngineConformance() {
     }
 
-    /** Whether the engine has kernels that drop out; one that has not refuses to. */
+    /** Whether the engine supports dropout; otherwise it must refuse it. */
     protected boolean dropsOut() {
         return true;
     }
 
-    /** How often a kernel runs again where the same bytes and the same memory are asked for. */
+    /** The number of repetitions in tests for the same bytes and the same memory. */
     protected int repeats() {
         return MOST_REPEATS;
     }
 
-    /** Whether a case, told by its kernel and sizes, runs here; a slow engine may leave some to another test. */
+    /** Returns the kernels for which a class of engines falls back, by the names of their methods. */
+    protected static Set<String> fallbacks(Class<? extends Engine> engine) {
+        Set<String> kernels = Arrays.stream(Kernel.values()).map(Kernel::method).collect(Collectors.toSet());
+        return Arrays.stream(engine.getMethods())
+                .filter(method -> method.getDeclaringClass().getPackage() == FallbackEngine.class.getPackage())
+                .map(Method::getName).filter(kernels::contains).collect(Collectors.toSet());
+    }
+
+    /** Whether a case, given by kernel and sizes, runs here; a slow engine may leave some to another test. */
     protected boolean takes(String kernelCase) {
         return true;
     }
@@ -103,7 +115,7 @@ public abstract class EngineConformance extends JoinedConformance {
 
     @TestFactory
     final Stream<DynamicTest> shouldMakeGeluAgainToTheByte() {
-        // The last is cut into panels by an engine that cuts its products.
+        // The last is large enough for engines that cut products into panels.
         return Stream.of(new int[]{1, 1}, new int[]{17, 33}, new int[]{7, 1030}, new int[]{180, 1339})
                 .map(sizes -> dynamicTest(String.format(Locale.ROOT, "N %d M %d", sizes[0], sizes[1]), () -> {
                     KernelCase kernelCase = MatrixCases.linearGelu(sizes[0], 97, sizes[1]);
@@ -229,7 +241,7 @@ public abstract class EngineConformance extends JoinedConformance {
                     case OUTPUT -> withinTolerance(engine, kernelCase, operand, truth, truth.after(i),
                             trial.numbers(i));
                     case STATE -> {
-                        // Its contents are the engine's own affair; the backward kernel shows whether they are right.
+                        // Its contents are private to the engine; the backward kernel tests them.
                     }
                 }
             }
@@ -239,7 +251,7 @@ public abstract class EngineConformance extends JoinedConformance {
 
     private static void withinTolerance(Engine engine, KernelCase kernelCase, Operand operand, Truth truth,
             double[] expected, double[] found) {
-        // Below the smallest normal number a type has fewer bits than its unit says.
+        // Below the smallest normal number a type has fewer bits than its unit implies.
         boolean single = engine.parameterType() == DataType.FLOAT32;
         double unit = single ? 0x1p-24 : 0x1p-53;
         double smallest = single ? Float.MIN_NORMAL : Double.MIN_NORMAL;
@@ -255,7 +267,7 @@ public abstract class EngineConformance extends JoinedConformance {
         }
     }
 
-    /** What is lost where an engine of two types stores an element, and what it may have lost on the way. */
+    /** The error of an engine of two types in storing an element, and inside the kernel. */
     private static double rounding(Engine engine, Operand operand, Truth truth, int i, double[] expected) {
         if (engine.computeType() == engine.parameterType()) {
             return 0;
@@ -295,7 +307,7 @@ public abstract class EngineConformance extends JoinedConformance {
         return cases;
     }
 
-    /** All cases, with or without those that drop out. */
+    /** All cases, with or without dropout. */
     static synchronized Stream<KernelCase> cases(boolean dropsOut) {
         List<KernelCase> all = known.get();
         if (all == null) {

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Attention of heads that share keys and values, over documents, and turns by the angles of a place. Letters: B microbatch
- * size, T sequence length, H heads, K heads with keys and values, D size of a head, N = B T.
+ * Attention of heads that share keys and values, over documents, and rotary positions. Letters: B microbatch size, T sequence
+ * length, H heads, K heads with keys and values, D size of a head, N = B T.
  */
 final class GroupedAttentionCases {
     private GroupedAttentionCases() {
     }
 
-    /** Sizes of one call; {@code documents} says whether a sequence has several. */
+    /** Sizes of one call; {@code documents}: whether a sequence has several. */
     private record Sizes(int b, int t, int h, int k, int d, boolean documents) {
         @Override
         public String toString() {
@@ -27,7 +27,7 @@ final class GroupedAttentionCases {
         }
     }
 
-    /** Heads as large as those of real models, or nearly, and more places than a block or a tile of theirs has. */
+    /** Heads nearly as large as in real models, and more places than a block or a tile. */
     private static List<Sizes> ofModels(boolean documents) {
         return List.of(new Sizes(1, 135, 2, 1, 64, documents), new Sizes(1, 70, 2, 1, 128, documents),
                 new Sizes(2, 45, 1, 1, 72, documents));
@@ -69,7 +69,7 @@ final class GroupedAttentionCases {
         return cases;
     }
 
-    /** Attention whose probabilities drop out. */
+    /** Attention with dropout of probabilities. */
     static List<KernelCase> dropping() {
         List<KernelCase> cases = new ArrayList<>();
         for (boolean documents : new boolean[]{false, true}) {
@@ -84,7 +84,7 @@ final class GroupedAttentionCases {
         return cases;
     }
 
-    /** Begins documents at every row whose hash says so, and some of a single token. */
+    /** Begins documents at rows chosen by a hash, some of a single token. */
     private static double[] starts(Sizes sizes) {
         double[] starts = new double[sizes.rows()];
         for (int row = 0; row < starts.length; row++) {
@@ -103,14 +103,14 @@ final class GroupedAttentionCases {
         int starts = sizes.documents ? 3 : -1;
         builder.state("state", engine -> engine.attentionStateShape(sizes.b, sizes.t, sizes.h))
                 .output("y", tolerance, sizes.rows(), sizes.h * sizes.d)
-                // Probabilities are rounded before they weigh the values.
+                // Probabilities are rounded before they are multiplied with the values.
                 .roundsInside((truth, i) -> truth.largestAfter("y")).products("queries", "keys", "values", "y");
         int after = sizes.documents ? 4 : 3;
         return builder.run((engine, x) -> engine.groupedAttention(x[0], x[1], x[2], starts < 0 ? null : x[starts],
                 sizes.t, sizes.h, sizes.k, dropout, x[after], x[after + 1]));
     }
 
-    /** One row, with room behind the keys and values that it sees. */
+    /** One row, with unused rows after the keys and values that it sees. */
     private static KernelCase cached(Sizes sizes) {
         double units = units(sizes);
         int room = sizes.t + 3;
@@ -130,7 +130,7 @@ final class GroupedAttentionCases {
         int width = sizes.h * sizes.d;
         int narrow = sizes.k * sizes.d;
         double units = units(sizes);
-        // Where a query sees one key its gradient is the difference of equal numbers.
+        // If a query sees one key, its gradient is a difference of equal numbers.
         Tolerance tolerance = (truth, i) -> units * largestGradient(truth);
         builder.input("dy", sizes.rows(), width).prepared("y", engine -> Shape.of(sizes.rows(), width))
                 .prepared("state", engine -> engine.attentionStateShape(sizes.b, sizes.t, sizes.h))
@@ -146,7 +146,7 @@ final class GroupedAttentionCases {
                         x[after + 3], x[after + 4], x[after + 5]));
     }
 
-    /** Queries, keys, values, and where documents begin. */
+    /** Queries, keys, values, and the beginnings of documents. */
     private static void inputs(KernelCase.Builder builder, Sizes sizes) {
         builder.input("queries", sizes.rows(), sizes.h * sizes.d).input("keys", sizes.rows(), sizes.k * sizes.d)
                 .input("values", sizes.rows(), sizes.k * sizes.d);
@@ -156,8 +156,8 @@ final class GroupedAttentionCases {
     }
 
     /**
-     * As for one document and heads of their own: a probability is off by as much of itself as its score is, sqrt(D)
-     * units of the sum of |q| |k|, which for normal numbers is seldom above some 3 sqrt(D) and 8.
+     * As for one document without shared heads: the relative error of a probability is the error of its score, sqrt(D) units
+     * of the sum of |q| |k|, which for normal numbers is seldom above some 3 sqrt(D) and 8.
      */
     private static double units(Sizes sizes) {
         double score = 8 + 3 * Math.sqrt(sizes.d);

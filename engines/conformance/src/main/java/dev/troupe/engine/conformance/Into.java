@@ -1,12 +1,12 @@
 package dev.troupe.engine.conformance;
 
-/** Where the gradient for x of a norm goes. */
+/** The destination of a norm's gradient for x. */
 enum Into {
-    /** To a tensor of its own. */
+    /** A separate tensor. */
     DX(""),
-    /** To that of dy. */
+    /** The tensor of dy. */
     DY(" into dy"),
-    /** To a tensor that it is added to. */
+    /** A tensor to which it is added. */
     DX_ADDED(" accumulate");
 
     final String words;
@@ -15,7 +15,7 @@ enum Into {
         this.words = words;
     }
 
-    /** Appends dy, and dx where that is another operand; these and x are products. */
+    /** Appends dy, and dx if that is another operand; these and x are products. */
     KernelCase.Builder operands(KernelCase.Builder builder, Tolerance tolerance, int... sizes) {
         return switch (this) {
             case DX -> builder.input("dy", sizes).output("dx", tolerance, sizes).products("x", "dy", "dx");
@@ -24,7 +24,7 @@ enum Into {
         };
     }
 
-    /** The place of dx among the operands, where dy has this one. */
+    /** The place of dx among the operands, for this place of dy. */
     int dx(int dy) {
         return this == DY ? dy : dy + 1;
     }

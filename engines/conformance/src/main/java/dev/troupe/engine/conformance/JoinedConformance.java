@@ -11,18 +11,18 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * The promise of kernels that join several: they leave the bytes that those leave, one after another, wherever in memory
- * their operands begin.
+ * Tests of kernels that join several: they leave the same bytes as the joined kernels one after another, wherever in memory
+ * operands begin.
  */
 abstract class JoinedConformance extends RefusalConformance {
-    /** Elements before a range: such that some ranges begin at 16 bytes, as tensors do, and some do not. */
+    /** Elements before a range: some ranges are aligned to 16 bytes, as tensors are, and some are not. */
     private static final int[] MARGINS = {0, 5};
 
     /**
      * A kernel that joins several.
      *
      * @param kernelCase one call of it
-     * @param apart the calls of the others on the same tensors
+     * @param apart the calls of the joined kernels on the same tensors
      */
     record Joined(KernelCase kernelCase, KernelCase.Call apart) {
     }

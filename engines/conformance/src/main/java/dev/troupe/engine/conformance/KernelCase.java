@@ -13,11 +13,10 @@ import java.util.function.Function;
 /**
  * One call of one kernel on operands of certain shapes, with random contents that follow from its name.
  *
- * @param kernelName the method of the engine, and what is special about the calls of it
+ * @param kernelName the method of the engine, and a word for a special use of it
  * @param variant shapes and flags
- * @param operands in the order in which the calls expect their tensors
- * @param preparation what is called first, to fill prepared operands
- * @param kernel the call under test
+ * @param operands in the order of the calls' tensors
+ * @param preparation fills prepared operands before the call under test
  */
 record KernelCase(String kernelName, String variant, List<Operand> operands, Call preparation, Call kernel) {
     /** Some kernels on the tensors of a case. */
@@ -54,7 +53,7 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
         return kernelName + " " + variant;
     }
 
-    /** Collects operands; tensors are handed to the calls in the order of collection. */
+    /** A builder that collects operands, in the order of the calls' tensors. */
     static final class Builder {
         private final String kernelName;
         private final String variant;
@@ -96,13 +95,13 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
             return this;
         }
 
-        /** What an engine of two types may have rounded on the way to the operand named last. */
+        /** Allows an engine of two types to round inside the kernel, for the operand named last. */
         Builder roundsInside(Tolerance inner) {
             operands.add(operands.removeLast().roundingInside(inner));
             return this;
         }
 
-        /** All operands may be of the float type and of the product type. */
+        /** All operands may be of the float type or of the product type. */
         Builder ofEitherType() {
             operands.replaceAll(Operand::ofEitherType);
             return this;
@@ -115,7 +114,7 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
             return this;
         }
 
-        /** INT32 numbers from 0 to limit - 1, the last of them among them. */
+        /** INT32 numbers from 0 to limit - 1, with limit - 1 at least once. */
         Builder ids(String name, int limit, int count) {
             double[] ids = new double[count];
             for (int i = 0; i < count; i++) {
@@ -125,12 +124,11 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
             return ids(name, ids);
         }
 
-        /** These INT32 numbers. */
         Builder ids(String name, double[] ids) {
             return add(name, Operand.Role.INPUT, engine -> Shape.of(ids.length), Operand.Elements.INTEGERS, ids, null);
         }
 
-        /** The ids named last, but every third, from one on, is of a row elsewhere or does not count. */
+        /** Replaces every third of the ids named last, from an index on. */
         Builder every(int first, int instead) {
             double[] ids = operands.getLast().initial();
             for (int i = first; i < ids.length; i += 3) {

@@ -41,7 +41,7 @@ final class MatrixCases {
         return cases;
     }
 
-    /** Where a product goes: to a tensor of the product type, or to floats, overwritten or added to. */
+    /** The result of a product: of the product type, or floats that are overwritten or added to. */
     private enum Into {
         PRODUCTS, FLOATS, FLOATS_ADDED
     }
@@ -84,7 +84,7 @@ final class MatrixCases {
                 + Tolerance.FUNCTION_ROOM * Math.abs(truth.after("preActivation")[i]);
         return KernelCase.of("linearGelu", "N %d K %d M %d", n, k, m).input("x", n, k).input("weight", k, m)
                 .input("bias", m).output("preActivation", before, n, m).output("y", after, n, m)
-                // GELU of an activation before it that was rounded; its slope is at most 1.13.
+                // GELU of a rounded pre-activation; its slope is at most 1.13.
                 .roundsInside((truth, i) -> 1.13 * Math.abs(truth.after("preActivation")[i]))
                 .products("x", "weight", "preActivation", "y")
                 .run((engine, t) -> engine.linearGelu(t[0], t[1], t[2], t[3], t[4]));
@@ -137,7 +137,7 @@ final class MatrixCases {
                 .run((engine, t) -> engine.gelu(t[0], t[1]));
     }
 
-    /** Numbers wide enough to meet both flat ends of GELU. */
+    /** Numbers that reach both flat ends of GELU. */
     private static double[] wide(KernelCase.Builder builder, int count) {
         return Arrays.stream(builder.gaussian(count)).map(number -> 4 * number).toArray();
     }
@@ -167,7 +167,7 @@ final class MatrixCases {
                 .products("gate", "up", "y").run((engine, t) -> engine.swiGlu(t[0], t[1], t[2]));
     }
 
-    /** Into tensors of their own, or as a layer does it: over the gate and over dy. */
+    /** Into separate tensors, or, as in a layer, over the gate and over dy. */
     private static KernelCase swiGluBackward(int n, int m, boolean inPlace) {
         KernelCase.Builder builder = KernelCase.of("swiGluBackward", "N %d M %d%s", n, m, inPlace ? " in place" : "");
         double[] gate = wide(builder, n * m);

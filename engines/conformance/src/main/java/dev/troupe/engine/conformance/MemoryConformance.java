@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The promises of an engine's memory: allocating, closing, copies to and from the host, and sums read back. */
+/** Tests of an engine's memory: allocating, closing, copies to and from the host, and sums that are read back. */
 abstract class MemoryConformance {
     private static final int ELEMENTS = 97;
 
@@ -58,7 +58,7 @@ abstract class MemoryConformance {
     @Test
     final void shouldAllocateZeros() {
         for (DataType dataType : new DataType[]{engine.parameterType(), DataType.INT32}) {
-            // Twice, since memory that was used before may come back.
+            // Twice, since memory may be reused.
             for (int round = 0; round < 2; round++) {
                 try (Tensor tensor = engine.allocate(dataType, Shape.of(3, 5, 7))) {
                     assertEquals(dataType, tensor.dataType());
@@ -163,7 +163,7 @@ abstract class MemoryConformance {
         }
     }
 
-    /** Another process opens it, which a test of one process cannot; copies to it and from it are the same. */
+    /** Only another process can open it; copies to it and from it are the same. */
     @Test
     final void shouldCopyToAndFromSharedMemoryWhereItHasSuch() {
         int width = engine.parameterType().elementBytes();
@@ -290,7 +290,7 @@ abstract class MemoryConformance {
     final void shouldSumInFloat64(int count) {
         double[] numbers = new Random(count).doubles(count, -1, 1).map(x -> (float) x).toArray();
         if (count > 2) {
-            // A float32 sum would lose the small numbers beside the large one.
+            // A float32 sum would lose the small numbers next to the large one.
             numbers[0] = 1 << 24;
             numbers[count - 1] = -(1 << 24);
         }
@@ -324,7 +324,7 @@ abstract class MemoryConformance {
         }
     }
 
-    /** Some sizes have several chunks, and a last one that is not whole; a range may begin at any element. */
+    /** Some sizes have several chunks, with a partial last one; a range may begin at any element. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 97, 4100, 12_289})
     final void shouldDigestTheBitsOfAnyTensor(int count) {

@@ -55,7 +55,7 @@ final class NormCases {
             return builder.input("x", n, c).products("x", "y")
                     .run((engine, t) -> engine.layerNorm(null, t[5], t[0], t[1], EPSILON, t[2], t[3], t[4]));
         }
-        // No type rounds the sum of two such numbers, so that what is normalized is the same everywhere.
+        // No type rounds the sum of two such numbers, so every engine normalizes the same.
         Supplier<double[]> quarters = () -> Arrays.stream(builder.gaussian(n * c)).map(x -> Math.rint(4 * x) / 4)
                 .toArray();
         return builder.changed("x", (truth, i) -> 0, quarters.get(), n, c).input("residual", quarters.get(), n, c)
@@ -63,7 +63,7 @@ final class NormCases {
                 .run((engine, t) -> engine.layerNorm(t[6], t[5], t[0], t[1], EPSILON, t[2], t[3], t[4]));
     }
 
-    /** What a case with a residual does in one call, in two. */
+    /** A case with a residual as two calls. */
     static void addThenNormalize(Engine engine, Trial trial) {
         Tensor x = trial.tensor(5);
         engine.add(trial.tensor(6), x, x);
@@ -78,7 +78,7 @@ final class NormCases {
                 t[4], t[0], t[1], t[2], t[3], t[into.dx(4)], into == Into.DX_ADDED));
     }
 
-    /** Appends what all backwards for the input read but dy. */
+    /** Appends the inputs of all backwards for the input, except dy. */
     private static void statistics(double[] x, KernelCase.Builder builder, int n, int c) {
         builder.input("x", x, n, c).input("gamma", c).input("mean", means(x, n, c), n).input("reciprocalDeviation",
                 reciprocals(x, n, c), n);
@@ -97,7 +97,7 @@ final class NormCases {
         };
     }
 
-    /** The mean of each row of what follows from an element's number. */
+    /** The mean over each row of a function of the element's index. */
     static double[] rowMeans(Truth truth, int c, IntToDoubleFunction ofElement) {
         double[] means = new double[truth.before("x").length / c];
         for (int i = 0; i < means.length * c; i++) {

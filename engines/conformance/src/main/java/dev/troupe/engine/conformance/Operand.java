@@ -10,17 +10,14 @@ import java.util.function.Function;
 /**
  * One tensor of a kernel call.
  *
- * @param name as the contract calls it
- * @param role what the kernel does with it
+ * @param name as in the contract
  * @param shape its shape, on a given engine
- * @param elements of which type it is
- * @param initial what it holds before the call; null: not a number everywhere, so that an output which is read or left
- *     unwritten shows
- * @param tolerance how far it may be from the truth afterwards; null where it is not written
- * @param innerRounding what an engine of two types may have rounded to the product type on the way, in units of that
- *     type's rounding error; null for nothing
- * @param freeDimension a dimension that fits with one more element too, as the rows of a table do; {@link #NONE}: none
- * @param isOfEitherType whether it may be of the float type and of the product type
+ * @param initial contents before the call; null: NaN everywhere, so that an output that is read or left unwritten shows
+ * @param tolerance the allowed error after the call; null for an operand that is not written
+ * @param innerRounding the error of an engine of two types inside the kernel, in units of the product type's rounding
+ *     error; null for none
+ * @param freeDimension a dimension that may also have one element more, such as the rows of a table; {@link #NONE}: none
+ * @param isOfEitherType whether it may be of the float type or of the product type
  */
 record Operand(String name, Role role, Function<Engine, Shape> shape, Elements elements, double[] initial,
         Tolerance tolerance, Tolerance innerRounding, int freeDimension, boolean isOfEitherType) {
@@ -61,7 +58,7 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
         return new Operand(name, role, shape, elements, initial, tolerance, innerRounding, freeDimension, true);
     }
 
-    /** What it holds before the call where products read this type: an operand of products its nearest numbers. */
+    /** Contents before the call if products read this type: an operand of products has the nearest numbers. */
     double[] initial(DataType computeType) {
         return elements == Elements.PRODUCTS && computeType == DataType.BFLOAT16 && initial != null
                 ? Arrays.stream(initial).map(Bfloat16::round).toArray()
@@ -76,7 +73,7 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
         PREPARED,
         /** Overwritten, or changed in place. */
         OUTPUT,
-        /** Overwritten in the engine's own way, so that only the engine itself can make sense of it. */
+        /** Overwritten in a form that only the engine itself can read. */
         STATE
     }
 }

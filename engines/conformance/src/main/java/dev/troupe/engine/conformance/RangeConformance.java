@@ -13,9 +13,9 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The promises of an engine for tensors that are ranges of others. That kernels take them is for the cases to show. */
+/** Tests of tensors that are ranges of others; the cases of kernels test that kernels take them. */
 abstract class RangeConformance extends MemoryConformance {
-    /** Where a stage's parameters begin; what an optimizer does with an element must not depend on which is before it. */
+    /** Beginnings of a stage's parameters; an optimizer's result for an element must not depend on its neighbours. */
     private static final int ALIGNMENT = 64;
 
     @Test

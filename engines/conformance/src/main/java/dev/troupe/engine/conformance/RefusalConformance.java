@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** The refusals of every engine, in the words of the checks in front of it. */
+/** Tests of the refusals of an engine, with the sentences of the checks in front of it. */
 abstract class RefusalConformance extends RangeConformance {
     @Test
     final void shouldSayWhichOperandDoesNotFit() {

@@ -42,7 +42,7 @@ final class RmsNormCases {
             return builder.input("x", n, g * c).products("x", "y")
                     .run((engine, t) -> engine.rmsNorm(null, t[3], t[0], EPSILON, t[1], t[2]));
         }
-        // No type rounds the sum of two such numbers, so that what is normalized is the same everywhere.
+        // No type rounds the sum of two such numbers, so every engine normalizes the same.
         Supplier<double[]> quarters = () -> Arrays.stream(builder.gaussian(n * g * c)).map(x -> Math.rint(4 * x) / 4)
                 .toArray();
         return builder.changed("x", (truth, i) -> 0, quarters.get(), n, g * c)

@@ -1,7 +1,7 @@
 package dev.troupe.engine.conformance;
 
 /**
- * How far an element may be from the truth, in units of the rounding error of the engine's float type (2^-24 or 2^-53).
+ * The allowed error of an element, in units of the rounding error of the engine's float type (2^-24 or 2^-53).
  */
 @FunctionalInterface
 interface Tolerance {
@@ -17,14 +17,14 @@ interface Tolerance {
     double unitsAt(Truth truth, int index);
 
     /**
-     * For an output that is a sum of products of its operands: {@code ROOM (sqrt(terms) + 2)} units of what the same
-     * kernel makes of the operands' magnitudes. It holds for any order of the sum, with or without fused operations.
+     * For an output that is a sum of products of its operands: {@code ROOM (sqrt(terms) + 2)} units of the same kernel's
+     * result on magnitudes. It holds for any order of the sum, with or without fused operations.
      */
     static Tolerance ofSum(String output, int terms) {
         return (truth, i) -> ofTerms(terms) * truth.ofMagnitudes(output)[i];
     }
 
-    /** The units of error in a sum of {@code terms} terms whose magnitudes add up to 1. */
+    /** The units of error in a sum of {@code terms} terms with magnitudes that add up to 1. */
     static double ofTerms(int terms) {
         return ROOM * (Math.sqrt(terms) + 2);
     }

@@ -16,7 +16,7 @@ final class Trial implements AutoCloseable {
     private final KernelCase kernelCase;
     private final DataType computeType;
     private final Tensor[] tensors;
-    /** What the tensors are ranges of; empty where each has memory of its own. */
+    /** The buffers of the tensors, if these are ranges. */
     private final List<Tensor> buffers = new ArrayList<>();
 
     Trial(Engine engine, KernelCase kernelCase) {
@@ -24,8 +24,8 @@ final class Trial implements AutoCloseable {
     }
 
     /**
-     * A trial with contents that are numbers of this product type, of another engine perhaps, whose tensors are ranges with
-     * {@code margin} elements before and after each; 0: no ranges.
+     * A trial with contents rounded to a product type, perhaps of another engine. Tensors are ranges with {@code margin}
+     * elements before and after each; 0: no ranges.
      */
     Trial(Engine engine, KernelCase kernelCase, DataType computeType, int margin) {
         this.engine = engine;
@@ -46,14 +46,14 @@ final class Trial implements AutoCloseable {
         return engine.range(buffer, margin, shape);
     }
 
-    /** Whether all that lies beside the ranges is still zero. */
+    /** Whether all elements around the ranges are still zero. */
     boolean marginsAreUntouched(int margin) {
         return buffers.stream().map(buffer -> HostMemory.read(engine, buffer)).allMatch(
                 numbers -> IntStream.range(0, margin).allMatch(
                         i -> numbers[i] == 0 && numbers[numbers.length - 1 - i] == 0));
     }
 
-    /** Puts back what the tensors hold before the call, each array of floats changed in one way. */
+    /** Restores the contents before the call, each array of floats after a change. */
     void reset(UnaryOperator<double[]> change) {
         for (int i = 0; i < tensors.length; i++) {
             Operand operand = kernelCase.operands().get(i);
@@ -77,7 +77,7 @@ final class Trial implements AutoCloseable {
         kernelCase.kernel().call(engine, tensors);
     }
 
-    /** Calls the kernel with another tensor in one place. */
+    /** Calls the kernel with one tensor replaced. */
     void runWith(int operand, Tensor other) {
         Tensor[] changed = tensors.clone();
         changed[operand] = other;

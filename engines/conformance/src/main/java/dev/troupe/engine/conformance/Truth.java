@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * What a kernel should have made of its operands: the case run on the reference engine in float64, from the numbers that
- * the engine under test starts from. It is computed once for all engines of a JVM, as far as there is memory for it.
+ * The right results of a kernel: the case on the reference engine in float64, with the same operands. Computed once for all
+ * engines of a JVM, as far as memory allows.
  *
  * <p>Thread rule: one thread at a time.
  */
 final class Truth {
-    /** By the case, whose operands follow from its name, and the type of products. */
+    /** By the name of the case, which determines its operands, and the type of products. */
     private static final Map<String, SoftReference<Truth>> KNOWN = new HashMap<>();
 
     private final KernelCase kernelCase;
@@ -64,17 +64,17 @@ final class Truth {
         return after[operand];
     }
 
-    /** The largest magnitude that an operand holds after the call. */
+    /** The largest magnitude in an operand after the call. */
     double largestAfter(String name) {
         return largestAfter.computeIfAbsent(name, any -> largest(after(any), 0, after(any).length));
     }
 
-    /** What a tolerance derives from the contents for all elements of the case: computed the first time. */
+    /** Numbers that a tolerance derives for all elements of the case, computed once. */
     double[] derived(Function<Truth, double[]> numbers) {
         return derived.computeIfAbsent(numbers, any -> any.apply(this));
     }
 
-    /** The content of an operand after the call if every number in all operands had lost its sign. */
+    /** The content of an operand after the same call on magnitudes. */
     double[] ofMagnitudes(String name) {
         if (ofMagnitudes == null) {
             ofMagnitudes = results(true);

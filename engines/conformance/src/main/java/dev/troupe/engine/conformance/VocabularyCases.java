@@ -92,13 +92,13 @@ final class VocabularyCases {
                 .run((engine, t) -> engine.crossEntropy(t[0], t[1], t[2], t[3]));
     }
 
-    /** The highest logit goes in and out of the logarithm; its sum of exponentials is between 1 and V. */
+    /** The highest logit is subtracted and added again; the sum of exponentials is between 1 and V. */
     private static Tolerance ofLogSum(double[] logits, int v) {
         return (truth, row) -> Tolerance.FUNCTION_ROOM + Tolerance.ofTerms(v)
                 + Tolerance.ROOM * 3 * Truth.largest(logits, row * v, v);
     }
 
-    /** A probability is off by as much of itself as its exponent is off; at the target 1 is taken away. */
+    /** The relative error of a probability is the error of its exponent; at the target 1 is subtracted. */
     private static Tolerance ofGradient(double[] logits, double[] logSums, double scale, int v) {
         return (truth, i) -> {
             double exponent = Math.abs(logits[i]) + Math.abs(logSums[i / v]);
@@ -117,7 +117,7 @@ final class VocabularyCases {
         double[] logSums = logSums(logits, n, v);
         Tolerance ofLogSum = ofLogSum(logits, v);
         Tolerance ofGradient = ofGradient(logits, logSums, scale, v);
-        // The gradient is that of this very logarithm.
+        // The gradient is computed from this very logarithm.
         Tolerance both = (truth, i) -> ofGradient.unitsAt(truth, i)
                 + Math.abs(scale) * Math.exp(logits[i] - logSums[i / v]) * ofLogSum.unitsAt(truth, i / v);
         return targets(builder, n, v, shard).output("rowLoss", ofLogSum, n).output("rowLogSumExp", ofLogSum, n)
@@ -158,7 +158,7 @@ final class VocabularyCases {
                 .run((engine, t) -> engine.crossEntropyBackward(t[2], t[0], t[1], scale, t[3]));
     }
 
-    /** Of a shard that has the highest logarithm, in every third row, and of one that has nearly nothing. */
+    /** A shard with the highest logarithm in every third row, and with nearly nothing in the others. */
     private static double[] below(double[] highest) {
         double[] logSums = highest.clone();
         for (int row = 0; row < highest.length; row++) {
@@ -175,7 +175,7 @@ final class VocabularyCases {
         KernelCase.Builder builder = KernelCase.of("shardSum", "N %d", n);
         double[] highest = rounded(Arrays.stream(builder.gaussian(n)).map(value -> 100 + 10 * value).toArray());
         double[] logSums = below(highest);
-        // The exponent is a difference of two numbers, which is off by a part of itself.
+        // The exponent is a rounded difference of two numbers.
         Tolerance tolerance = (truth, row) -> Math.exp(logSums[row] - highest[row])
                 * (Tolerance.FUNCTION_ROOM + Tolerance.ROOM * (highest[row] - logSums[row]))
                 + Float.MIN_NORMAL;
@@ -186,7 +186,7 @@ final class VocabularyCases {
     private static KernelCase joinShards(int n) {
         KernelCase.Builder builder = KernelCase.of("joinShards", "N %d", n);
         double[] highest = rounded(Arrays.stream(builder.gaussian(n)).map(value -> 100 + 10 * value).toArray());
-        // Between 1, of one shard that has all, and the number of shards.
+        // Between 1, if one shard has all, and the number of shards.
         double[] sums = rounded(
                 Arrays.stream(builder.gaussian(n)).map(value -> 1 + Math.min(7, value * value)).toArray());
         Tolerance whole = (truth, row) -> Tolerance.FUNCTION_ROOM
@@ -199,7 +199,7 @@ final class VocabularyCases {
                 .run((engine, t) -> engine.joinShards(t[0], t[1], t[2], t[3], t[4]));
     }
 
-    /** Logits whose exponentials overflow a float in every other row, so the highest must be taken off first. */
+    /** Logits with exponentials that overflow a float in every other row, unless the highest is subtracted first. */
     private static double[] wideLogits(KernelCase.Builder builder, int n, int v) {
         double[] logits = builder.gaussian(n * v);
         for (int i = 0; i < logits.length; i++) {

@@ -1,5 +1,5 @@
 /**
- * What every engine must pass: {@link dev.troupe.engine.conformance.EngineConformance}, a test class that the module of
- * an engine extends, with the tables of kernels and shapes behind it.
+ * The test suite of every engine: {@link dev.troupe.engine.conformance.EngineConformance}, which the module of an engine
+ * extends, and its cases of kernels and shapes.
  */
 package dev.troupe.engine.conformance;

@@ -16,19 +16,17 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * An engine that has another one do what it is asked, but as late as its fences allow, and copies at fences in a drawn order
- * beside that. Whoever computes with it shows that nothing reads, writes or closes a tensor before its time: the results are
- * the other engine's, to the bit.
+ * An engine that passes calls to another engine as late as its fences allow, and copies at fences in a random order. If a
+ * caller has the other engine's results, to the bit, it reads, writes and closes no tensor too early.
  *
- * <p>A new tensor is not a number until its zeros have been written, in the order of the calls. A copy at a fence on a
- * tensor that work beside it uses, a tensor that changes under a copy, and a tensor that is used after it was closed are
- * refused by name.
+ * <p>A new tensor is NaN until its zeros have been written, in the order of the calls. Refused by name are a copy at a fence
+ * on a tensor that concurrent work uses, a tensor that changes during a copy, and a tensor that is used after it was closed.
  *
- * <p>Of some seeds it shows {@link Engine#hostMemory} where the other engine does, as a device does that shares the host's
- * memory; of the others it shows none, takes from tensors of late engines, and shares memory with late engines of other
- * processes, as if all were on one device.
+ * <p>With some seeds it has {@link Engine#hostMemory} if the other engine has, as a device that shares the host's memory. With
+ * the others it has none, takes from tensors of late engines, and shares memory with late engines of other processes, as if
+ * all were on one device.
  *
- * <p>Thread rule: that of {@link Engine}.
+ * <p>Thread rule: as of {@link Engine}.
  */
 public final class LateEngine implements WrappedEngine.Around {
     private static final int CHUNK_BYTES = 1 << 16;
@@ -46,9 +44,9 @@ public final class LateEngine implements WrappedEngine.Around {
     }
 
     /**
-     * Makes one, without checks of operands.
+     * Returns a late engine without checks of operands.
      *
-     * @param engine does the work, and holds values; closed with the late one, which alone calls it from now on
+     * @param engine does the work, and holds values; nobody else calls it from now on, and it is closed with the late engine
      */
     public static Engine over(Engine engine, long seed) {
         return WrappedEngine.of(new LateEngine(engine, new Random(seed)));
@@ -220,7 +218,7 @@ public final class LateEngine implements WrappedEngine.Around {
         }
     }
 
-    /** Called by a tensor: it ends in the order of the calls. */
+    /** Called by a tensor, which is closed in the order of the calls. */
     void close(LateTensor tensor) {
         synchronized (work) {
             if (tensor.isBuffer() && !tensor.isClosed()) {

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
-/** The shared memory of late engines: a file, which the processes map. */
+/** The shared memory of late engines: a file that the processes map. */
 final class LateShared implements Memory.Shared {
     private final Path file;
     private final Arena arena = Arena.ofShared();
@@ -36,7 +36,7 @@ final class LateShared implements Memory.Shared {
         }
     }
 
-    /** Empty where the process that made it has closed it. The file goes with the two, also where they are killed. */
+    /** Empty if its process has closed it. The file is deleted with the two processes, even if they are killed. */
     static Optional<LateShared> open(byte[] handle) {
         try {
             LateShared opened = new LateShared(Path.of(new String(handle, StandardCharsets.UTF_8)), -1);

@@ -4,13 +4,13 @@ import dev.troupe.engine.EngineTensor;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 
-/** A tensor of a late engine: one of the other engine's own, and its place in a buffer. */
+/** A tensor of a late engine: a tensor of the other engine, and its place in a buffer. */
 final class LateTensor extends EngineTensor {
     private final LateEngine owner;
     private final Tensor own;
     private final LateTensor buffer;
     private final long first;
-    /** Of a buffer; guarded by the owner. */
+    /** For a buffer; guarded by the owner. */
     private boolean isClosed;
 
     LateTensor(LateEngine owner, Tensor own) {
@@ -21,7 +21,6 @@ final class LateTensor extends EngineTensor {
         this.first = 0;
     }
 
-    /** A range of another. */
     LateTensor(LateTensor whole, long first, Shape shape, Tensor own) {
         super(whole.dataType, shape);
         this.owner = whole.owner;
@@ -50,7 +49,7 @@ final class LateTensor extends EngineTensor {
         isClosed = true;
     }
 
-    /** Whether they have an element in common. */
+    /** Whether the two share an element. */
     boolean overlaps(LateTensor other) {
         return buffer == other.buffer && first < other.first + other.shape.elementCount()
                 && other.first < first + shape.elementCount();

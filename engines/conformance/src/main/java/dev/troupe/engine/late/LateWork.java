@@ -10,24 +10,24 @@ import java.util.Locale;
 import java.util.Random;
 
 /**
- * What a late engine has been asked and has not done. Work in order runs in the order of the calls. Copies at fences run
- * beside it, at any time from their fence on. What runs when somebody asks is drawn; what somebody waits for runs.
+ * The pending work of a late engine. Work in order runs in the order of the calls; copies at fences run independently, at any
+ * time from their fence on. A random draw at each call decides what runs; work that somebody waits for runs.
  *
- * <p>Thread rule: any thread; work runs on the thread that asks or waits, one at a time.
+ * <p>Thread rule: any thread; work runs on the thread that calls or waits, one piece at a time.
  */
 final class LateWork {
-    /** The most that runs at one question. */
+    /** The most work that runs at one call. */
     private static final int MOST_AT_ONCE = 40;
 
     private final Random random;
-    /** One call in this many has some work done. */
+    /** One of this many calls runs some work. */
     private final int rarity;
     private final Deque<Job> ordered = new ArrayDeque<>();
     private final List<Copy> copies = new ArrayList<>();
     private Job latest;
     private RuntimeException failure;
 
-    /** A call that was made, and what it uses. */
+    /** A call, and the tensors that it uses. */
     static sealed class Job permits Copy {
         final String name;
         private final List<LateTensor> uses;
@@ -40,7 +40,7 @@ final class LateWork {
             this.work = work;
         }
 
-        /** A tensor that this uses and another does too; null where there is none. */
+        /** A tensor that this and another use; null if there is none. */
         private LateTensor shared(Job other) {
             for (LateTensor mine : uses) {
                 for (LateTensor theirs : other.uses) {
@@ -55,15 +55,15 @@ final class LateWork {
 
     /** A copy at a fence. */
     static final class Copy extends Job {
-        /** Null once it is done. */
+        /** Null after it is done. */
         private Job after;
         private final boolean writesTensor;
         private final Runnable begin;
         private boolean hasBegun;
 
         /**
-         * @param after the work that it comes after, in order or another copy; null where that is done
-         * @param begin is run as soon as that is done
+         * @param after the preceding work, in order or another copy; null if that is done
+         * @param begin is run as soon as the preceding work is done
          */
         Copy(String name, LateTensor tensor, Job after, boolean writesTensor, Runnable begin, Runnable work) {
             super(name, List.of(tensor), work);
@@ -78,7 +78,7 @@ final class LateWork {
         this.rarity = new int[]{2, 8, 64, Integer.MAX_VALUE}[random.nextInt(4)];
     }
 
-    /** Refuses whatever follows a failure. */
+    /** Refuses every call after a failure. */
     synchronized void requireWhole() {
         if (failure != null) {
             throw new IllegalStateException("a call that ran late had failed: " + failure.getMessage(), failure);
@@ -89,7 +89,7 @@ final class LateWork {
         return failure != null;
     }
 
-    /** Takes in a call that runs in order. */
+    /** Adds a call that runs in order. */
     synchronized void ask(Job job) {
         requireWhole();
         for (Copy copy : copies) {
@@ -105,7 +105,7 @@ final class LateWork {
         }
     }
 
-    /** Takes in a copy; returns the fence at its end. */
+    /** Adds a copy; returns the fence at its end. */
     synchronized Fence ask(Copy copy) {
         requireWhole();
         boolean isBefore = copy.after != null && !copy.after.isDone && !(copy.after instanceof Copy);
@@ -127,23 +127,23 @@ final class LateWork {
         return new IllegalStateException(failure.getMessage());
     }
 
-    /** The fence behind all that runs in order. */
+    /** The fence after all work in order. */
     synchronized Fence fence() {
         requireWhole();
         return latest == null || latest.isDone ? Fence.REACHED : new LateFence(latest);
     }
 
-    /** Instants at which what runs in order has run. */
+    /** Instants at which work in order has run. */
     Instants instants(int count) {
         return new LateInstants(count);
     }
 
-    /** The work that a fence of this engine is behind; null for none. */
+    /** The work before a fence of this engine; null for none. */
     static Job behind(Fence fence) {
         return fence instanceof LateFence late ? late.job : null;
     }
 
-    /** Runs all that runs in order. */
+    /** Runs all work in order. */
     synchronized void finish() {
         requireWhole();
         while (!ordered.isEmpty()) {
@@ -152,7 +152,7 @@ final class LateWork {
         requireWhole();
     }
 
-    /** Forgets all that has not run. */
+    /** Drops all pending work. */
     synchronized void clear() {
         ordered.clear();
         copies.clear();
@@ -216,7 +216,7 @@ final class LateWork {
         }
     }
 
-    /** Marks are work of their own, so that their times are those of the work. */
+    /** Marks are pieces of work, so that their times are times of the work. */
     private final class LateInstants implements Instants {
         private final Job[] marks;
         private final long[] nanos;

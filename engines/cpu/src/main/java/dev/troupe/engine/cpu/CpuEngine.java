@@ -20,14 +20,13 @@ import dev.troupe.engine.cpu.product.ProductForm;
 import dev.troupe.engine.provider.EngineSettings;
 
 /**
- * The engine of processors, in float32, or with activations and products of bfloat16 beside it. Matrix products run in
- * oneDNN or another library of products, everything else in vector loops over native memory.
+ * The engine for processors, in float32, or with activations and products of bfloat16. A library such as oneDNN computes
+ * matrix products; vector loops over native memory compute everything else.
  *
- * <p>The results of a kernel are the same bytes on every call, beside other engines or alone, and for every number of
- * threads. They are not the same on processors of other vector widths or instruction sets, nor with another
- * {@link ProductChoice}.
+ * <p>The results of a kernel are the same bytes on every call, whatever other engines do, and for every number of threads.
+ * They differ on processors of other vector widths or instruction sets, and with another {@link ProductChoice}.
  *
- * <p>Thread rule: that of {@link Engine}; tensors may also be allocated, copied and closed on any thread. A kernel runs on
+ * <p>Thread rule: as of {@link Engine}; tensors may also be allocated, copied and closed on any thread. A kernel runs on
  * the calling thread and, if the engine has more than one, on helpers that sleep between kernels.
  */
 public final class CpuEngine extends RowKernels {
@@ -35,7 +34,7 @@ public final class CpuEngine extends RowKernels {
     private final CausalAttention attention;
     private boolean closed;
 
-    /** An engine with no tensors, and one helper less than it is to have threads. */
+    /** An engine without tensors, and with one helper less than its threads. */
     CpuEngine(EngineSettings settings) {
         super(settings);
         ProductChoice choice = ProductChoice.parse(settings.products());

@@ -18,9 +18,9 @@ import dev.troupe.engine.provider.ProductLibraries;
 import java.util.Optional;
 
 /**
- * Opens {@link CpuEngine}s: on Linux, on x86-64 with AVX2 and on aarch64 (on the latter untested), in float32 with products
- * of float32 or bfloat16, in a JVM that has the Vector API. Engines share nothing; any number may be open and compute at a
- * time, each with threads of its own.
+ * The provider of {@link CpuEngine}s: on Linux, on x86-64 with AVX2 and on aarch64 (untested), in float32 with products of
+ * float32 or bfloat16, in a JVM with the Vector API. Engines share nothing; any number may be open and compute at a time, each
+ * with its own threads.
  */
 public final class CpuEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} for this engine. */
@@ -80,7 +80,7 @@ public final class CpuEngineProvider implements EngineProvider {
                         + " long, but training.precision = float32 computes faster");
     }
 
-    /** What the environment or the JVM's flags leave of a processor that would do. */
+    /** Why the environment or the JVM's flags make a suitable processor unusable. */
     private static Optional<String> limitObstacle() {
         if (Processor.here().isX86() && !InstructionSet.here().hasAvx2()) {
             return Optional.of("the cpu engine needs AVX2, but oneDNN is held to " + InstructionSet.here()
@@ -99,7 +99,7 @@ public final class CpuEngineProvider implements EngineProvider {
         return Limits.here();
     }
 
-    /** The first attempt to load oneDNN, which alone meets the reason of a failure. */
+    /** The first attempt to load oneDNN: only its exception has the reason of a failure. */
     private static final class Library {
         static final Optional<String> OBSTACLE = obstacle();
 

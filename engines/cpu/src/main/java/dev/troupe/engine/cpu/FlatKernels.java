@@ -2,7 +2,6 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cpu.kernel.Elementwise;
@@ -14,23 +13,24 @@ import dev.troupe.engine.cpu.memory.CpuMemory;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.cpu.memory.GrowingMemory;
 import dev.troupe.engine.digest.TensorDigest;
+import dev.troupe.engine.fallback.FallbackEngine;
 import dev.troupe.engine.provider.EngineSettings;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /**
- * The half of the engine to which a tensor is a row of elements, whatever its shape: memory, and the kernels that take
- * elements one by one.
+ * The half of the engine that treats a tensor as a row of elements, whatever its shape: memory, and kernels on elements one
+ * by one.
  */
-abstract class FlatKernels implements Engine {
+abstract class FlatKernels implements FallbackEngine {
     final CpuMemory memory = new CpuMemory();
     final WorkerPool pool;
     final GrowingMemory scratch;
     private final DataType computeType;
     private final TensorDigest digest = new TensorDigest(this);
 
-    /** With no tensors, and one helper less than there are to be threads. */
+    /** An engine without tensors, and with one helper less than its threads. */
     FlatKernels(EngineSettings settings) {
         computeType = settings.computeType();
         pool = new WorkerPool(settings.threads());
@@ -176,7 +176,7 @@ abstract class FlatKernels implements Engine {
                 update, count));
     }
 
-    /** Updates some elements, from an index on. */
+    /** An update of some elements, from an index on. */
     @FunctionalInterface
     private interface Update {
         void of(long from, int count);

@@ -13,9 +13,9 @@ import dev.troupe.engine.cpu.loop.Masks;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.provider.EngineSettings;
 
-/** The kernels of the engine that take rows of matrices one by one: activations, norms, dropout, losses. */
+/** Kernels on rows of matrices one by one: activations, norms, dropout, losses. */
 abstract class RowKernels extends FlatKernels {
-    /** The fewest columns that one thread sums up: whole lines of the cache, and enough of them to be worth a wake-up. */
+    /** The fewest columns that one thread sums up: whole lines of the cache, and enough to be worth a wake-up. */
     private static final int LEAST_COLUMNS = 256;
 
     RowKernels(EngineSettings settings) {
@@ -28,7 +28,7 @@ abstract class RowKernels extends FlatKernels {
         CpuTensor out = CpuTensor.changing(y);
         int m = pre.size(1);
         scratch.require(Gelu.SCRATCH_BYTES);
-        // Row by row, as linearGelu does it: what is a tail of a row there is one here.
+        // Row by row as in linearGelu, so that the same elements are in the tail of a row.
         pool.share(pre.size(0), rowsOf(m), (firstRow, rows, member) -> {
             for (long row = firstRow; row < firstRow + rows; row++) {
                 Gelu.forward(pre, out, row * m, m, scratch.of(member));
@@ -217,21 +217,20 @@ abstract class RowKernels extends FlatKernels {
     }
 
     /**
-     * Columns that one thread sums up: its whole share, since a row is read fastest in one go. How columns are cut does not
-     * show in their sums.
+     * Columns that one thread sums up: its whole share, since a row is read fastest in one go. The cut does not change sums.
      */
     final int columnsOfThread(int columns) {
         return Math.max(LEAST_COLUMNS, Lanes.wholeFor(Math.ceilDiv(columns, pool.threads())));
     }
 
-    /** The same where few columns, as a head has them, of many rows are worth a wake-up too. */
+    /** The same for the few columns of a head; with many rows they are worth a wake-up too. */
     private int columnsOfThread(int columns, long elements) {
         return elements < 2 * Elementwise.GRAIN
                 ? columnsOfThread(columns)
                 : Math.max((int) Lanes.ALIGNMENT / Float.BYTES, Lanes.wholeFor(Math.ceilDiv(columns, pool.threads())));
     }
 
-    /** Returns the number of rows, {@code columns} floats each, that make a piece of work. */
+    /** Returns the number of rows of {@code columns} floats in a piece of work. */
     static int rowsOf(int columns) {
         return Math.max(1, Elementwise.GRAIN / columns);
     }

@@ -95,10 +95,10 @@ class ProductLibrariesTest {
         String advice = "; set engine.products = onednn, or correct the path";
         Path absent = folder.resolve("libabsent.so");
         Path text = Files.writeString(folder.resolve("text.so"), "text");
-        assertEquals("engine.products = " + absent + ": the BLAS " + absent + " is not there, or no file" + advice,
+        assertEquals("engine.products = " + absent + ": the BLAS " + absent + " is missing, or not a file" + advice,
                 obstacle("" + absent, DataType.FLOAT32));
         assertEquals("engine.products = " + text + ": the BLAS " + text
-                + " is no shared library" + advice,
+                + " is not a shared library" + advice,
                 obstacle("" + text, DataType.FLOAT32));
         Path fortran = openBlas().resolveSibling("libgfortran.so.5");
         assertEquals("engine.products = " + fortran + ": the BLAS " + fortran

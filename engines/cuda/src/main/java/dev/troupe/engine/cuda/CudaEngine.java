@@ -67,12 +67,6 @@ final class CudaEngine extends RowKernels {
     }
 
     @Override
-    public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
-        linear(x, weight, false, bias, preActivation);
-        gelu(preActivation, y);
-    }
-
-    @Override
     public long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
         return products.scratchBytes();
     }

@@ -3,7 +3,6 @@ package dev.troupe.engine.cuda;
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Shape;
@@ -12,6 +11,7 @@ import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import dev.troupe.engine.cuda.device.SharedAllocation;
 import dev.troupe.engine.digest.BitHash;
+import dev.troupe.engine.fallback.FallbackEngine;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +20,7 @@ import java.util.Optional;
  * The half of the engine to which a tensor is a row of elements, whatever its shape: memory, and the kernels that take
  * elements one by one.
  */
-abstract class FlatKernels implements Engine {
+abstract class FlatKernels implements FallbackEngine {
     private static final int SUM_THREADS = 256;
     private static final int ELEMENTS_OF_PART = 4096;
     private static final int MOST_PARTS = 1024;

@@ -85,7 +85,7 @@ class CudaProductsTest {
         assertEquals(Optional.of("engine.products = cublaslt: cuBLASLt was not found in [/usr/lib]; set engine.products"
                 + " = own, or name the file of another"), none.obstacle("cublaslt", DataType.FLOAT32));
         assertEquals(Optional.of("engine.products = /nowhere/libcublasLt.so.13: the cuBLASLt"
-                + " /nowhere/libcublasLt.so.13 is not there, or no file; set engine.products = own, or name the file of"
+                + " /nowhere/libcublasLt.so.13 is missing, or not a file; set engine.products = own, or name the file of"
                 + " another"), none.obstacle("/nowhere/libcublasLt.so.13", DataType.FLOAT32));
         assertEquals(
                 Optional.of("engine.products must be auto, own, cublaslt or the absolute path of a libcublasLt on the"

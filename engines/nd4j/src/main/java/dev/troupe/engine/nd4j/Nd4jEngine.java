@@ -7,6 +7,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.digest.TensorDigest;
+import dev.troupe.engine.fallback.FallbackEngine;
 import dev.troupe.engine.nd4j.CausalAttention.Operands;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -17,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>Thread rule: that of {@link Engine}; several engines may compute at once, since they share nothing but ND4J.
  */
-final class Nd4jEngine implements Engine {
+final class Nd4jEngine implements FallbackEngine {
     private final DataType parameterType;
     private final int threads;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -140,12 +141,6 @@ final class Nd4jEngine implements Engine {
         operations.repeatRow(of(bias).flat(), out.matrix());
         operations.multiplyMatrices(1, transposeWeight ? w.matrix() : w.transposed(), in.transposed(), 1,
                 out.transposed());
-    }
-
-    @Override
-    public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
-        linear(x, weight, false, bias, preActivation);
-        activations.gelu(of(preActivation).flat(), of(y).flat());
     }
 
     @Override

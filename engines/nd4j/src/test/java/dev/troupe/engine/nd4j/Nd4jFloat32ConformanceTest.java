@@ -1,9 +1,13 @@
 package dev.troupe.engine.nd4j;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
 import dev.troupe.engine.provider.EngineSettings;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
 
 /** float32, one thread throughout: engines that are open together must agree on the number. */
 class Nd4jFloat32ConformanceTest extends EngineConformance {
@@ -15,5 +19,12 @@ class Nd4jFloat32ConformanceTest extends EngineConformance {
     @Override
     protected boolean dropsOut() {
         return false;
+    }
+
+    /** Kernels that are defined by others of this engine. */
+    @Test
+    void shouldFallBackToItsOwnKernelsAlone() {
+        assertEquals(Set.of("cast", "crossEntropyBoth", "layerNormBackward", "linearGelu", "rmsNormBackward"),
+                fallbacks(Nd4jEngine.class));
     }
 }

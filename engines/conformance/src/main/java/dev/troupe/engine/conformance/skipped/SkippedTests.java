@@ -9,9 +9,8 @@ import org.junit.jupiter.api.extension.TestWatcher;
 import org.opentest4j.TestAbortedException;
 
 /**
- * The sentence on the console for each test that did not run here: a build that says only "Skipped: 1" hides that, for
- * example, there is no browser. Found by the service loader in every module that has this one on the class path of its
- * tests.
+ * A listener that prints a sentence for each skipped test: "Skipped: 1" alone would hide that, for example, no browser is
+ * installed. The service loader finds it in every module with this one on the class path of its tests.
  */
 public final class SkippedTests implements TestWatcher, LifecycleMethodExecutionExceptionHandler {
     private final PrintStream console;
@@ -36,7 +35,7 @@ public final class SkippedTests implements TestWatcher, LifecycleMethodExecution
         say(context, String.valueOf(cause.getMessage()).replaceFirst("^Assumption failed: ", ""));
     }
 
-    /** A class whose tests all need what is not here. */
+    /** A class with all tests skipped. */
     @Override
     public void handleBeforeAllMethodExecutionException(ExtensionContext context, Throwable cause) throws Throwable {
         if (cause instanceof TestAbortedException) {

@@ -1,4 +1,4 @@
 /**
- * The report of tests that did not run.
+ * The report of skipped tests.
  */
 package dev.troupe.engine.conformance.skipped;

@@ -7,16 +7,15 @@ import dev.troupe.engine.cpu.loop.Masks;
 import dev.troupe.engine.cpu.loop.RowLoop;
 
 /**
- * Attention of one head of one sequence in tiles of queries and keys, with the softmax of a row carried on from tile to
- * tile (Milakov and Gimelshein 2018; Dao et al. 2022). Scores only ever exist for one tile. Letters: T sequence length, D
- * size of a head.
+ * Attention of one head of one sequence in tiles of queries and keys, with an online softmax (Milakov and Gimelshein 2018; Dao
+ * et al. 2022). Scores exist for one tile at a time. Letters: T sequence length, D size of a head.
  *
- * <p>Thread rule: one thread's. It serves one head after another, so that a call of the kernel leaves no garbage.
+ * <p>Thread rule: one thread. One object serves all heads, so that a call of the kernel leaves no garbage.
  */
 final class AttentionTiles {
-    /** Queries of a tile. Smaller wastes less above the diagonal, larger makes better products. */
+    /** Queries of a tile. A smaller one wastes less above the diagonal, a larger one makes faster products. */
     static final int QUERIES = 64;
-    /** Keys of a tile: enough for one tile a row in sequences of usual length, few enough for the cache to hold a tile. */
+    /** Keys of a tile: enough for one tile a row at usual sequence lengths, few enough for a tile in the cache. */
     static final int KEYS = Masks.MOST;
     /** Bytes of two vectors, two numbers for each query of a tile, two tiles, and words: whole vectors. */
     static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS + Masks.SCRATCH_BYTES;
@@ -39,7 +38,7 @@ final class AttentionTiles {
     private int sequence;
     private int head;
     private long logSums;
-    /** Whether rows are heads at the last place, and not the places of one head. */
+    /** Whether rows are heads at the last place, rather than the places of one head. */
     private boolean isOfLast;
 
     AttentionTiles(Sgemm products) {
@@ -52,10 +51,10 @@ final class AttentionTiles {
         private long stride;
 
         /**
-         * Where they are.
+         * The addresses of the rows.
          *
          * @param first address of the first row
-         * @param floats from one row to the next
+         * @param floats the distance from one row to the next
          */
         void lie(long first, long floats) {
             address = first;
@@ -68,10 +67,10 @@ final class AttentionTiles {
     }
 
     /**
-     * What the heads have in common from now on.
+     * Sets the properties that all heads share from now on.
      *
-     * @param documentStarts where the INT32 are that say where each row's document begins in its sequence; 0 where each
-     *     sequence is one
+     * @param documentStarts the address of INT32, for each row the place in its sequence at which its document begins; 0 if
+     *     each sequence is one document
      */
     void serve(int length, int size, Dropout drawn, Masks drawnMasks, long documentStarts) {
         t = length;
@@ -82,7 +81,7 @@ final class AttentionTiles {
         starts = documentStarts;
     }
 
-    /** Which head, as dropout counts them, of which sequence comes now, and where its T logarithms of sums are. */
+    /** Selects a head, by dropout's count, of a sequence, and the address of its T logarithms of sums. */
     void turnTo(int ofSequence, int number, long sums) {
         sequence = ofSequence;
         head = number;
@@ -94,7 +93,7 @@ final class AttentionTiles {
         forward(t, scratch);
     }
 
-    /** The same where queries and y have a row for each of some heads, all at the last place. */
+    /** The same if queries and y have a row for each of some heads, all at the last place. */
     void forwardLast(int rows, long scratch) {
         isOfLast = true;
         forward(rows, scratch);
@@ -146,7 +145,7 @@ final class AttentionTiles {
                 Lanes.set(highest, i, now);
                 Lanes.set(sums, i, sum);
                 if (masks.drop()) {
-                    // The sum is that of all, and is divided by at the end.
+                    // The sum includes dropped probabilities; the division by it comes at the end.
                     masks.apply(place(row + i) + first, line, line, seen(row, i, first, width), wordsMemory);
                 }
             }
@@ -161,7 +160,7 @@ final class AttentionTiles {
     }
 
     /**
-     * Writes the gradients for queries, and writes or adds those for keys and values.
+     * Writes the gradients for queries, and writes or adds the gradients for keys and values.
      *
      * @param adds whether the latter are added, for heads that share them
      */
@@ -171,8 +170,8 @@ final class AttentionTiles {
             RowLoop.fill(dKeys.row(row), 0, d);
             RowLoop.fill(dValues.row(row), 0, d);
         }
-        // From the last queries to the first: in one document they see every key, so that they can overwrite what the
-        // others add to.
+        // From the last queries to the first: in one document the last see every key, so they can overwrite and the others
+        // add.
         for (int row = (t - 1) / QUERIES * QUERIES; row >= 0; row -= QUERIES) {
             int count = Math.min(QUERIES, t - row);
             float beta = adds || cleared || row + count < t ? 1 : 0;
@@ -186,7 +185,7 @@ final class AttentionTiles {
         long dScores = scores + 4L * QUERIES * KEYS;
         long wordsMemory = dScores + 4L * QUERIES * KEYS;
         for (int i = 0; i < count; i++) {
-            // The mean of a row's dp weighted by its p, which is dy . y.
+            // The mean of a row's dp, weighted by its p, is dy . y.
             Lanes.set(means, i, RowLoop.dot(dy.row(row + i), y.row(row + i), d, scratch));
         }
         int end = row + count;
@@ -234,25 +233,25 @@ final class AttentionTiles {
         return dropout.placeInAttention(sequence, head, query, t);
     }
 
-    /** The place that a query's document begins at. */
+    /** The place at which a query's document begins. */
     private int start(int query) {
         return starts == 0 ? 0 : Lanes.getInt(starts, sequence * t + query);
     }
 
-    /** The first tile of keys that some query from this one on sees: documents begin one after another. */
+    /** The first tile of keys that this query or a later one sees; beginnings of documents ascend. */
     private int firstTile(int query) {
         return start(query) / KEYS * KEYS;
     }
 
-    /** How many keys of a tile come no later than the query. */
+    /** The number of keys of a tile up to the query's own place. */
     private static int seen(int row, int query, int firstKey, int width) {
         return Math.clamp(row + query + 1 - firstKey, 0, width);
     }
 
     /**
-     * Hides from a query the keys before its document and after its own: sets their scores to minus infinity up to the end
-     * of a vector, and from there to zero, which is what the exponentials of the others become. Returns how many scores
-     * whole vectors hold.
+     * Hides from a query the keys before its document and after its own place: their scores become minus infinity up to the
+     * end of a vector, and zero after it, which is the exponential of minus infinity. Returns the number of scores in whole
+     * vectors.
      */
     private static int hideUnseen(long line, int hidden, int seen, int width, int stride) {
         if (hidden > 0) {

@@ -7,7 +7,7 @@ import jdk.incubator.vector.FloatVector;
 
 /** A bias added to rows, and its gradient. */
 public final class Bias {
-    /** Rows that are added up before their sum goes to the gradient. */
+    /** Rows that are added up before their sum is added to the gradient. */
     private static final int ROWS = 4;
     /** Rows that are widened together. */
     private static final int BLOCK_ROWS = 4 * ROWS;
@@ -25,7 +25,7 @@ public final class Bias {
         return 4L * BLOCK_ROWS * columns;
     }
 
-    /** Adds the sums of some columns of dy [N x M] to those of dBias [M]. */
+    /** Adds the sums of some columns of dy [N x M] to dBias [M]. */
     public static void backward(CpuTensor dy, long dBias, int first, int columns, long scratch) {
         int rows = dy.size(0);
         int m = dy.size(1);
@@ -42,7 +42,7 @@ public final class Bias {
         }
     }
 
-    /** Rows of floats that lie m apart. */
+    /** Rows of floats at a distance of m. */
     private static void addRows(long dy, int rows, int m, long dBias, int columns) {
         int row = 0;
         for (; row + ROWS <= rows; row += ROWS) {

@@ -9,22 +9,22 @@ import dev.troupe.engine.cpu.loop.RowLoop;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 
 /**
- * Causal attention of all heads (Vaswani et al. 2017, section 3.2), some of which may share keys and values (Ainslie et al.
- * 2023). Letters: B microbatch size, T sequence length, H heads, K heads with keys and values, D size of a head.
+ * Causal attention of all heads (Vaswani et al. 2017, section 3.2); heads may share keys and values (Ainslie et al. 2023).
+ * Letters: B microbatch size, T sequence length, H heads, K heads with keys and values, D size of a head.
  *
- * <p>Kept for the backward: the logarithm of each row's sum of exponentials [B x H x T], from which the probabilities are
+ * <p>The state for the backward is the logarithm of each row's sum of exponentials [B x H x T], from which probabilities are
  * computed again.
  *
- * <p>Of bfloat16, a head is widened to floats once, and what is computed of it is rounded once: its products read each
- * number many times, and in floats they keep the intermediate results.
+ * <p>A head of bfloat16 is widened to floats once, and its results are rounded once: products read each number many times, and
+ * keep intermediate results in floats.
  *
- * <p>Thread rule: {@link #of} on the thread that calls kernels; then each thread with a number of its own.
+ * <p>Thread rule: {@link #of} on the thread that calls kernels; then each thread with its own number.
  */
 public final class CausalAttention {
     private int t;
     private int heads;
     private int d;
-    /** How many neighbours among the heads have the same keys and values: H/K. */
+    /** H/K, the number of heads that share keys and values. */
     private int sharing;
     /** One for each thread. */
     private final AttentionTiles[] tiles;
@@ -32,26 +32,26 @@ public final class CausalAttention {
     /**
      * Heads side by side in a matrix [N x columns].
      *
-     * @param first the column that the first head begins with
+     * @param first the first column of the first head
      */
     public record Heads(CpuTensor matrix, int first) {
     }
 
     /** Queries, keys and values, or the gradients for them. */
     public record Operands(Heads queries, Heads keys, Heads values) {
-        /** Of a matrix [N x 3 H D] that has them side by side. */
+        /** Three parts of a matrix [N x 3 H D]. */
         public static Operands packed(CpuTensor qkv) {
             int c = qkv.size(1) / 3;
             return new Operands(new Heads(qkv, 0), new Heads(qkv, c), new Heads(qkv, 2 * c));
         }
 
-        /** Of a matrix each. */
+        /** Three matrices. */
         public static Operands apart(CpuTensor queries, CpuTensor keys, CpuTensor values) {
             return new Operands(new Heads(queries, 0), new Heads(keys, 0), new Heads(values, 0));
         }
     }
 
-    /** For kernels that run on up to {@code threads} threads, with products by some library. */
+    /** Attention on up to {@code threads} threads. */
     public CausalAttention(int threads, Sgemm products) {
         tiles = new AttentionTiles[threads];
         for (int member = 0; member < threads; member++) {
@@ -60,9 +60,9 @@ public final class CausalAttention {
     }
 
     /**
-     * What the next calls are for.
+     * Sets the sizes and the dropout of the next calls.
      *
-     * @param documentStarts where the INT32 are that say where each row's document begins; 0 where each sequence is one
+     * @param documentStarts the address of INT32 with the beginning of each row's document; 0 if each sequence is one
      */
     public void of(int length, int headCount, int keyValueHeads, int size, Dropout dropout,
             long documentStarts) {
@@ -87,8 +87,7 @@ public final class CausalAttention {
     }
 
     /**
-     * One head of one sequence, {@code unit = sequence H + head}, on a thread: writes its columns of y, and its row of
-     * logSums.
+     * Computes one head of one sequence, {@code unit = sequence H + head}: its columns of y, and its row of logSums.
      */
     public void forward(Operands of, long logSums, CpuTensor y, int unit, int member, long scratch) {
         int sequence = unit / heads;
@@ -120,8 +119,8 @@ public final class CausalAttention {
     }
 
     /**
-     * All heads that share keys and values, by their number, at the last of T places, where queries and y have one row, on
-     * a thread: writes their columns of y.
+     * Computes all heads of one group of shared keys and values at the last of T places, with one row of queries: their
+     * columns of y.
      */
     public void last(Operands of, CpuTensor y, int shared, int member, long scratch) {
         AttentionTiles own = tiles[member];
@@ -151,8 +150,8 @@ public final class CausalAttention {
     }
 
     /**
-     * All heads that share keys and values, in one sequence, {@code unit = sequence K + their number}, on a thread: writes
-     * their columns of the gradients.
+     * Computes all heads of one group of shared keys and values in one sequence, {@code unit = sequence K + group}: their
+     * columns of the gradients.
      */
     public void backward(CpuTensor dy, Operands of, CpuTensor y, long logSums, Operands gradients, int unit, int member,
             long scratch) {
@@ -205,12 +204,12 @@ public final class CausalAttention {
         return tiles[member];
     }
 
-    /** Says where a head's floats are in a matrix. */
+    /** Points to a head's floats in a matrix. */
     private void lie(Rows rows, CpuTensor matrix, int firstColumn, int sequence, int head) {
         rows.lie(matrix.addressOf(first(matrix, firstColumn, sequence, head)), matrix.size(1));
     }
 
-    /** Three heads side by side as floats [T x 3D]. */
+    /** Three heads next to each other as floats [T x 3D]. */
     private void lieSideBySide(Rows one, Rows two, Rows three, long address) {
         one.lie(address, 3L * d);
         two.lie(address + 4L * d, 3L * d);

@@ -38,7 +38,7 @@ public final class CrossEntropy {
         }
     }
 
-    /** dLogits = scale (softmax(logits) - onehot(targets)), 0 where none counts; dLogits may be logits. */
+    /** dLogits = scale (softmax(logits) - onehot(targets)), 0 for a target that does not count; dLogits may be logits. */
     public static void backward(CpuTensor logits, long targets, long rowLogSumExp, float scale, CpuTensor dLogits,
             int first,
             int rows, long scratch) {
@@ -74,7 +74,7 @@ public final class CrossEntropy {
         }
     }
 
-    /** From a shard to the whole vocabulary: rowLoss and rowLogSumExp change, all [N]. */
+    /** Corrects rowLoss and rowLogSumExp of a shard to those of the whole vocabulary, all [N]. */
     public static void joinShards(long targets, long highest, long sums, long rowLoss, long rowLogSumExp, int n) {
         for (int row = 0; row < n; row++) {
             double whole = Lanes.get(highest, row) + StrictMath.log(Lanes.get(sums, row));

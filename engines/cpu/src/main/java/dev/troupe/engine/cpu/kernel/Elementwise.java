@@ -5,11 +5,11 @@ import dev.troupe.engine.cpu.loop.Elements;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import java.lang.foreign.MemorySegment;
 
-/** Sums and casts of tensors, some elements at a time, and how many elements make a piece of work. */
+/** Sums and casts of tensors, some elements at a time, and the number of elements in a piece of work. */
 public final class Elementwise {
-    /** Floats of a piece of work: enough to be worth a helper's while, few enough to stay in its cache. */
+    /** Floats of a piece of work: enough to be worth a wake-up, few enough to stay in the cache. */
     public static final int GRAIN = 16384;
-    /** Floats that are widened together: so few that they stay in the nearest cache. */
+    /** Floats that are widened together: few enough for the first cache. */
     private static final int BLOCK = 1024;
     /** Bytes of the scratch memory that sums of tensors need. */
     public static final long SCRATCH_BYTES = 2 * 4L * BLOCK;

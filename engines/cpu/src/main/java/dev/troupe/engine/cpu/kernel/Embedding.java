@@ -7,7 +7,7 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
 
 /** Token plus position embedding. Letters: N rows, T sequence length, C hidden size, V vocabulary size. */
 public final class Embedding {
-    /** In place of the address of a table that is not there. */
+    /** The address of a table that does not exist. */
     public static final long NO_TABLE = 0;
 
     private Embedding() {
@@ -44,8 +44,8 @@ public final class Embedding {
     }
 
     /**
-     * Adds some columns of all rows of dy [N x C], in their order; the tables, of which the second may be
-     * {@link #NO_TABLE}, point to the first of these columns.
+     * Adds some columns of all rows of dy [N x C], in their order. The tables point to the first of these columns; the second
+     * may be {@link #NO_TABLE}.
      */
     public static void backward(long tokens, CpuTensor dy, int t, long dTokenTable, long dPositionTable, int first,
             int columns, long scratch) {

@@ -7,10 +7,10 @@ import jdk.incubator.vector.FloatVector;
 
 /**
  * The tanh form of GELU (Hendrycks and Gimpel 2016): x/2 (1 + tanh u) with u = r (x + c x^3), r = sqrt(2/pi), c =
- * 0.044715; which is x s with s = 1 / (1 + e^-2u), since (1 + tanh u) / 2 = s.
+ * 0.044715. This equals x s with s = 1 / (1 + e^-2u), since (1 + tanh u) / 2 = s.
  *
- * <p>In three loops over so few floats that they stay in the cache: the terms before the exponential, the exponential,
- * the terms after it.
+ * <p>Computed in three loops over floats that stay in the cache: the terms before the exponential, the exponential, the
+ * terms after it.
  */
 public final class Gelu {
     private static final int BLOCK = 1024;
@@ -27,7 +27,7 @@ public final class Gelu {
     private Gelu() {
     }
 
-    /** y = gelu(preActivation), where y may be preActivation: {@code count} elements, from index {@code first} on. */
+    /** y = gelu(preActivation) for {@code count} elements, from index {@code first} on; y may be preActivation. */
     public static void forward(CpuTensor preActivation, CpuTensor y, long first, int count, long scratch) {
         long exponentials = scratch + Lanes.ALIGNMENT;
         long widened = exponentials + 4L * BLOCK;

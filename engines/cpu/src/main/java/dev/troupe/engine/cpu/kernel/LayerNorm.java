@@ -7,19 +7,19 @@ import jdk.incubator.vector.FloatVector;
 
 /**
  * Layer norm of rows (Ba et al. 2016): y = gamma xhat + beta with xhat = (x - mean) r, r = 1 / sqrt(variance + epsilon),
- * the variance that of the whole row (divided by C). Letters: N rows, C hidden size. A row is read from memory once and
- * then again from the cache.
+ * and the variance of the whole row (divided by C). Letters: N rows, C hidden size. A row is read from memory once and then
+ * again from the cache.
  */
 public final class LayerNorm {
-    /** Where rows begin in scratch memory, behind two vectors. */
+    /** The beginning of rows in scratch memory, after two vectors. */
     private static final long ROWS = 2 * Lanes.ALIGNMENT;
-    /** Rows of which some columns are widened together. */
+    /** Rows in a block, of which some columns are widened together. */
     private static final int BLOCK_ROWS = 16;
 
     private LayerNorm() {
     }
 
-    /** Bytes of scratch memory: two vectors, and three rows or as many columns of a block of rows. */
+    /** Bytes of scratch memory: two vectors, and three rows or the columns of a block of rows. */
     public static long scratchBytes(int c) {
         return ROWS + 4L * Math.max(3, 2 * BLOCK_ROWS) * c;
     }
@@ -149,7 +149,7 @@ public final class LayerNorm {
         }
     }
 
-    /** Rows of floats that lie c apart. */
+    /** Rows of floats at a distance of c. */
     private static void addRows(long dy, long x, long mean, long reciprocal, int rows, int c, long dGamma, long dBeta,
             int columns) {
         int row = 0;

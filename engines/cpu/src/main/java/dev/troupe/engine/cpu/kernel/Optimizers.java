@@ -5,12 +5,12 @@ import dev.troupe.engine.OptimizerKernels.Momentum;
 import dev.troupe.engine.cpu.loop.Lanes;
 import jdk.incubator.vector.FloatVector;
 
-/** Optimizer steps in one pass over all that they read and write; the gradients are zero behind it. */
+/** Optimizer steps in one pass over memory; gradients become zero. */
 public final class Optimizers {
     private Optimizers() {
     }
 
-    /** An AdamW update whose factors have been worked out in float64 and rounded once. */
+    /** The factors of an AdamW update, computed in float64 and rounded once. */
     public record AdamFactors(float gradientScale, float firstRate, float beta2, float secondRate,
             float secondCorrection,
             float epsilon, float keep, float stepSize) {
@@ -75,7 +75,7 @@ public final class Optimizers {
         }
     }
 
-    /** An update with momentum, whose velocity is another pass of memory. */
+    /** An update with momentum. */
     public static void sgdMomentum(long weights, long gradients, long velocity, Momentum update, int count) {
         sgdMomentum(weights, gradients, velocity, (float) update.learningRate(), (float) update.momentum(),
                 update.nesterov(), (float) update.weightDecay(), (float) update.gradientScale(), count);

@@ -10,7 +10,7 @@ import jdk.incubator.vector.FloatVector;
  * epsilon). Norms are counted over the whole matrix.
  */
 public final class RmsNorm {
-    /** Where floats begin in scratch memory, behind two vectors. */
+    /** The beginning of floats in scratch memory, after two vectors. */
     private static final long FLOATS = 2 * Lanes.ALIGNMENT;
 
     private RmsNorm() {
@@ -21,7 +21,7 @@ public final class RmsNorm {
         return FLOATS + 4L * 3 * c;
     }
 
-    /** Some norms of x, to which residual is added first unless it is null; gamma [C], reciprocal a number each. */
+    /** Some norms of x, after adding residual unless it is null; gamma [C], reciprocal a number for each norm. */
     public static void forward(CpuTensor residual, CpuTensor x, long gamma, int c, double epsilon, CpuTensor y,
             long reciprocal, int first, int count, long scratch) {
         for (int norm = first; norm < first + count; norm++) {

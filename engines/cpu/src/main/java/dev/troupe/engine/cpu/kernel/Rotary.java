@@ -5,7 +5,7 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
 import jdk.incubator.vector.FloatVector;
 
 /**
- * Turns of each head by the angles of its place in its document (Su et al. 2021). Letters: T sequence length, D size of a
+ * Rotations of heads by the angles of their places in a document (Su et al. 2021). Letters: T sequence length, D size of a
  * head.
  */
 public final class Rotary {
@@ -14,14 +14,14 @@ public final class Rotary {
     private final long starts;
     private final long cosines;
     private final long sines;
-    /** 1, or -1 to turn the other way. */
+    /** 1, or -1 to rotate the other way. */
     private final float direction;
 
     /**
-     * A turn.
+     * A rotation.
      *
      * @param half D/2, the columns of cosines and sines
-     * @param starts where the INT32 are that say where each row's document begins; 0 where each sequence is one
+     * @param starts the address of INT32 with the beginning of each row's document; 0 if each sequence is one document
      */
     public Rotary(int t, int half, long starts, long cosines, long sines, boolean back) {
         this.t = t;
@@ -37,7 +37,7 @@ public final class Rotary {
         return 4L * columns;
     }
 
-    /** Some rows of x, turned; y may be x. */
+    /** Rotates some rows of x; y may be x. */
     public void turn(CpuTensor x, CpuTensor y, int first, int rows, long scratch) {
         int columns = x.size(1);
         for (int row = first; row < first + rows; row++) {

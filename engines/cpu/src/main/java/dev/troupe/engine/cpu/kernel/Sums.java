@@ -8,7 +8,7 @@ import dev.troupe.engine.cpu.loop.WorkerPool;
  * its end; the blocks' sums are added in their order.
  */
 public final class Sums {
-    /** Floats whose sum is one term of the total. */
+    /** Floats in one term of the total. */
     static final int BLOCK = 4096;
     private static final int WAYS = 8;
 

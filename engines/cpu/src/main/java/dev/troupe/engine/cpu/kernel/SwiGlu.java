@@ -6,8 +6,8 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
 import jdk.incubator.vector.FloatVector;
 
 /**
- * The gated unit y = silu(gate) up (Shazeer 2020) with silu(x) = x s, s = 1 / (1 + e^-x), in loops over so few floats that
- * they stay in the cache.
+ * The gated unit y = silu(gate) up (Shazeer 2020) with silu(x) = x s, s = 1 / (1 + e^-x), in loops over floats that stay in
+ * the cache.
  */
 public final class SwiGlu {
     private static final int BLOCK = 1024;

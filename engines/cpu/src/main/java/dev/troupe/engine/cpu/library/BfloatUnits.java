@@ -4,20 +4,19 @@ import dev.troupe.engine.DataType;
 import java.util.Set;
 
 /**
- * Whether oneDNN multiplies bfloat16 in units of the processor. Elsewhere it has no such product (AVX2), or emulates
- * one that takes four times as long as a product of floats (AVX-512 without bfloat16), so products widen their numbers
- * first.
+ * The test for units of the processor in which oneDNN multiplies bfloat16. Without them it has no such product (AVX2), or an
+ * emulation that takes four times as long as a product of floats (AVX-512 without bfloat16), so products widen their numbers.
  */
 public final class BfloatUnits {
-    /** What the system calls those of aarch64, of which oneDNN names no instruction set. */
+    /** The system's name for units of aarch64, for which oneDNN names no instruction set. */
     private static final Set<String> OF_AARCH64 = Set.of("bf16", "svebf16");
-    /** Of the product that is asked for: any that is worth a kernel of its own. */
+    /** The size of the product in the test: any that oneDNN has a kernel for. */
     private static final int SIZE = 256;
 
     private BfloatUnits() {
     }
 
-    /** Asked once, of oneDNN, and so with whatever limit the environment sets it. */
+    /** Computed once, by oneDNN, and so within any limit of the environment. */
     public static boolean arePresent() {
         return Answer.PRESENT;
     }
@@ -27,7 +26,7 @@ public final class BfloatUnits {
         return operands == DataType.BFLOAT16 && !arePresent() ? DataType.FLOAT32 : operands;
     }
 
-    /** Whether an instruction set of oneDNN's, with what the system says of the processor, has units. */
+    /** Whether an instruction set of oneDNN, with the system's description of the processor, has units. */
     static boolean areIn(InstructionSet instructions, Processor processor) {
         return processor.isX86()
                 ? instructions.multipliesBfloat16()

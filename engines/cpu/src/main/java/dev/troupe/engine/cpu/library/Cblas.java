@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A BLAS with the C interface, called by the foreign function API. It is loaded once for the process, told to compute with
- * one thread, and tried with a small product before it serves.
+ * A BLAS with the C interface, called by the foreign function API. It is loaded once for the process, set to one thread, and
+ * tested with a small product before use.
  *
  * <p>Thread rule: any thread.
  */
@@ -36,7 +36,7 @@ public final class Cblas implements Sgemm {
     private final Path file;
     private final SymbolLookup symbols;
     private final MethodHandle sgemm;
-    /** OpenMP's number of threads, which is one per calling thread; null where the library has no OpenMP. */
+    /** The setter of OpenMP's number of threads, which each calling thread has; null if the library has no OpenMP. */
     private final MethodHandle setOwnThreads;
 
     private Cblas(Path file) {
@@ -53,7 +53,7 @@ public final class Cblas implements Sgemm {
     /**
      * Returns the library of a file.
      *
-     * @throws IllegalStateException with a sentence, where it cannot be loaded or does not multiply rightly
+     * @throws IllegalStateException with a sentence, if it cannot be loaded or multiplies wrongly
      */
     public static Cblas at(Path file) {
         return LOADED.computeIfAbsent(file.normalize(), there -> {
@@ -64,7 +64,7 @@ public final class Cblas implements Sgemm {
         });
     }
 
-    /** The library's own description, and the size of its file, since most libraries say nothing. */
+    /** The library's own description, and the size of its file, since most libraries have no description. */
     public String version() {
         return (file.getFileName() + " of " + file.toFile().length() + " bytes " + text("openblas_get_config")).strip();
     }
@@ -96,7 +96,7 @@ public final class Cblas implements Sgemm {
         return symbols.find(function).map(address -> Linker.nativeLinker().downcallHandle(address, type));
     }
 
-    /** Its threads would compute beside the engine's, and sums would depend on their number; they end where they can. */
+    /** The library's threads would compete with the engine's, and sums would depend on their number; they end if possible. */
     private void takeOneThread() {
         FunctionDescriptor number = FunctionDescriptor.ofVoid(JAVA_INT);
         try {
@@ -121,7 +121,7 @@ public final class Cblas implements Sgemm {
         }
     }
 
-    /** A library of 64-bit integers has the same names, and computes something else. */
+    /** A library with 64-bit integers has the same names, and other results. */
     private void requireRightProduct() {
         int m = 2;
         int n = 3;

@@ -14,10 +14,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * What this engine uses of oneDNN's primitives, as its C interface has it: descriptors, primitives and memories are
- * addresses as plain numbers. Whoever makes one destroys it.
+ * The part of oneDNN's C interface that this engine uses. Descriptors, primitives and memories are addresses as plain numbers;
+ * their creator destroys them.
  *
- * <p>Thread rule: any thread, but for {@link #execute}: a primitive's memories are one thread's at a time.
+ * <p>Thread rule: any thread, except {@link #execute}: one thread at a time uses a primitive's memories.
  */
 public final class Dnnl {
     /** No object of oneDNN. */
@@ -79,7 +79,7 @@ public final class Dnnl {
     private static final MethodHandle PRIMITIVE_DESTROY = make("dnnl_primitive_destroy", JAVA_LONG);
     private static final MethodHandle MEMORY_DESTROY = make("dnnl_memory_destroy", JAVA_LONG);
 
-    /** One engine and one stream for the process: on a processor neither keeps anything of a call. */
+    /** One engine and one stream for the process: on a processor neither has state. */
     private static final long ENGINE = created("dnnl_engine_create",
             made -> (int) ENGINE_CREATE.invokeExact(made, CPU, 0L));
     private static final long STREAM = created("dnnl_stream_create",
@@ -88,17 +88,17 @@ public final class Dnnl {
     private Dnnl() {
     }
 
-    /** A native call that may make something at an address. */
+    /** A native call that may write an object's address. */
     @FunctionalInterface
     private interface Creation {
         int into(MemorySegment made) throws Throwable;
     }
 
     /**
-     * A matrix [rows x columns] that is stored row by row, or column by column where it is transposed.
+     * A matrix [rows x columns] that is stored row by row, or column by column if transposed.
      *
      * @param type {@link DataType#FLOAT32} or {@link DataType#BFLOAT16}
-     * @param stride elements from one row, as it is stored, to the next
+     * @param stride elements from one stored row to the next
      */
     public static long descriptor(DataType type, long rows, long columns, boolean transposed, long stride) {
         try (Arena local = Arena.ofConfined()) {
@@ -109,7 +109,7 @@ public final class Dnnl {
         }
     }
 
-    /** A matrix [rows x columns] in whatever order the primitive likes best. */
+    /** A matrix [rows x columns] in the primitive's preferred order. */
     public static long anyDescriptor(DataType type, long rows, long columns) {
         try (Arena local = Arena.ofConfined()) {
             MemorySegment sizes = local.allocateFrom(JAVA_LONG, rows, columns);
@@ -118,7 +118,7 @@ public final class Dnnl {
         }
     }
 
-    /** Some rows of a matrix [.. x columns], in whatever order it lies. They begin and end where its blocks do. */
+    /** Some rows of a matrix [.. x columns] in any order. They begin and end at its blocks. */
     public static long rowsOf(long matrix, long first, long rows, long columns) {
         try (Arena local = Arena.ofConfined()) {
             MemorySegment sizes = local.allocateFrom(JAVA_LONG, rows, columns);
@@ -149,9 +149,9 @@ public final class Dnnl {
         return plan;
     }
 
-    /** The same, or {@link #NONE} where oneDNN has no such product for this processor. */
+    /** The same, or {@link #NONE} if oneDNN has no such product for this processor. */
     static long matmulPlanIfAny(long a, long b, long bias, long c, boolean added) {
-        // oneDNN plans for as many threads as it finds.
+        // oneDNN plans for all threads that it finds.
         OneDnn.useThisThreadAlone();
         long attributes = created("dnnl_primitive_attr_create", made -> (int) ATTRIBUTES_CREATE.invokeExact(made));
         call("dnnl_primitive_attr_set_scratchpad_mode",
@@ -179,13 +179,13 @@ public final class Dnnl {
                 made -> (int) REORDER_PLAN.invokeExact(made, from, ENGINE, to, ENGINE, 0L));
     }
 
-    /** The order in which a plan wants b. */
+    /** The order of b in a plan. */
     public static long weightsOf(long plan) {
         long known = query(plan, QUERY_WEIGHTS);
         return created("dnnl_memory_desc_clone", made -> (int) CLONE.invokeExact(made, known));
     }
 
-    /** The scratch memory that a plan needs; it is the plan's. */
+    /** The descriptor of a plan's scratch memory; the plan owns it. */
     public static long scratchpadOf(long plan) {
         return query(plan, QUERY_SCRATCHPAD);
     }
@@ -210,7 +210,7 @@ public final class Dnnl {
         return created("dnnl_primitive_create", made -> (int) PRIMITIVE_CREATE.invokeExact(made, plan));
     }
 
-    /** A memory with no address yet. */
+    /** A memory without an address. */
     static long memory(long descriptor) {
         return created("dnnl_memory_create", made -> (int) MEMORY_CREATE.invokeExact(made, descriptor, ENGINE, 0L));
     }
@@ -225,7 +225,7 @@ public final class Dnnl {
         check("dnnl_memory_set_data_handle", status);
     }
 
-    /** Runs a primitive on the calling thread; arguments lie at an address, {@link #ARGUMENT_BYTES} each. */
+    /** Runs a primitive on the calling thread; arguments are at an address, {@link #ARGUMENT_BYTES} each. */
     static void execute(long primitive, int argumentCount, long arguments) {
         int status;
         ProductEvent event = new ProductEvent();
@@ -256,7 +256,7 @@ public final class Dnnl {
         call("dnnl_memory_destroy", () -> (int) MEMORY_DESTROY.invokeExact(memory));
     }
 
-    /** A native call that makes nothing. */
+    /** A native call that creates nothing. */
     @FunctionalInterface
     private interface Call {
         int run() throws Throwable;

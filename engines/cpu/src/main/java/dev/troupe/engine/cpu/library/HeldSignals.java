@@ -10,24 +10,23 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Holds back the signals of the calling thread while native code has its stack pointer elsewhere. Linux puts what it
- * saves for a signal's handler below that pointer: some kilobytes, with the vector registers. Where this is no stack, it
- * overwrites memory of others. Profilers send signals to running threads: the JDK's flight recorder does to sample them. A
- * signal that was held back comes when the thread lets it.
+ * Blocks the signals of the calling thread while native code has its stack pointer in other memory. Linux saves some
+ * kilobytes for a signal's handler below that pointer, and would overwrite other data there. Profilers send signals to running
+ * threads: the JDK's flight recorder does to sample them. A blocked signal is delivered when the thread unblocks it.
  *
  * <p>Thread rule: any thread, for itself.
  */
 final class HeldSignals {
-    /** Numbers of Linux: what the thread itself causes, which nothing can hold back. */
+    /** Signals that the thread itself causes and that cannot be blocked, by Linux's numbers. */
     private static final int[] OWN = {4, 5, 6, 7, 8, 11, 31}; // ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS
     private static final int BLOCK = 0;
     private static final int SET = 2;
-    /** Of a set of signals in the C libraries of Linux. */
+    /** The size of a set of signals in the C libraries of Linux. */
     private static final int SET_BYTES = 128;
 
     private static final MethodHandle CHANGE = find();
     private static final MemorySegment OTHERS = others();
-    /** Of each thread, what it let through before. */
+    /** The mask of each thread before. */
     private static final ThreadLocal<MemorySegment> BEFORE = ThreadLocal
             .withInitial(() -> Arena.ofAuto().allocate(SET_BYTES, Long.BYTES));
 
@@ -51,14 +50,14 @@ final class HeldSignals {
         return set;
     }
 
-    /** Holds them back until the memory that this returns is given to {@link #release}. */
+    /** Blocks signals until the returned memory is passed to {@link #release}. */
     static MemorySegment hold() {
         MemorySegment before = BEFORE.get();
         change(BLOCK, OTHERS.address(), before.address());
         return before;
     }
 
-    /** Lets through what the thread let through before. */
+    /** Restores the mask of the thread. */
     static void release(MemorySegment before) {
         change(SET, before.address(), 0);
     }

@@ -1,9 +1,9 @@
 package dev.troupe.engine.cpu.library;
 
 /**
- * The instruction set that oneDNN uses: what the processor has, or less where the environment holds oneDNN to less.
+ * The instruction set that oneDNN uses: the processor's, or less if the environment limits oneDNN.
  *
- * @param code oneDNN's {@code dnnl_cpu_isa_t}, in which each bit is an extension; it names those of x86-64 alone
+ * @param code oneDNN's {@code dnnl_cpu_isa_t}, with a bit for each extension of x86-64
  */
 public record InstructionSet(int code) {
     private static final int AVX2 = 0x7;
@@ -15,7 +15,7 @@ public record InstructionSet(int code) {
     /** The two extensions that multiply bfloat16, or at least convert it as they load; AMX has the second as well. */
     private static final int BFLOAT16 = 0x10 | 0x80;
 
-    /** This process's. */
+    /** The instruction set of this process. */
     public static InstructionSet here() {
         return new InstructionSet(OneDnn.instructionSet());
     }
@@ -32,7 +32,7 @@ public record InstructionSet(int code) {
         return (code & bits) == bits;
     }
 
-    /** As an engineer says it. */
+    /** The usual name. */
     @Override
     public String toString() {
         if (has(AMX)) {

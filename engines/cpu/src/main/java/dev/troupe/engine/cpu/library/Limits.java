@@ -8,21 +8,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The limits that the environment and the JVM's flags set on a processor. */
+/** Limits of the environment and of the JVM's flags on the use of a processor. */
 public final class Limits {
-    /** What oneDNN reads, the newer name first. */
+    /** Variables that oneDNN reads, the newer name first. */
     private static final List<String> VARIABLES = List.of("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA");
     private static final List<String> FLAGS = List.of("UseAVX", "UseSVE", "MaxVectorSize");
 
     private Limits() {
     }
 
-    /** Those of this process, in one sentence. */
+    /** The limits of this process, in one sentence. */
     public static Optional<String> here() {
         return of(System.getenv(), setFlags());
     }
 
-    /** Those of an environment and of flags that were set. */
+    /** The limits of an environment and of flags. */
     static Optional<String> of(Map<String, String> environment, List<String> flags) {
         List<String> limits = new ArrayList<>();
         VARIABLES.stream().filter(environment::containsKey).findFirst()

@@ -7,11 +7,11 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * The heap of the C library, which tensors are allocated from. What is freed there stays with the process, in pieces that a
- * run of other sizes may not fit into: after the warm-up of a model of 135 million parameters, 0.6 of 5 GiB.
+ * The heap of the C library, from which tensors are allocated. Freed memory stays with the process, in pieces that may be too
+ * small for other tensors: 0.6 of 5 GiB after the warm-up of a model of 135 million parameters.
  */
 public final class NativeHeap {
-    /** Of glibc; other libraries have no such function, and give back in ways of their own. */
+    /** A function of glibc; other libraries free memory in their own ways. */
     private static final Optional<MethodHandle> TRIM = find();
 
     private NativeHeap() {
@@ -24,7 +24,7 @@ public final class NativeHeap {
                 FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)));
     }
 
-    /** Gives freed memory back to the system, as far as the C library can. Any thread may call it. */
+    /** Returns freed memory to the system, as far as the C library can. Any thread. */
     public static void trim() {
         TRIM.ifPresent(function -> {
             try {

@@ -15,18 +15,18 @@ import java.util.Locale;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * oneDNN's matrix product, called by the foreign function API. The library is unpacked from the jar of its presets and
- * loaded when this class is first used; where that fails, using it raises {@link ExceptionInInitializerError} and then
+ * oneDNN's matrix product, called by the foreign function API. The library is unpacked from the jar of its presets and loaded
+ * at the first use of this class; if that fails, a use raises {@link ExceptionInInitializerError} and later
  * {@link NoClassDefFoundError}.
  *
- * <p>Thread rule: any thread. Every product is computed by the thread that asks for it and no other: oneDNN would take
- * OpenMP's threads, whose number is one per calling thread and whose way of waiting is to burn a core.
+ * <p>Thread rule: any thread. The calling thread alone computes a product: oneDNN would otherwise use OpenMP's threads, which
+ * each calling thread has, and which wait by spinning.
  */
 public final class OneDnn {
     /**
-     * Up to this depth the kernels of {@code dnnl_sgemm} copy a panel to the thread's own stack. From 85 on those that pack
-     * nothing take memory of the heap instead, with the stack pointer in it ({@code jit_avx512_common_gemm_f32.cpp},
-     * {@code jit_avx_gemm_f32.cpp}); signals are held back meanwhile.
+     * Up to this depth the kernels of {@code dnnl_sgemm} copy a panel to the thread's stack. From 85 on those without packing
+     * use the heap instead, with the stack pointer in it ({@code jit_avx512_common_gemm_f32.cpp},
+     * {@code jit_avx_gemm_f32.cpp}); signals are blocked meanwhile.
      */
     private static final int DEEPEST_ON_STACK = 64;
 
@@ -39,12 +39,12 @@ public final class OneDnn {
 
     static {
         SymbolLookup library = load();
-        // Addresses are passed as plain numbers: a call then needs neither segments nor their life checks.
+        // Addresses are passed as plain numbers: a call needs neither segments nor their liveness checks.
         LIBRARY = library;
         SGEMM = downcall(library, "dnnl_sgemm",
                 FunctionDescriptor.of(JAVA_INT, JAVA_BYTE, JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_FLOAT,
                         JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_FLOAT, JAVA_LONG, JAVA_LONG));
-        // Found through oneDNN, so that it is the one among several OpenMP libraries of a process that oneDNN uses.
+        // Found through oneDNN, since a process may have several OpenMP libraries.
         SET_THREADS = downcall(library, "omp_set_num_threads", FunctionDescriptor.ofVoid(JAVA_INT),
                 Linker.Option.critical(false));
         VERSION = version(library);
@@ -60,21 +60,21 @@ public final class OneDnn {
     }
 
     /**
-     * The instruction set that oneDNN takes, as its {@code dnnl_cpu_isa_t} on x86-64: what the processor has, or less where
-     * the environment holds it to less.
+     * The instruction set that oneDNN uses, as its {@code dnnl_cpu_isa_t} on x86-64: the processor's, or less if the
+     * environment limits it.
      */
     static int instructionSet() {
         return INSTRUCTION_SET;
     }
 
     /**
-     * {@code c = alpha op(a) op(b) + beta c} of row-major matrices at native addresses, computed by the calling thread
-     * alone. With a beta of 0, c is not read.
+     * {@code c = alpha op(a) op(b) + beta c} for row-major matrices at native addresses, on the calling thread alone. With a
+     * beta of 0, c is not read.
      *
      * @param m rows of op(a) and c
      * @param n columns of op(b) and c
      * @param k columns of op(a), rows of op(b)
-     * @param aStride elements from one row of a, as it is stored, to the next; likewise the others
+     * @param aStride elements from one stored row of a to the next; likewise the others
      */
     public static void sgemm(boolean transposeA, boolean transposeB, long m, long n, long k, float alpha, long a,
             long aStride, long b, long bStride, float beta, long c, long cStride) {
@@ -102,7 +102,7 @@ public final class OneDnn {
         }
     }
 
-    /** Before each call, since others who share this thread and its OpenMP may have set another number of threads. */
+    /** Called before each product, since other code on this thread may have set another number of threads. */
     static void useThisThreadAlone() {
         try {
             SET_THREADS.invokeExact(1);

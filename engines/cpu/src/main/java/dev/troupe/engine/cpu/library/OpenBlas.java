@@ -15,8 +15,8 @@ import java.util.Properties;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * The OpenBLAS of the JavaCPP presets, as a library of the engine's own: a copy under another name, since the number of
- * threads is one per loaded library, and ND4J computes with more threads in the one that it loads.
+ * The OpenBLAS of the JavaCPP presets, as a separate copy under another name: a loaded library has one number of threads, and
+ * ND4J sets another one.
  */
 public final class OpenBlas {
     private static final String FOLDER = "/org/bytedeco/openblas/";
@@ -24,22 +24,22 @@ public final class OpenBlas {
     private static final String OWN_LIBRARY = "libopenblas-of-troupe.so.0";
     private static final String PROPERTIES = "/META-INF/maven/org.bytedeco/openblas/pom.properties";
     private static final String FORTRAN = "libgfortran.so.5";
-    /** Of the library of Fortran, which looks for them on the system alone; the second is not there on every processor. */
+    /** Dependencies of Fortran's library, which it finds on the system only; the second is missing on some processors. */
     private static final List<String> NEEDED = List.of("libgcc_s.so.1", "libquadmath.so.0");
 
     private OpenBlas() {
     }
 
     /**
-     * Returns the library, unpacked and loaded when it is first asked for.
+     * Returns the library, unpacked and loaded by the first call.
      *
-     * @throws IllegalStateException with a sentence, where this build has none or it cannot be unpacked
+     * @throws IllegalStateException with a sentence, if this build has none or it cannot be unpacked
      */
     @SuppressWarnings("restricted")
     public static Cblas library() {
         String folder = FOLDER + Loader.Detector.getPlatform() + "/";
         try {
-            // OpenBLAS finds what it needs by name once that is loaded. The system's own serves other libraries too.
+            // OpenBLAS finds its dependencies by name after they are loaded. The system's may serve other libraries too.
             for (String needed : NEEDED) {
                 if (OpenBlas.class.getResource(folder + needed) != null && !isOnSystem(needed)) {
                     SymbolLookup.libraryLookup(unpacked(folder + needed), Arena.global());
@@ -64,7 +64,7 @@ public final class OpenBlas {
         }
     }
 
-    /** Returns the version in the build, such as {@code 0.3.31-1.5.13}, without loading it; empty where there is none. */
+    /** Returns the version in the build, such as {@code 0.3.31-1.5.13}, without loading it; empty if there is none. */
     public static Optional<String> packagedVersion() {
         String folder = FOLDER + Loader.Detector.getPlatform() + "/";
         try (InputStream properties = OpenBlas.class.getResourceAsStream(PROPERTIES)) {
@@ -83,7 +83,7 @@ public final class OpenBlas {
         return Unpacked.file("OpenBLAS", name).toPath();
     }
 
-    /** Writes another file and renames it: a process that starts at the same time sees a whole library or none. */
+    /** Writes another file and renames it: a process that starts meanwhile finds a whole library or none. */
     private static Path copy(URL from, Path to) throws IOException {
         URLConnection content = from.openConnection();
         if (Files.isRegularFile(to) && Files.size(to) == content.getContentLengthLong()) {

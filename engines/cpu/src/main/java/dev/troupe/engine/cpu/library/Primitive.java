@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A primitive of oneDNN with all that a call of it needs, so that a call makes nothing.
+ * A primitive of oneDNN with its arguments, so that a call allocates nothing.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -18,10 +18,10 @@ public final class Primitive implements AutoCloseable {
     private final MemorySegment arguments;
 
     /**
-     * A primitive of a plan, which stays the caller's.
+     * A primitive of a plan; the caller still owns the plan.
      *
-     * @param names what each argument is to the primitive
-     * @param descriptors how each lies in memory; they stay the caller's
+     * @param names oneDNN's number of each argument
+     * @param descriptors the memory layout of each argument; the caller still owns them
      */
     public Primitive(long plan, int[] names, long[] descriptors) {
         primitive = Dnnl.primitive(plan);
@@ -33,7 +33,7 @@ public final class Primitive implements AutoCloseable {
         }
     }
 
-    /** Says where an argument of the next call is. */
+    /** Sets the address of an argument of the next call. */
     public void set(int argument, long address) {
         Dnnl.setAddress(memory(argument), address);
     }

@@ -11,11 +11,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What of a machine decides whether the engine runs on it.
+ * The properties of a machine that decide whether the engine runs on it.
  *
  * @param system as Java's {@code os.name}
  * @param architecture as Java's {@code os.arch}
- * @param features extensions of the instruction set, as Linux names them; empty where the system does not say
+ * @param features extensions of the instruction set, as Linux names them; empty if unknown
  */
 public record Processor(String system, String architecture, Set<String> features) {
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
@@ -30,7 +30,7 @@ public record Processor(String system, String architecture, Set<String> features
         features = Set.copyOf(features);
     }
 
-    /** This machine's, as the system says it. */
+    /** The processor of this machine, as the system describes it. */
     public static Processor here() {
         return new Processor(System.getProperty("os.name"), System.getProperty("os.arch"), featuresHere());
     }
@@ -43,13 +43,13 @@ public record Processor(String system, String architecture, Set<String> features
         }
     }
 
-    /** Those that the lines of {@code /proc/cpuinfo} name of the first processor. */
+    /** The features of the first processor in the lines of {@code /proc/cpuinfo}. */
     static Set<String> featuresIn(List<String> lines) {
         return lines.stream().filter(line -> FLAGS.matcher(line).matches()).findFirst()
                 .map(line -> BLANKS.splitAsStream(line).collect(Collectors.toUnmodifiableSet())).orElse(Set.of());
     }
 
-    /** What the system calls the model of the first processor; its architecture where the system does not say. */
+    /** The system's name for the model of the first processor; its architecture if the system has none. */
     public static String model() {
         try {
             return Files.readAllLines(PROCESSORS).stream().filter(line -> line.startsWith(MODEL)).findFirst()
@@ -64,7 +64,7 @@ public record Processor(String system, String architecture, Set<String> features
         return X86_64.contains(architecture);
     }
 
-    /** Why the engine does not run here, in one sentence; empty where it does. */
+    /** Why the engine does not run here, in one sentence; empty if it does. */
     public Optional<String> obstacle() {
         if (!system.equals("Linux") || !isX86() && !architecture.equals(AARCH64)) {
             return Optional.of("the cpu engine runs on Linux on x86-64 and aarch64, but this is " + system + " on "

@@ -8,8 +8,8 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
 /**
- * A call of oneDNN that computes or packs, for the JDK's flight recorder. There are thousands a step, so it is recorded
- * only where it is asked for by name; elsewhere it costs nothing.
+ * A call of oneDNN that computes or packs, for the JDK's flight recorder. A step has thousands of them, so they are recorded
+ * only on request by name; otherwise they cost nothing.
  */
 @Name("dev.troupe.MatrixProduct")
 @Label("Matrix product in oneDNN")

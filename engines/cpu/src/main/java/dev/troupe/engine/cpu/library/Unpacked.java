@@ -13,7 +13,7 @@ final class Unpacked {
     /**
      * Returns a library as a file.
      *
-     * @param product the name of the product for a person
+     * @param product its name for a person
      * @throws IllegalStateException with a sentence, if the class path has none for this platform, or no folder can be
      *     written to
      */

@@ -1,4 +1,4 @@
 /**
- * The libraries of matrix products, and what they and the processor can do here.
+ * The libraries of matrix products, and the abilities of these and of the processor.
  */
 package dev.troupe.engine.cpu.library;

@@ -7,8 +7,8 @@ import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 
 /**
- * Numbers of BFLOAT16, the upper halves of floats, from and to floats in memory. Kernels compute on floats: they widen as
- * much as stays in the cache, and narrow what they have made of it.
+ * Conversions between BFLOAT16, the upper halves of floats, and floats in memory. Kernels compute on floats: they widen a
+ * part that stays in the cache, and narrow the results.
  */
 public final class Bfloats {
     private static final int HALF = 16;
@@ -18,7 +18,7 @@ public final class Bfloats {
     private Bfloats() {
     }
 
-    /** Makes floats of numbers; the floats do not lie over them. */
+    /** Converts numbers to floats, which may not overlap them. */
     public static void widen(long numbers, long floats, int count) {
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {
@@ -32,7 +32,7 @@ public final class Bfloats {
         }
     }
 
-    /** Rounds floats to the nearest numbers, ties to even. The numbers may begin where the floats do. */
+    /** Rounds floats to the nearest numbers, ties to even. Both may begin at the same address. */
     public static void narrow(long floats, long numbers, int count) {
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {

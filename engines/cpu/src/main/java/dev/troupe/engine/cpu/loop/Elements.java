@@ -3,8 +3,8 @@ package dev.troupe.engine.cpu.loop;
 import jdk.incubator.vector.FloatVector;
 
 /**
- * Fills, copies, sums and scalings of floats at an address. Here and in the other loops, what is left after the last
- * whole vector is computed float by float, in the same operations.
+ * Fills, copies, sums and scalings of floats at an address. Here and in the other loops, the floats after the last whole
+ * vector are computed one by one, with the same operations.
  */
 public final class Elements {
     private Elements() {

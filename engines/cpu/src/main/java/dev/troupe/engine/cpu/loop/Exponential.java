@@ -5,25 +5,25 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 
 /**
- * The exponential, from memory to memory. What is not a number stays so.
+ * The exponential, from memory to memory. NaN stays NaN.
  *
- * <p>It is a loop of its own, and not a function of a vector that other loops would call, since the compiler decides anew
- * in each process whether it inlines such a call; where it does not, every vector becomes an object. For the same reason
- * what is left after the last whole vector is computed float by float, with the same bits.
+ * <p>It is a separate loop, not a function of a vector for other loops, since the compiler decides in each process whether it
+ * inlines such a call; if it does not, every vector becomes an object. For the same reason the floats after the last whole
+ * vector are computed one by one, with the same bits.
  */
 final class Exponential {
-    /** Below it the result, under 1.7e-38, is given as 0. */
+    /** Below it the result, under 1.7e-38, is 0. */
     private static final float LEAST = -87;
-    /** Above it the result is given as infinite. */
+    /** Above it the result is infinite. */
     private static final float MOST = 88.37f;
     private static final float LOG2_E = 1.442695041f;
     /** Minus ln 2 in two parts. */
     private static final float LN2_HIGH = -0.693359375f;
     private static final float LN2_LOW = 2.12194440e-4f;
-    /** 1.5 x 2^23: adding it rounds to a whole number, which then stands in the lowest bits. */
+    /** 1.5 x 2^23: adding it rounds to a whole number in the lowest bits. */
     private static final float ROUNDER = 12582912f;
     private static final int EXPONENT_BIT = 23;
-    // The Taylor polynomial to the seventh power: for |r| <= ln(2) / 2, what it leaves out is below 2^-27.
+    // The Taylor polynomial to the seventh power: for |r| <= ln(2) / 2 its error is below 2^-27.
     private static final float C7 = 1f / 5040;
     private static final float C6 = 1f / 720;
     private static final float C5 = 1f / 120;
@@ -51,14 +51,14 @@ final class Exponential {
     }
 
     /**
-     * y = e^(x - shift), within 1.5 units in the last place of what the difference rounds to; y may be x.
+     * y = e^(x - shift), within 1.5 units in the last place for the rounded difference; y may be x.
      *
-     * @param lanes memory for one vector, of the calling thread's own
+     * @param lanes memory for one vector, used by the calling thread alone
      * @return the sum of y
      */
     static float ofRow(long x, float shift, long y, int count, long lanes) {
         FloatVector shifts = Lanes.all(shift);
-        // Not the constant: what a loop carries on may be no object to begin with.
+        // Not the constant: a variable of a loop may not begin as an object.
         FloatVector sums = Lanes.zeros();
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {

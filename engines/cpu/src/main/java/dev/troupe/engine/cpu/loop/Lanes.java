@@ -10,8 +10,8 @@ import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Vectors of the machine's own width, from and to native memory by address. What is read and written has been checked by
- * {@code Operands}: an address beyond a tensor would not raise an exception here, but break the process.
+ * Vectors of the machine's width, from and to native memory by address. {@code Operands} has checked the addresses: here an
+ * address beyond a tensor raises no exception, but crashes the process.
  */
 public final class Lanes {
     private static final int MOST = 16;
@@ -28,10 +28,10 @@ public final class Lanes {
     /** Vectors of long whole numbers, of the same width. */
     static final VectorSpecies<Long> LONGS = FLOATS.withLanes(long.class);
 
-    /** Bytes of a line of the cache, and of the widest vector: where memory begins. */
+    /** The alignment of memory: bytes of a line of the cache, and of the widest vector. */
     public static final long ALIGNMENT = 64;
 
-    /** Vectors of as many halves of floats. */
+    /** Vectors of halves of floats, with the same number of lanes. */
     static final VectorSpecies<Short> SHORTS = VectorSpecies.of(short.class,
             VectorShape.forBitSize(FLOATS.vectorBitSize() / 2));
 
@@ -96,9 +96,9 @@ public final class Lanes {
     }
 
     /**
-     * The sum of a vector that was stored: even and odd lanes, each in order. {@code reduceLanes} may add in another order
-     * once its caller is compiled, but the same call must give the same bytes; and an argument that is no vector costs
-     * nothing where the compiler does not inline.
+     * The sum of a stored vector: even and odd lanes, each in order. {@code reduceLanes} may add in another order after its
+     * caller is compiled, but the same call must give the same bytes; and an address as argument costs nothing if the
+     * compiler does not inline.
      */
     public static float sum(long address) {
         float even = 0;
@@ -110,7 +110,7 @@ public final class Lanes {
         return even + odd;
     }
 
-    /** The largest lane of a vector that was stored, all of them numbers. Comparing takes half as long as {@code max}. */
+    /** The largest lane of a stored vector without NaN. Comparing takes half the time of {@code max}. */
     static float largest(long address) {
         float largest = get(address, 0);
         for (int i = 1; i < COUNT; i++) {

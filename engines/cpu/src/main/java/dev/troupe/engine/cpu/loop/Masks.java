@@ -4,11 +4,11 @@ import dev.troupe.engine.Dropout;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 
-/** A dropout on rows of floats. Any thread may use it. */
+/** A dropout on rows of floats. Any thread. */
 public final class Masks {
-    /** Floats whose words are made at a time: so few that the words stay in the nearest cache. */
+    /** Floats for which words are made at a time: few enough for the first cache. */
     public static final int MOST = 512;
-    /** Bytes of memory for words: those before the first, where a row does not begin a four, and what is written beyond. */
+    /** Bytes of memory for words, including words before the first and after the last, since words are made in fours. */
     public static final long SCRATCH_BYTES = 4L * (MOST + 2 * RandomWords.OF_A_VECTOR);
 
     private final Dropout dropout;
@@ -21,15 +21,15 @@ public final class Masks {
         this.raise = (float) dropout.raise();
     }
 
-    /** Whether anything goes. */
+    /** Whether any element may be dropped. */
     public boolean drop() {
         return dropout.drops();
     }
 
     /**
-     * y = x factor for a row of any length, where y may be x.
+     * y = x factor for a row of any length; y may be x.
      *
-     * @param scratch memory of the calling thread's own
+     * @param scratch memory that the calling thread alone uses
      */
     public void apply(long place, long x, long y, int count, long scratch) {
         for (int i = 0; i < count; i += MOST) {
@@ -38,19 +38,19 @@ public final class Masks {
         }
     }
 
-    /** Makes the words of up to {@link #MOST} places, and says where the first one's is. */
+    /** Makes the words of up to {@link #MOST} places, and returns the address of the first. */
     public long words(long place, int count, long scratch) {
         int before = (int) (place & 3);
         RandomWords.write(dropout, place >>> 2, (before + count + 3) / 4, scratch);
         return scratch + 4L * before;
     }
 
-    /** y = x factor by words that were made, where y may be x. */
+    /** y = x factor by words; y may be x. */
     public void apply(long words, long x, long y, int count) {
         RowLoop.drop(words, threshold, raise, x, y, count);
     }
 
-    /** y = x raise where a word is not below the threshold, and 0 elsewhere. */
+    /** y = x raise if a word is not below the threshold, otherwise 0. */
     public static void apply(long words, int threshold, float raise, long x, long y, int count) {
         FloatVector raised = Lanes.all(raise);
         int whole = Lanes.whole(count);

@@ -7,9 +7,9 @@ import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 
-/** The random words of a dropout's places: {@link Philox} of as many counters at once as a vector has long lanes. */
+/** The random words of a dropout's places: {@link Philox} with a counter in each long lane of a vector. */
 final class RandomWords {
-    /** Words that one vector of counters gives, and by which {@link #write} may write more than it is asked for. */
+    /** Words from one vector of counters; {@link #write} may write that many more than requested. */
     static final int OF_A_VECTOR = 4 * Lanes.LONGS.length();
 
     private static final int COUNTERS = Lanes.LONGS.length();
@@ -19,7 +19,7 @@ final class RandomWords {
     private static final LongVector ZERO_ONE_TWO = LongVector.zero(Lanes.LONGS).addIndex(1);
     private static final LongVector FIRST_FACTORS = LongVector.broadcast(Lanes.LONGS, Philox.FIRST_FACTOR);
     private static final LongVector SECOND_FACTORS = LongVector.broadcast(Lanes.LONGS, Philox.SECOND_FACTOR);
-    // Each lane of the first or the second half twice, to put the pairs of words of two vectors in turns.
+    // Each lane of the first or the second half twice, to interleave the pairs of words of two vectors.
     private static final VectorShuffle<Long> FIRST_HALF = VectorShuffle.fromOp(Lanes.LONGS, lane -> lane / 2);
     private static final VectorShuffle<Long> SECOND_HALF = VectorShuffle.fromOp(Lanes.LONGS,
             lane -> (COUNTERS + lane) / 2);
@@ -31,7 +31,7 @@ final class RandomWords {
     /**
      * Writes the words of the places from {@code 4 block} on.
      *
-     * @param blocks how many fours of places; as many as whole vectors hold are written
+     * @param blocks the number of fours of places, rounded up to whole vectors
      */
     static void write(Dropout dropout, long block, int blocks, long target) {
         long site = (long) dropout.site() << SITE_SHIFT;
@@ -39,8 +39,8 @@ final class RandomWords {
         long step = dropout.step() & LOW_WORD;
         for (int i = 0; i < blocks; i += COUNTERS) {
             LongVector counters = LongVector.broadcast(Lanes.LONGS, block + i).add(ZERO_ONE_TWO);
-            // A word is the lower half of a lane; the upper half is masked where it would count. The compiler takes
-            // the short multiplication where both sides are masked in place.
+            // A word is the lower half of a lane; the upper half is masked before it matters. The compiler emits the short
+            // multiplication if both sides are masked in place.
             LongVector c0 = counters;
             LongVector c1 = counters.lanewise(VectorOperators.LSHR, WORD_BITS).or(site);
             LongVector c2 = LongVector.broadcast(Lanes.LONGS, microbatch);

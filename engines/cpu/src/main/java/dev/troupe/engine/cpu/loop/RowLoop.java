@@ -1,13 +1,12 @@
 package dev.troupe.engine.cpu.loop;
 
 /**
- * Loops over the vectors of a row that the compiler compiles each by itself, whoever calls them.
+ * Loops over the vectors of a row, each compiled separately from its callers.
  *
- * <p>A loop of vectors is a few operations to the reader and thousands of nodes to the compiler, and beyond 18,000 in
- * one piece of code it inlines nothing more, in the midst of a loop if it comes to that: each vector behind that point
- * becomes an object. What does several loops to a row, as attention does, therefore must not have them inlined. Nothing
- * says so to the compiler but a call of which it does not know where it goes: {@link #run} is the only place that calls
- * any of these loops, and the compiler has seen too many classes there to guess one.
+ * <p>A loop of vectors is a few operations in source and thousands of nodes in the compiler. Beyond 18,000 nodes in one piece
+ * of code the compiler stops inlining, even inside a loop, and each later vector becomes an object. Code with several loops
+ * over a row, such as attention, therefore must not inline them. Only a call with an unknown target prevents that:
+ * {@link #run} is the only call of these loops, and has too many target classes for the compiler to guess one.
  */
 public enum RowLoop {
     /** Sets x to a value. */
@@ -18,7 +17,7 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** x becomes x factor. */
+    /** x = x factor. */
     SCALE {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -33,7 +32,7 @@ public enum RowLoop {
             return Softmax.highest(x, count, value, lanes);
         }
     },
-    /** y becomes e^(x - value); its sum. */
+    /** y = e^(x - value), and its sum. */
     EXPONENTIALS {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -47,7 +46,7 @@ public enum RowLoop {
             return Softmax.dot(x, y, count, lanes);
         }
     },
-    /** y, gradients of the probabilities x, become those of the scores, factor x (y - value). */
+    /** Converts y, gradients of the probabilities x, to gradients of scores, factor x (y - value). */
     SCORE_GRADIENTS {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -55,7 +54,7 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** y, floats, become the numbers x. */
+    /** Widens the numbers x to floats y. */
     WIDEN {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -63,7 +62,7 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** y, numbers, become what the floats x are rounded to. */
+    /** Rounds the floats x to numbers y. */
     NARROW {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -93,7 +92,7 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** y = x factor where a word of z is not below a threshold, given in place of lanes, and 0 elsewhere. */
+    /** y = x factor if a word of z is not below a threshold, given in place of lanes, otherwise 0. */
     DROP {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -102,7 +101,7 @@ public enum RowLoop {
         }
     };
 
-    /** What is in an array may change to the compiler, and so is no constant whose class it knows. */
+    /** An array, since the compiler does not treat its elements as constants of a known class. */
     private static final RowLoop[] LOOPS = values();
 
     abstract float of(long x, long y, long z, float value, float factor, int count, long lanes);

@@ -2,7 +2,7 @@ package dev.troupe.engine.cpu.loop;
 
 import jdk.incubator.vector.FloatVector;
 
-/** Sums over a row of floats, and over its distances from a mean, by vectors of partial sums. */
+/** Sums over a row of floats, and over its distances from a mean, in vectors of partial sums. */
 final class RowSums {
     private RowSums() {
     }

@@ -4,16 +4,16 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 
 /**
- * What softmax does to a row of scores beside its exponentials. What is made of a whole row goes through {@code lanes},
- * memory for one vector that the calling thread has to itself.
+ * The operations of softmax on a row of scores, except exponentials. Results for a whole row go through {@code lanes}, memory
+ * for one vector that the calling thread alone uses.
  */
 public final class Softmax {
     private Softmax() {
     }
 
-    /** The highest of {@code least} and the scores that are numbers. */
+    /** The highest of {@code least} and all scores, without NaN. */
     static float highest(long scores, int count, float least, long lanes) {
-        // Comparing and choosing is shorter than `max`, which also minds zeros' signs and what is not a number.
+        // Comparing and selecting is shorter than `max`, which also handles signs of zeros and NaN.
         FloatVector first = Lanes.all(least);
         FloatVector second = first;
         int i = 0;
@@ -36,7 +36,7 @@ public final class Softmax {
         return highest;
     }
 
-    /** dProbabilities become the gradients of the scores, scale p (dp - mean), of whole vectors. */
+    /** Converts dProbabilities to gradients of scores, scale p (dp - mean), in whole vectors. */
     static void backward(long probabilities, long dProbabilities, float mean, float scale, int wholeVectors) {
         FloatVector means = Lanes.all(mean);
         FloatVector scales = Lanes.all(scale);

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The threads of one engine: the one that calls a kernel, and parked helpers. Work is cut into pieces by its size alone;
- * each thread takes a run of neighbouring pieces. Which thread computes a piece makes no difference to its result.
+ * The threads of one engine: the thread that calls a kernel, and parked helpers. Work is cut into pieces by its size alone, and
+ * each thread takes neighbouring pieces. The result of a piece does not depend on its thread.
  *
  * <p>Thread rule: one caller at a time.
  */
@@ -16,22 +16,22 @@ public final class WorkerPool implements AutoCloseable {
         /**
          * Computes the units {@code from} to {@code from + count - 1}.
          *
-         * @param member whose scratch memory to use, from 0 to the number of threads - 1
+         * @param member the owner of the scratch memory to use, from 0 to the number of threads - 1
          */
         void compute(long from, int count, int member);
     }
 
     private static final int MEMBER_BITS = 16;
     /**
-     * How often a thread looks whether the others are so far before it parks: some tens of microseconds, in which the next
-     * kernel of a layer mostly comes. To be woken takes a thread as long.
+     * Spins of a waiting thread before it parks: some tens of microseconds, in which the next kernel of a layer usually
+     * arrives, and about the time of a wake-up.
      */
     private static final int LOOKS = 400;
 
     private final Thread[] helpers;
     private final AtomicInteger working = new AtomicInteger();
 
-    // What is being done; written by the caller before `call`, read by helpers after it.
+    // The current work; written by the caller before `call`, read by helpers after it.
     private Piece piece;
     private long unitCount;
     private int pieceUnits;
@@ -39,7 +39,7 @@ public final class WorkerPool implements AutoCloseable {
     private Thread caller;
     private Throwable failure;
 
-    /** The number of the call, and in the lowest bits how many members it needs; negative when no more will come. */
+    /** The number of the call, and in the lowest bits its number of members; negative after the last call. */
     private volatile long call;
 
     public WorkerPool(int threads) {
@@ -54,7 +54,7 @@ public final class WorkerPool implements AutoCloseable {
         return helpers.length + 1;
     }
 
-    /** Computes all units, {@code grain} of them a piece; the last piece may be smaller. Returns when all is done. */
+    /** Computes all units, {@code grain} in a piece; the last piece may be smaller. Returns when all are done. */
     public void share(long units, int grain, Piece piece) {
         int pieces = Math.toIntExact((units + grain - 1) / grain);
         int members = Math.min(threads(), pieces);
@@ -104,7 +104,7 @@ public final class WorkerPool implements AutoCloseable {
             }
             done = now;
             look = 0;
-            // The fields belong to this call only while the caller waits for this member.
+            // The fields are those of this call only while the caller waits for this member.
             int members = (int) (now & (1 << MEMBER_BITS) - 1);
             if (member >= members) {
                 continue;

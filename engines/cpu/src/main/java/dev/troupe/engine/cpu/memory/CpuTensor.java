@@ -12,18 +12,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A tensor in native memory, on a boundary of 64 bytes; or a range of one, wherever it begins. */
+/** A tensor in native memory, aligned to 64 bytes, or a range of one, at any address. */
 public final class CpuTensor extends EngineTensor {
     private final CpuMemory owner;
-    /** The tensor whose memory this is: itself, or the one it is a range of. */
+    /** The tensor with the memory: this one, or the one of which this is a range. */
     private final CpuTensor buffer;
     /** Null for a range. */
     private final Arena arena;
     private final MemorySegment elements;
     private final boolean keepsCopies;
-    /** Of ranges of this; empty for a range. They are gone with the buffer. */
+    /** Packed copies of ranges of this buffer, freed with it; empty for a range. */
     private final List<PackedCopy> copies = new ArrayList<>();
-    /** How often this may have been written. More than one thread may write, but never two the same elements. */
+    /** The number of writes so far. Several threads may write, but never the same elements. */
     private volatile int changes;
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -41,7 +41,7 @@ public final class CpuTensor extends EngineTensor {
         return new CpuTensor(buffer, first, shape, true);
     }
 
-    /** The beginning of another tensor, whose content changes from use to use. */
+    /** The beginning of another tensor, with contents that change from use to use. */
     public static CpuTensor beginning(CpuTensor buffer, Shape shape) {
         return new CpuTensor(buffer, 0, shape, false);
     }
@@ -60,10 +60,10 @@ public final class CpuTensor extends EngineTensor {
         return (CpuTensor) operand;
     }
 
-    /** An operand that is written: what was packed of its buffer is packed again when it is next needed. */
+    /** An operand that is written: packed copies of its buffer are packed again when they are next needed. */
     public static CpuTensor changing(Tensor operand) {
         CpuTensor own = (CpuTensor) operand;
-        // Not atomic: of two that add at once one may be lost, and it is no longer what it was all the same.
+        // Not atomic: one of two concurrent increments may be lost, and the number still changes.
         own.buffer.changes++;
         return own;
     }
@@ -72,12 +72,12 @@ public final class CpuTensor extends EngineTensor {
         return shape.elementCount();
     }
 
-    /** Whether what was packed of this is kept beside it. */
+    /** Whether a packed copy of this is kept. */
     public boolean keepsCopies() {
         return keepsCopies;
     }
 
-    /** Where a packed copy of this is that is up to date; made and kept the first time. */
+    /** The address of a packed copy of this that is up to date; made and kept by the first call. */
     public long packed(Packer packer) {
         return buffer.packed(packer, address());
     }
@@ -99,12 +99,12 @@ public final class CpuTensor extends EngineTensor {
         return copies.stream().mapToLong(PackedCopy::bytes).sum();
     }
 
-    /** Where the first element is; valid until the tensor is closed. */
+    /** The address of the first element; valid until the tensor is closed. */
     public long address() {
         return elements.address();
     }
 
-    /** Whether its elements are halves of floats, which kernels widen and narrow. */
+    /** Whether elements are halves of floats, which kernels widen and narrow. */
     public boolean isNarrow() {
         return dataType == DataType.BFLOAT16;
     }
@@ -113,7 +113,7 @@ public final class CpuTensor extends EngineTensor {
         return address() + dataType.elementBytes() * element;
     }
 
-    /** The address of {@code count} elements as floats: their own, or that of scratch memory, to which they are widened. */
+    /** The address of {@code count} elements as floats: in place, or in scratch memory, to which they are widened. */
     public long read(long element, int count, long scratch) {
         if (!isNarrow()) {
             return addressOf(element);
@@ -122,19 +122,19 @@ public final class CpuTensor extends EngineTensor {
         return scratch;
     }
 
-    /** Where elements are to be written as floats: where they belong, or in scratch memory until {@link #written}. */
+    /** The address at which to write elements as floats: in place, or in scratch memory until {@link #written}. */
     public long target(long element, long scratch) {
         return isNarrow() ? scratch : addressOf(element);
     }
 
-    /** {@code count} elements were written at their {@link #target}. */
+    /** Called after {@code count} elements were written at their {@link #target}. */
     public void written(long element, int count, long floats) {
         if (isNarrow()) {
             RowLoop.narrow(floats, addressOf(element), count);
         }
     }
 
-    /** The elements, for whoever needs a check of life with each access. */
+    /** The elements, with a liveness check on each access. */
     public MemorySegment elements() {
         return elements;
     }

@@ -5,9 +5,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that a kernel needs while it runs, a part for each thread of a pool. It grows to what was needed most, and stays.
+ * Scratch memory of kernels, a part for each thread of a pool. It grows to the largest need, and keeps that size.
  *
- * <p>Closing twice has no effect. Thread rule: {@link #require} by the caller of kernels; {@link #of} by any of the pool.
+ * <p>Closing twice has no effect. Thread rule: {@link #require} on the thread that calls kernels; {@link #of} on any of the
+ * pool.
  */
 public final class GrowingMemory implements AutoCloseable {
     private final int threads;
@@ -19,7 +20,7 @@ public final class GrowingMemory implements AutoCloseable {
         this.threads = threads;
     }
 
-    /** Before a kernel: each thread will need {@code needed} bytes. */
+    /** Called before a kernel that needs {@code needed} bytes on each thread. */
     public void require(long needed) {
         if (needed > bytes) {
             bytes = Math.ceilDiv(needed, Lanes.ALIGNMENT) * Lanes.ALIGNMENT;
@@ -29,7 +30,7 @@ public final class GrowingMemory implements AutoCloseable {
         }
     }
 
-    /** Where the part of a member of the pool begins. */
+    /** The address of a member's part. */
     public long of(int member) {
         return memory.address() + bytes * member;
     }

@@ -1,9 +1,9 @@
 package dev.troupe.engine.cpu.memory;
 
 /**
- * What was packed of a range of a buffer, and when.
+ * A packed copy of a range of a buffer, with the state of the buffer that was copied.
  *
- * <p>Thread rule: that of kernels.
+ * <p>Thread rule: the rule of kernels.
  */
 final class PackedCopy {
     private final Packer packer;
@@ -11,7 +11,7 @@ final class PackedCopy {
     private final long to;
     private int changesSeen;
 
-    /** A copy that is to be made where there is room for it, of a buffer that has changed so often. */
+    /** A copy in reserved memory, yet to be made, of a buffer after this number of writes. */
     PackedCopy(Packer packer, long from, long to, int changes) {
         this.packer = packer;
         this.from = from;
@@ -23,7 +23,7 @@ final class PackedCopy {
         return packer == asked && from == address;
     }
 
-    /** Where the copy is, as the buffer is now. */
+    /** The address of the copy, brought up to date. */
     long after(int changes) {
         if (changes != changesSeen) {
             packer.pack(from, to);

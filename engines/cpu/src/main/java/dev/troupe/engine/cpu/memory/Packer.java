@@ -1,6 +1,6 @@
 package dev.troupe.engine.cpu.memory;
 
-/** Puts a matrix into the order in which a product reads it. */
+/** A rearrangement of a matrix into the order in which a product reads it. */
 public interface Packer {
     /** Bytes of a packed matrix. */
     long bytes();

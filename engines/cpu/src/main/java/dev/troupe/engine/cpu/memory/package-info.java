@@ -1,4 +1,4 @@
 /**
- * Tensors in native memory, with what is packed of them, and scratch memory.
+ * Tensors in native memory, packed copies of them, and scratch memory.
  */
 package dev.troupe.engine.cpu.memory;

@@ -8,21 +8,21 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
 import java.util.Arrays;
 
 /**
- * Matrix products by the library of their form: oneDNN's large ones and those of bfloat16 by {@link PackedProducts}, the
- * others by a {@link Sgemm}, which needs no preparation. A product of some size is cut into panels; where the library packs
- * an operand again for each panel, along its rows or its columns, whichever are more, so that it is the smaller one. How
- * it is cut follows from the shape alone, so a product has the same bits for any number of threads.
+ * Matrix products by the library of their form: {@link PackedProducts} for large ones of oneDNN and all of bfloat16, a
+ * {@link Sgemm} for the others. A large product is cut into panels. If the library packs an operand again for each panel, the
+ * cut is along rows or columns, whichever are more, so that the smaller operand is packed again. The cut follows from the
+ * shape alone, so a product has the same bits for any number of threads.
  */
 public final class MatrixProduct implements AutoCloseable {
-    /** Multiplications worth a panel: some 150 microseconds of one thread, many times what it takes to wake a helper. */
+    /** Multiplications of a panel: some 150 microseconds of one thread, many times the time of a wake-up. */
     private static final long PANEL_MULTIPLICATIONS = 1L << 24;
     private static final int MOST_PANELS = 8;
-    /** Of a library that packs both operands of every panel: with 8, OpenBLAS was 1 to 15 % slower than with 4. */
+    /** Panels of a library that packs both operands of each: with 8, OpenBLAS was 1 to 15 % slower than with 4. */
     private static final int MOST_PANELS_OF_OTHERS = 4;
-    /** Panels begin at multiples of it, where oneDNN's own blocks do. */
+    /** Panels begin at multiples of it, as oneDNN's blocks do. */
     private static final int STEP = 48;
 
-    /** What is done with a rectangle of the product, at an address, as soon as it is there, by that member of the pool. */
+    /** An operation on each rectangle of the product as soon as it is computed, by the same member of the pool. */
     @FunctionalInterface
     public interface Finish {
         void finish(int firstRow, int rows, int firstColumn, int columns, int member);
@@ -41,11 +41,11 @@ public final class MatrixProduct implements AutoCloseable {
     }
 
     /**
-     * {@code c (+)= op(a) op(b)}: a [m x k] or its transpose, b [k x n] or its transpose, c [m x n]. Where a and b are of
-     * bfloat16 and c is not, it is not rounded.
+     * {@code c (+)= op(a) op(b)}: a [m x k] or its transpose, b [k x n] or its transpose, c [m x n]. If a and b are of
+     * bfloat16 and c is not, c is not rounded.
      *
      * @param bias added to each row of a product that is not accumulated; 0 for none
-     * @param finish null for nothing to be done
+     * @param finish may be null
      */
     public void multiply(CpuTensor a, boolean transposeA, CpuTensor b, boolean transposeB, CpuTensor c, int k,
             boolean accumulate, long bias, Finish finish) {
@@ -81,7 +81,7 @@ public final class MatrixProduct implements AutoCloseable {
         });
     }
 
-    /** Whether the right side of a product of {@code rows} rows, of which none is transposed, is packed. */
+    /** Whether the right side of a product of {@code rows} rows, without transposition, is packed. */
     public boolean isPacked(DataType type, long rows, long rightElements) {
         return isPacked(type, ProductForm.of(rows, rightElements, false));
     }
@@ -91,8 +91,8 @@ public final class MatrixProduct implements AutoCloseable {
     }
 
     /**
-     * Bytes of scratch memory for a product [m x k] [k x n], as {@link PackedProducts#scratchBytes}; a {@link Sgemm} has its
-     * own.
+     * Bytes of scratch memory for a product [m x k] [k x n], as {@link PackedProducts#scratchBytes}, without the memory of a
+     * {@link Sgemm}.
      */
     public long scratchBytes(DataType type, DataType product, long m, long k, long n, boolean isKept) {
         boolean isPacked = isPacked(type, ProductForm.of(m, k * n, false))
@@ -100,7 +100,7 @@ public final class MatrixProduct implements AutoCloseable {
         return isPacked ? PackedProducts.scratchBytes(type, product, m, k, n, isKept, pool.threads()) : 0;
     }
 
-    /** How many of the {@code longer} rows or columns make a panel. */
+    /** The number of the {@code longer} rows or columns in a panel. */
     private int panel(ProductForm form, int longer, int k, int shorter) {
         long panels = Math.clamp((long) longer * k * shorter / PANEL_MULTIPLICATIONS, 1,
                 choice.isOneDnn(form) ? MOST_PANELS : MOST_PANELS_OF_OTHERS);

@@ -5,10 +5,10 @@ import dev.troupe.engine.cpu.library.Dnnl;
 import dev.troupe.engine.cpu.library.Primitive;
 
 /**
- * Products of a fixed number of rows, a [rows x k] or some columns of its transpose, with a packed b [k x n], and a bias
- * [n] where there is one: a primitive for each member of a pool.
+ * Products of a fixed number of rows: a [rows x k] or some columns of its transpose, a packed b [k x n], and a bias [n] or
+ * none; a primitive for each member of a pool.
  *
- * <p>Thread rule: each member calls in its own name.
+ * <p>Thread rule: each member calls with its own number.
  */
 final class PackedPanels implements AutoCloseable {
     private final Packing packing;
@@ -66,7 +66,7 @@ final class PackedPanels implements AutoCloseable {
         return scratchBytes;
     }
 
-    /** c (+)= a b + bias at addresses; the bias is 0 where there is none. */
+    /** c (+)= a b + bias at addresses; the address of no bias is 0. */
     void multiply(int member, long a, long packedB, long bias, long c, long scratch) {
         Primitive primitive = primitives[member];
         primitive.set(0, a);

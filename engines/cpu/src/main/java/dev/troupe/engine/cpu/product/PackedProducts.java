@@ -11,22 +11,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Large products whose right side is packed once for all of their rows, and a parameter once for all products until it
- * changes. {@code dnnl_sgemm} packs in every call, and again for each panel that a product is cut into.
+ * Large products with a packed right side: once for all rows, and for a parameter once until it changes. {@code dnnl_sgemm}
+ * packs in every call, and again for each panel of a product.
  *
- * <p>Thread rule: that of kernels.
+ * <p>Thread rule: the rule of kernels.
  */
 final class PackedProducts implements AutoCloseable {
-    /** Rows of a panel, the unit of work of a pool. Fewer would make less of what is loaded of the right side. */
+    /** Rows of a panel, the unit of work of a pool. With fewer rows each load of the right side is used less often. */
     private static final int ROWS = 256;
 
     private final WorkerPool pool;
-    // Looked through from the beginning: training asks for the same few dozens again and again.
+    // Searched from the beginning: training uses the same few dozens again and again.
     private final List<Packing> packings = new ArrayList<>();
     private final List<PackedPanels> panels = new ArrayList<>();
     private final GrowingMemory scratch;
     private final GrowingMemory packed = new GrowingMemory(1);
-    /** Panels of what is multiplied in a wider type than it has. */
+    /** Scratch memory for panels that are multiplied in a wider type. */
     private final GrowingMemory wide;
 
     PackedProducts(WorkerPool pool) {
@@ -71,7 +71,7 @@ final class PackedProducts implements AutoCloseable {
         });
     }
 
-    /** A panel of a [m x k], or of its transpose, as floats with nothing between its rows or columns. */
+    /** A panel of a [m x k], or of its transpose, as dense floats. */
     private static void widen(CpuTensor a, boolean transposed, int from, int rows, int k, long to) {
         int m = a.size(transposed ? 1 : 0);
         int runs = transposed ? k : rows;
@@ -82,21 +82,20 @@ final class PackedProducts implements AutoCloseable {
         }
     }
 
-    /** Bytes of a panel's left side once it is widened, up to where the product may begin. */
+    /** Bytes of a panel's widened left side, up to the beginning of the product. */
     private static long leftBytes(long m, long k) {
         return Math.ceilDiv(Float.BYTES * Math.min(ROWS, m) * k, Lanes.ALIGNMENT) * Lanes.ALIGNMENT;
     }
 
-    /** Bytes of a panel's product before it is rounded; none where it is not. */
+    /** Bytes of a panel's product before rounding; 0 without rounding. */
     private static long productBytes(long m, long n, DataType product) {
         return product == DataType.FLOAT32 ? 0 : Float.BYTES * Math.min(ROWS, m) * n;
     }
 
     /**
-     * Bytes of scratch memory for a product, but for what oneDNN itself asks for: a right side that is not kept, and what is
-     * widened.
+     * Bytes of scratch memory for a product, without oneDNN's own: a right side that is not kept, and widened panels.
      *
-     * @param isKept whether the right side is a range, which keeps what was packed of it
+     * @param isKept whether the right side is a range, of which a packed copy is kept
      */
     static long scratchBytes(DataType type, DataType product, long m, long k, long n, boolean isKept, int threads) {
         DataType computing = BfloatUnits.computing(type);
@@ -104,7 +103,7 @@ final class PackedProducts implements AutoCloseable {
         return (isKept ? 0 : computing.elementBytes() * k * n) + (computing == type ? 0 : panels * threads);
     }
 
-    /** A parameter is a range, and keeps what was packed of it; anything else changes before it is seen again. */
+    /** A parameter is a range, of which a packed copy is kept; other operands change before their next use. */
     private long packed(CpuTensor b, Packing packing) {
         if (b.keepsCopies()) {
             return b.packed(packing);

@@ -10,19 +10,19 @@ import dev.troupe.engine.cpu.memory.GrowingMemory;
 import dev.troupe.engine.cpu.memory.Packer;
 
 /**
- * How the right side b [k x n] of large products is packed: in the blocks that oneDNN's matmul likes best for this size,
- * and in the type in which it multiplies them. Each member of a pool packs some rows.
+ * The packing of the right side b [k x n] of large products: in the blocks that oneDNN's matmul prefers for this size, and in
+ * the type in which it multiplies them. Each member of a pool packs some rows.
  *
  * <p>Thread rule: one thread at a time.
  */
 final class Packing implements Packer, AutoCloseable {
-    /** Rows that are packed together: a multiple of the rows of any block. */
+    /** Rows that are packed together: a multiple of the rows of every block. */
     private static final int ROWS = 64;
 
     private final WorkerPool pool;
     private final DataType type;
     private final DataType computing;
-    /** Where rows are widened that are computed in a wider type. */
+    /** Scratch memory for widened rows. */
     private final GrowingMemory wide;
     private final boolean transposed;
     private final int k;
@@ -31,12 +31,11 @@ final class Packing implements Packer, AutoCloseable {
     private final Primitive[] reorders;
 
     /**
-     * The packing for panels of a number of rows; other panels take it as well.
+     * The packing for panels of a number of rows, which other panels can use too.
      *
-     * @param pool who packs
      * @param type of both sides
      * @param wide scratch memory of the pool
-     * @param transposed whether b is given as [n x k]
+     * @param transposed whether b is [n x k]
      */
     Packing(WorkerPool pool, DataType type, GrowingMemory wide, boolean transposed, int k, int n, int rows) {
         this.pool = pool;
@@ -77,7 +76,7 @@ final class Packing implements Packer, AutoCloseable {
         return type == asked && transposed == transposedB && k == rows && n == columns;
     }
 
-    /** In which both sides are multiplied: theirs, or a wider one. */
+    /** The type in which both sides are multiplied: theirs, or a wider one. */
     DataType computing() {
         return computing;
     }
@@ -87,7 +86,7 @@ final class Packing implements Packer, AutoCloseable {
         return computing != type;
     }
 
-    /** Of a packed b; it is this packing's. */
+    /** The descriptor of a packed b; this packing owns it. */
     long descriptor() {
         return descriptor;
     }
@@ -97,7 +96,7 @@ final class Packing implements Packer, AutoCloseable {
         return Dnnl.bytes(descriptor);
     }
 
-    /** Bytes of scratch memory that widening takes of each thread that packs. */
+    /** Bytes of scratch memory for widening on each thread that packs. */
     static long wideBytes(long n) {
         return Float.BYTES * ROWS * n;
     }
@@ -117,7 +116,7 @@ final class Packing implements Packer, AutoCloseable {
         });
     }
 
-    /** The rows of a part as floats, with nothing between them. */
+    /** The rows of a part as dense floats. */
     private long widened(long from, int part, long to) {
         int rows = Math.min(ROWS, k - part * ROWS);
         int runs = transposed ? n : rows;

@@ -17,14 +17,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The library of each form of product: {@code onednn}, {@code openblas}, or the file of a BLAS with the C interface. Its
- * text is that name, where one library has all, or a name for each form, such as
+ * The library of each form of product: {@code onednn}, {@code openblas}, or the file of a BLAS with the C interface. Its text
+ * is one name for all forms, or a name for each, such as
  * {@code large=onednn gradient=openblas small=onednn attention=openblas}.
  */
 public final class ProductChoice {
-    /** oneDNN, which has all products where nothing is chosen, and those of bfloat16 always. */
+    /** oneDNN, the default, and the only library for products of bfloat16. */
     public static final String ONEDNN = "onednn";
-    /** OpenBLAS, as the build brings it. */
+    /** The OpenBLAS in the build. */
     public static final String OPENBLAS = "openblas";
     /** All products by oneDNN. */
     public static final ProductChoice OWN = whole(ONEDNN);
@@ -51,7 +51,7 @@ public final class ProductChoice {
     /**
      * Reads a choice.
      *
-     * @throws IllegalStateException with a sentence, where the text is none
+     * @throws IllegalStateException with a sentence, if the text is not a choice
      */
     public static ProductChoice parse(String text) {
         if (text.equals(EngineSettings.OWN_PRODUCTS)) {
@@ -84,9 +84,9 @@ public final class ProductChoice {
     }
 
     /**
-     * Checks that all libraries are here and compute in the type.
+     * Checks that all libraries are installed and compute in the type.
      *
-     * @throws IllegalStateException with a sentence, where they do not
+     * @throws IllegalStateException with a sentence, if not
      */
     public void require(DataType computeType) {
         Set<String> others = names();
@@ -110,7 +110,7 @@ public final class ProductChoice {
         return libraries.get(form).equals(ONEDNN);
     }
 
-    /** Returns the product of a form's library, loaded when it is first asked for. */
+    /** Returns the product of a form's library, loaded by the first call. */
     public Sgemm sgemm(ProductForm form) {
         return sgemm(libraries.get(form));
     }
@@ -137,7 +137,7 @@ public final class ProductChoice {
         return new LinkedHashSet<>(libraries.values());
     }
 
-    /** Returns the choice as a configuration has it. */
+    /** Returns the text of the choice in a configuration. */
     public String text() {
         return names().size() == 1
                 ? libraries.get(ProductForm.LARGE)

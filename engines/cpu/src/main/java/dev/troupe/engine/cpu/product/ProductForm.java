@@ -2,18 +2,18 @@ package dev.troupe.engine.cpu.product;
 
 import java.util.Locale;
 
-/** The kinds of products that libraries differ in. */
+/** The kinds of products in which the speed of libraries differs. */
 public enum ProductForm {
-    /** Of many rows, so that a right side is worth packing; of a parameter it is packed until the parameter changes. */
+    /** Products of many rows, so that a right side is worth packing; a packed parameter is kept until it changes. */
     LARGE,
-    /** As large, with a left side that is transposed: the gradient of a weight. */
+    /** As large, with a transposed left side: the gradient of a weight. */
     GRADIENT,
-    /** Any other of a layer. */
+    /** Any other product of a layer. */
     SMALL,
-    /** Of a tile of queries and a tile of keys or values of a head. */
+    /** Products of a tile of queries and a tile of keys or values of a head. */
     ATTENTION;
 
-    /** Multiplications from which on packing gains more than it costs. */
+    /** The number of multiplications from which packing gains more than it costs. */
     private static final long LARGE_MULTIPLICATIONS = 1L << 27;
 
     /** The form of a product of a layer, by its rows and the elements of its right side. */
@@ -21,7 +21,7 @@ public enum ProductForm {
         return rows * rightElements < LARGE_MULTIPLICATIONS ? SMALL : transposeLeft ? GRADIENT : LARGE;
     }
 
-    /** As a choice of libraries has it. */
+    /** The name in a choice of libraries. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

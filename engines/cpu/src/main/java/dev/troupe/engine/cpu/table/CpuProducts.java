@@ -23,7 +23,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The libraries of the cpu engine's products, and the table that is kept of them. */
+/** The libraries of the cpu engine's products, and the table of their speeds. */
 public final class CpuProducts implements ProductLibraries {
     private static final int ROUNDS = 15;
     private static final String CORE_VARIABLE = "OPENBLAS_CORETYPE";
@@ -31,7 +31,7 @@ public final class CpuProducts implements ProductLibraries {
     private final Function<EngineSettings, Engine> engines;
     private final int rounds;
 
-    /** Libraries of engines that are opened in this way. */
+    /** Libraries for engines that a function opens. */
     public CpuProducts(Function<EngineSettings, Engine> engines) {
         this(engines, ROUNDS);
     }
@@ -138,7 +138,7 @@ public final class CpuProducts implements ProductLibraries {
         }
     }
 
-    /** Writes another file and renames it: a run that starts meanwhile sees the whole table or none. */
+    /** Writes another file and renames it: a run that starts meanwhile finds the whole table or none. */
     private static ProductTable keep(ProductTable table, Path file) {
         try {
             Files.createDirectories(file.getParent());

@@ -6,11 +6,11 @@ import dev.troupe.engine.cpu.product.ProductForm;
 import java.util.Arrays;
 
 /**
- * What two libraries take for one form of product.
+ * The speeds of two libraries for one form of product.
  *
  * @param first operations per nanosecond of the first, the median of all rounds
  * @param second likewise of the second
- * @param ratio the median, over rounds, of how much faster the second was
+ * @param ratio the median over rounds of the second's speed divided by the first's
  */
 public record FormTimes(ProductForm form, double first, double second, double ratio) {
     private static final int WARM_UPS = 3;
@@ -18,7 +18,7 @@ public record FormTimes(ProductForm form, double first, double second, double ra
     /**
      * A library.
      *
-     * @param engine an engine of one thread that has all its products computed by the library
+     * @param engine an engine of one thread with all products by the library
      * @param tiles the library's product
      */
     public record Contestant(Engine engine, Sgemm tiles) {
@@ -27,7 +27,7 @@ public record FormTimes(ProductForm form, double first, double second, double ra
         }
     }
 
-    /** Measures two libraries in turns, each first in every other round, so that what else the machine does meets both. */
+    /** Measures two libraries alternately, each first in every other round, so that other load affects both. */
     public static FormTimes measure(ProductForm form, Contestant first, Contestant second, int rounds) {
         double[] firstNanos = new double[rounds];
         double[] secondNanos = new double[rounds];

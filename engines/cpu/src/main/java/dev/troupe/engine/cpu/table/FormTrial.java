@@ -15,10 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The kernels of one form of product on one engine, at the shapes of a step, so that what an engine does around a product,
- * such as to pack and to cut it, counts as well. Letters: N rows, C hidden size, F width of a feed-forward layer.
+ * The kernels of one form of product on one engine, at the shapes of a step, so that packing and cutting count as well.
+ * Letters: N rows, C hidden size, F width of a feed-forward layer.
  *
- * <p>Thread rule: that of kernels.
+ * <p>Thread rule: the rule of kernels.
  */
 final class FormTrial implements AutoCloseable {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -28,7 +28,7 @@ final class FormTrial implements AutoCloseable {
     private static final int SMALL_N = 256;
     private static final int SMALL_C = 128;
     private static final int SMALL_F = 512;
-    /** Small kernels run several times, so that a clock can tell one library from another. */
+    /** Small kernels run several times, so that times exceed the resolution of the clock. */
     private static final int SMALL_REPEATS = 40;
     private static final int SEQUENCE = 256;
     private static final int HEADS = 8;
@@ -43,7 +43,7 @@ final class FormTrial implements AutoCloseable {
     private final Runnable kernels;
     private final double operations;
 
-    /** A trial on an engine of one thread, whose tensors hold small numbers of both signs. */
+    /** A trial on an engine of one thread, with tensors of small numbers of both signs. */
     FormTrial(Engine engine, Sgemm tiles, ProductForm form) {
         this.engine = engine;
         this.tiles = tiles;
@@ -66,7 +66,7 @@ final class FormTrial implements AutoCloseable {
         return operations;
     }
 
-    /** Runs the kernels, and returns the processor time of this thread in nanoseconds, without other work of the machine. */
+    /** Runs the kernels, and returns the processor time of this thread in nanoseconds. */
     long nanos() {
         long start = THREADS.getCurrentThreadCpuTime();
         kernels.run();
@@ -107,7 +107,7 @@ final class FormTrial implements AutoCloseable {
         };
     }
 
-    /** The tiles alone: what attention does around them is compiled late, and would hide them until then. */
+    /** The tiles alone: the rest of attention is compiled late, and would hide them until then. */
     private Runnable attention() {
         long qkv = floats(N * 3 * C);
         long scores = floats(QUERIES * SEQUENCE);

@@ -14,16 +14,16 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * How fast oneDNN and OpenBLAS computed each form of product.
+ * The measured speeds of oneDNN and OpenBLAS for each form of product.
  *
- * @param subject the processor, the versions of the libraries and the type: a table serves no other
- * @param date when it was measured
+ * @param subject the processor, the versions of the libraries and the type for which the table is valid
+ * @param date of the measurement
  * @param rows a row for each form, oneDNN first
  */
 record ProductTable(String subject, Instant date, List<FormTimes> rows) {
     private static final String HEAD = "troupe products 1";
     private static final int ROW_WORDS = 4;
-    /** OpenBLAS takes a form from this ratio on: below, a difference may be noise, and the order is fixed. */
+    /** OpenBLAS computes a form from this ratio on; a smaller difference may be noise. */
     private static final double NOISE = 1.05;
 
     ProductTable {
@@ -49,7 +49,7 @@ record ProductTable(String subject, Instant date, List<FormTimes> rows) {
                 .toList();
     }
 
-    /** Returns the content of its file, which ends with a sum of all before. */
+    /** Returns the content of its file, which ends with a checksum. */
     String text() {
         StringBuilder text = new StringBuilder(HEAD + "\n" + subject + "\n" + date + "\n");
         rows.forEach(row -> text.append(row.form().word()).append(' ').append(row.first()).append(' ')
@@ -60,7 +60,7 @@ record ProductTable(String subject, Instant date, List<FormTimes> rows) {
     /**
      * Reads the content of a file.
      *
-     * @throws IllegalArgumentException with what is wrong, where it is damaged
+     * @throws IllegalArgumentException with the damage, if it is damaged
      */
     static ProductTable parse(String text) {
         List<String> lines = new ArrayList<>(text.lines().toList());

@@ -98,9 +98,9 @@ class CublasLtTest {
     @Test
     void shouldRefuseAFileThatIsNone() throws IOException {
         Path absent = folder.resolve("libcublasLt.so.13");
-        assertEquals("the cuBLASLt " + absent + " is not there, or no file", refusal(absent));
+        assertEquals("the cuBLASLt " + absent + " is missing, or not a file", refusal(absent));
         Path text = Files.writeString(folder.resolve("libcublasLt.so.12"), "text");
-        assertEquals("the cuBLASLt " + text + " is no shared library", refusal(text));
+        assertEquals("the cuBLASLt " + text + " is not a shared library", refusal(text));
     }
 
     private static String refusal(Path file) {

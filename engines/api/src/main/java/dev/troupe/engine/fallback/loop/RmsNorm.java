@@ -1,15 +1,15 @@
-package dev.troupe.engine.reference;
+package dev.troupe.engine.fallback.loop;
 
 /**
  * The norm by the root mean square of C neighbours (Zhang and Sennrich 2019): y = gamma x r with r = 1 / sqrt(mean(x x) +
  * epsilon). Letters: N such norms, C size.
  */
-final class RmsNorm {
+public final class RmsNorm {
     private RmsNorm() {
     }
 
     /** x and y [N x C], gamma [C], reciprocal [N]. */
-    static void forward(double[] x, double[] gamma, double epsilon, double[] y, double[] reciprocal) {
+    public static void forward(double[] x, double[] gamma, double epsilon, double[] y, double[] reciprocal) {
         int c = gamma.length;
         for (int row = 0; row < reciprocal.length; row++) {
             int at = row * c;
@@ -26,7 +26,7 @@ final class RmsNorm {
     }
 
     /** dx (+)= r (g - x r mean(g x r)) with g = dy gamma; dx may be dy. */
-    static void backwardInput(double[] dy, double[] x, double[] gamma, double[] reciprocal, double[] dx,
+    public static void backwardInput(double[] dy, double[] x, double[] gamma, double[] reciprocal, double[] dx,
             boolean accumulate) {
         int c = gamma.length;
         for (int row = 0; row < reciprocal.length; row++) {
@@ -44,7 +44,7 @@ final class RmsNorm {
     }
 
     /** dGamma += the sum over norms of dy x r. */
-    static void backwardWeight(double[] dy, double[] x, double[] reciprocal, double[] dGamma) {
+    public static void backwardWeight(double[] dy, double[] x, double[] reciprocal, double[] dGamma) {
         int c = dGamma.length;
         for (int row = 0; row < reciprocal.length; row++) {
             for (int j = 0; j < c; j++) {

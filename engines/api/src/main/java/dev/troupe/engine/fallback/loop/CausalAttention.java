@@ -1,16 +1,15 @@
-package dev.troupe.engine.reference;
+package dev.troupe.engine.fallback.loop;
 
 import dev.troupe.engine.Dropout;
 import java.util.Arrays;
 
 /**
- * Causal attention of all heads (Vaswani et al. 2017, section 3.2), where heads may share keys and values (Ainslie et al.
- * 2023) and a document sees itself alone. Letters: B microbatch size, T sequence length, H heads, D size of a head, N = B T
- * rows.
+ * Causal attention of all heads (Vaswani et al. 2017, section 3.2); heads may share keys and values (Ainslie et al. 2023),
+ * and a document sees itself alone. Letters: B microbatch size, T sequence length, H heads, D size of a head, N = B T rows.
  *
  * <p>Kept for the backward: the probabilities [B x H x T x T], zero for keys that a query does not see.
  */
-final class CausalAttention {
+public final class CausalAttention {
     private final int b;
     private final int t;
     private final int heads;
@@ -19,20 +18,20 @@ final class CausalAttention {
     private final Heads queries;
     private final Heads keys;
     private final Heads values;
-    /** Where each row's document begins in its sequence; null where each sequence is one. */
+    /** The place in its sequence at which each row's document begins; null if each sequence is one document. */
     private final int[] starts;
 
     /**
      * Heads side by side in a matrix, some of its columns.
      *
      * @param columns of the matrix
-     * @param first the column that the first head begins with
-     * @param sharing how many heads of queries have one of these
+     * @param first the first column of the first head
+     * @param sharing the number of heads of queries for each of these heads
      */
-    record Heads(double[] elements, int columns, int first, int sharing) {
+    public record Heads(double[] elements, int columns, int first, int sharing) {
     }
 
-    CausalAttention(int b, int t, int heads, int d, Heads queries, Heads keys, Heads values, int[] starts) {
+    public CausalAttention(int b, int t, int heads, int d, Heads queries, Heads keys, Heads values, int[] starts) {
         this.b = b;
         this.t = t;
         this.heads = heads;
@@ -45,7 +44,7 @@ final class CausalAttention {
     }
 
     /** y [N x H D] = dropout(softmax(scale q k^T)) v, with keys up to the query's own place. */
-    void forward(Dropout dropout, double[] probabilities, double[] y) {
+    public void forward(Dropout dropout, double[] probabilities, double[] y) {
         Dropout.Reader reader = dropout.reader();
         Arrays.fill(y, 0.0);
         Arrays.fill(probabilities, 0.0);
@@ -65,8 +64,8 @@ final class CausalAttention {
         }
     }
 
-    /** The last row of {@link #forward} of one sequence, where queries has that row alone: y [1 x H D]. */
-    void last(double[] y) {
+    /** The last row of {@link #forward} of one sequence, with queries of that row alone: y [1 x H D]. */
+    public void last(double[] y) {
         Arrays.fill(y, 0.0);
         double[] probabilities = new double[t];
         for (int head = 0; head < heads; head++) {
@@ -77,8 +76,8 @@ final class CausalAttention {
         }
     }
 
-    /** The gradients of queries, keys and values, which lie as these do, from dy [N x H D]. */
-    void backward(double[] dy, double[] probabilities, Dropout dropout, double[] dQueries, double[] dKeys,
+    /** The gradients of queries, keys and values, in the layout of these, from dy [N x H D]. */
+    public void backward(double[] dy, double[] probabilities, Dropout dropout, double[] dQueries, double[] dKeys,
             double[] dValues) {
         Dropout.Reader reader = dropout.reader();
         Arrays.fill(dQueries, 0.0);
@@ -121,7 +120,7 @@ final class CausalAttention {
         }
         double sum = 0;
         for (int j = start; j <= i; j++) {
-            // The highest score is taken off first so that no exponential overflows.
+            // Subtracting the highest score keeps exponentials from overflowing.
             double exponential = StrictMath.exp(probabilities[row + j] - highest);
             probabilities[row + j] = exponential;
             sum += exponential;

@@ -1,7 +1,7 @@
-package dev.troupe.engine.reference;
+package dev.troupe.engine.fallback.loop;
 
-/** Matrix products and biases. Letters: M, N rows and columns of a result, K what is summed over. */
-final class MatrixProduct {
+/** Matrix products and biases. Letters: M, N rows and columns of a result, K terms of a sum. */
+public final class MatrixProduct {
     private MatrixProduct() {
     }
 
@@ -11,10 +11,11 @@ final class MatrixProduct {
      * @param left [M x K], or [K x M] when transposed
      * @param right [K x N], or [N x K] when transposed
      */
-    static void add(double[] left, boolean transposeLeft, double[] right, boolean transposeRight, double[] product,
+    public static void add(double[] left, boolean transposeLeft, double[] right, boolean transposeRight,
+            double[] product,
             int m, int k, int n) {
-        // The innermost loop runs along rows of right and product, so a transposed right is turned first. The order of
-        // every sum is the same in all four cases.
+        // The innermost loop runs along rows of right and product, so a transposed right is copied first. The order of every
+        // sum is the same in all four cases.
         double[] rightRows = transposeRight ? transposed(right, n, k) : right; // [K x N]
         int stepI = transposeLeft ? 1 : k;
         int stepP = transposeLeft ? m : 1;
@@ -31,7 +32,8 @@ final class MatrixProduct {
     }
 
     /** y [N x M] = x [N x K] op(weight) + bias [M], op(weight) [K x M]; each sum begins with the bias. */
-    static void linear(double[] x, double[] weight, boolean transposeWeight, double[] bias, double[] y, int n, int k,
+    public static void linear(double[] x, double[] weight, boolean transposeWeight, double[] bias, double[] y, int n,
+            int k,
             int m) {
         for (int row = 0; row < n; row++) {
             System.arraycopy(bias, 0, y, row * m, m);
@@ -40,7 +42,7 @@ final class MatrixProduct {
     }
 
     /** dBias [M] += the column sums of dy [N x M]. */
-    static void biasBackward(double[] dy, double[] dBias, int n, int m) {
+    public static void biasBackward(double[] dy, double[] dBias, int n, int m) {
         for (int row = 0; row < n; row++) {
             for (int j = 0; j < m; j++) {
                 dBias[j] += dy[row * m + j];

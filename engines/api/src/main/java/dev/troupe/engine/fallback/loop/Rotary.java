@@ -1,12 +1,12 @@
-package dev.troupe.engine.reference;
+package dev.troupe.engine.fallback.loop;
 
-/** Turns of pairs by the angles of a place (Su et al. 2021). Letters: N rows, T sequence length, D size of a head. */
-final class Rotary {
+/** Rotations of pairs by the angles of a place (Su et al. 2021). Letters: N rows, T sequence length, D size of a head. */
+public final class Rotary {
     private Rotary() {
     }
 
     /** x and y [N x columns], starts [N] or null, cosines and sines [at least T x half], half = D/2; y may be x. */
-    static void turn(double[] x, int columns, int[] starts, int t, double[] cosines, double[] sines, int half,
+    public static void turn(double[] x, int columns, int[] starts, int t, double[] cosines, double[] sines, int half,
             boolean back, double[] y) {
         for (int row = 0; row < x.length / columns; row++) {
             int angle = (row % t - (starts == null ? 0 : starts[row])) * half;

@@ -1,15 +1,15 @@
-package dev.troupe.engine.reference;
+package dev.troupe.engine.fallback.loop;
 
 /**
  * Layer norm of rows (Ba et al. 2016): y = gamma xhat + beta with xhat = (x - mean) r, r = 1 / sqrt(variance + epsilon),
- * the variance that of the whole row (divided by C). Letters: N rows, C hidden size.
+ * and the variance of the whole row (divided by C). Letters: N rows, C hidden size.
  */
-final class LayerNorm {
+public final class LayerNorm {
     private LayerNorm() {
     }
 
     /** x, y [N x C]; gamma, beta [C]; mean, reciprocal [N]. */
-    static void forward(double[] x, double[] gamma, double[] beta, double epsilon, double[] y, double[] mean,
+    public static void forward(double[] x, double[] gamma, double[] beta, double epsilon, double[] y, double[] mean,
             double[] reciprocal, int n, int c) {
         for (int row = 0; row < n; row++) {
             int at = row * c;
@@ -33,7 +33,8 @@ final class LayerNorm {
     }
 
     /** dx (+)= r (g - mean(g) - xhat mean(g xhat)) of each row, with g = dy gamma; dx may be dy. */
-    static void backwardInput(double[] dy, double[] x, double[] gamma, double[] mean, double[] reciprocal, double[] dx,
+    public static void backwardInput(double[] dy, double[] x, double[] gamma, double[] mean, double[] reciprocal,
+            double[] dx,
             boolean accumulate, int n, int c) {
         for (int row = 0; row < n; row++) {
             int at = row * c;
@@ -55,7 +56,7 @@ final class LayerNorm {
     }
 
     /** dGamma [C] += sum over rows of dy xhat; dBeta [C] += sum over rows of dy. */
-    static void backwardWeight(double[] dy, double[] x, double[] mean, double[] reciprocal, double[] dGamma,
+    public static void backwardWeight(double[] dy, double[] x, double[] mean, double[] reciprocal, double[] dGamma,
             double[] dBeta, int n, int c) {
         for (int row = 0; row < n; row++) {
             int at = row * c;

@@ -1,14 +1,14 @@
-package dev.troupe.engine.reference;
+package dev.troupe.engine.fallback.loop;
 
 import dev.troupe.engine.Engine;
 
 /** Softmax cross-entropy of rows. Letters: N rows, V vocabulary size. */
-final class CrossEntropy {
+public final class CrossEntropy {
     private CrossEntropy() {
     }
 
     /** logits [N x V], targets [N]; rowLoss, rowLogSumExp [N]. */
-    static void forward(double[] logits, int[] targets, double[] rowLoss, double[] rowLogSumExp, int v) {
+    public static void forward(double[] logits, int[] targets, double[] rowLoss, double[] rowLogSumExp, int v) {
         for (int row = 0; row < targets.length; row++) {
             int at = row * v;
             double highest = Double.NEGATIVE_INFINITY;
@@ -24,8 +24,9 @@ final class CrossEntropy {
         }
     }
 
-    /** dLogits = scale (softmax(logits) - onehot(targets)), 0 where none counts; dLogits may be logits. */
-    static void backward(double[] logits, int[] targets, double[] rowLogSumExp, double scale, double[] dLogits, int v) {
+    /** dLogits = scale (softmax(logits) - onehot(targets)), 0 for a target that does not count; dLogits may be logits. */
+    public static void backward(double[] logits, int[] targets, double[] rowLogSumExp, double scale, double[] dLogits,
+            int v) {
         for (int row = 0; row < targets.length; row++) {
             int at = row * v;
             for (int j = 0; j < v; j++) {
@@ -37,14 +38,15 @@ final class CrossEntropy {
     }
 
     /** sums = exp(rowLogSumExp - highest), all [N]. */
-    static void shardSum(double[] rowLogSumExp, double[] highest, double[] sums) {
+    public static void shardSum(double[] rowLogSumExp, double[] highest, double[] sums) {
         for (int row = 0; row < sums.length; row++) {
             sums[row] = StrictMath.exp(rowLogSumExp[row] - highest[row]);
         }
     }
 
-    /** From a shard to the whole: rowLoss and rowLogSumExp change, all [N]. */
-    static void joinShards(int[] targets, double[] highest, double[] sums, double[] rowLoss, double[] rowLogSumExp) {
+    /** Corrects rowLoss and rowLogSumExp of a shard to those of the whole, all [N]. */
+    public static void joinShards(int[] targets, double[] highest, double[] sums, double[] rowLoss,
+            double[] rowLogSumExp) {
         for (int row = 0; row < sums.length; row++) {
             double whole = highest[row] + StrictMath.log(sums[row]);
             rowLoss[row] += targets[row] < 0 ? 0 : whole - rowLogSumExp[row];

@@ -1,14 +1,14 @@
-package dev.troupe.engine.reference;
+package dev.troupe.engine.fallback.loop;
 
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.OptimizerKernels.Momentum;
 
 /** Optimizer steps, element by element, in the order of operations of {@code torch.optim}; gradients become zero. */
-final class Optimizers {
+public final class Optimizers {
     private Optimizers() {
     }
 
-    static void adamW(double[] weights, double[] gradients, double[] first, double[] second, AdamW update) {
+    public static void adamW(double[] weights, double[] gradients, double[] first, double[] second, AdamW update) {
         double firstCorrection = 1 - StrictMath.pow(update.beta1(), update.step());
         double secondCorrectionRoot = Math.sqrt(1 - StrictMath.pow(update.beta2(), update.step()));
         double stepSize = update.learningRate() / firstCorrection;
@@ -23,7 +23,7 @@ final class Optimizers {
         }
     }
 
-    static void sgd(double[] weights, double[] gradients, double learningRate, double weightDecay,
+    public static void sgd(double[] weights, double[] gradients, double learningRate, double weightDecay,
             double gradientScale) {
         for (int i = 0; i < weights.length; i++) {
             weights[i] -= learningRate * (gradientScale * gradients[i] + weightDecay * weights[i]);
@@ -31,7 +31,7 @@ final class Optimizers {
         }
     }
 
-    static void sgdMomentum(double[] weights, double[] gradients, double[] velocity, Momentum update) {
+    public static void sgdMomentum(double[] weights, double[] gradients, double[] velocity, Momentum update) {
         for (int i = 0; i < weights.length; i++) {
             double gradient = update.gradientScale() * gradients[i] + update.weightDecay() * weights[i];
             velocity[i] = update.momentum() * velocity[i] + gradient;

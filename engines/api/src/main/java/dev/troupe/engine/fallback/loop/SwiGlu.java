@@ -1,18 +1,18 @@
-package dev.troupe.engine.reference;
+package dev.troupe.engine.fallback.loop;
 
 /** The gated unit y = silu(gate) up with silu(x) = x s(x), s(x) = 1 / (1 + e^-x) (Shazeer 2020). */
-final class SwiGlu {
+public final class SwiGlu {
     private SwiGlu() {
     }
 
-    static void forward(double[] gate, double[] up, double[] y) {
+    public static void forward(double[] gate, double[] up, double[] y) {
         for (int i = 0; i < y.length; i++) {
             y[i] = gate[i] * sigmoid(gate[i]) * up[i];
         }
     }
 
     /** dGate may be gate, and dUp may be up or dy. */
-    static void backward(double[] gate, double[] up, double[] dy, double[] dGate, double[] dUp) {
+    public static void backward(double[] gate, double[] up, double[] dy, double[] dGate, double[] dUp) {
         for (int i = 0; i < dy.length; i++) {
             double s = sigmoid(gate[i]);
             double silu = gate[i] * s;

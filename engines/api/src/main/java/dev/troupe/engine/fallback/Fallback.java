@@ -1,0 +1,20 @@
+package dev.troupe.engine.fallback;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
+import java.util.function.Consumer;
+
+/** The way by which kernels of an engine run on the host. */
+interface Fallback extends Engine {
+    /**
+     * Runs the definition of a kernel. An engine with tensors on the host may give the loops its own arrays, and an engine
+     * that computes nothing leaves them out.
+     *
+     * @param definition reads operands, computes, and writes outputs, or calls other kernels of this engine
+     */
+    default void fallBack(Kernel kernel, Consumer<HostOperands> definition) {
+        HostOperands operands = new CopiedOperands(this);
+        definition.accept(operands);
+        operands.store();
+    }
+}

@@ -1,0 +1,39 @@
+package dev.troupe.engine.fallback;
+
+import dev.troupe.engine.Tensor;
+
+/**
+ * The operands of one kernel as arrays of the host. Numbers are float64 whatever the type of their tensor, and are rounded
+ * once, when they are stored.
+ */
+public interface HostOperands {
+    /** The numbers of an input. */
+    double[] read(Tensor input);
+
+    /** The integers of an input. */
+    int[] ids(Tensor input);
+
+    /** An array for an output that the kernel overwrites as a whole; its contents at first are arbitrary. */
+    double[] output(Tensor output);
+
+    /** The numbers of an output that the kernel adds to, or changes in part. */
+    double[] changed(Tensor output);
+
+    /** Stores the outputs so far, so that other kernels may read them. Called once more when the kernel has ended. */
+    void store();
+
+    /** As {@link #read}; null for a null. */
+    default double[] readOrNull(Tensor input) {
+        return input == null ? null : read(input);
+    }
+
+    /** As {@link #ids}; null for a null. */
+    default int[] idsOrNull(Tensor input) {
+        return input == null ? null : ids(input);
+    }
+
+    /** As {@link #changed}; null for a null. */
+    default double[] changedOrNull(Tensor output) {
+        return output == null ? null : changed(output);
+    }
+}

@@ -1,0 +1,20 @@
+package dev.troupe.engine.bare;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.engine.conformance.EngineConformance;
+
+/** An engine without kernels, in float32. */
+class BareFloat32ConformanceTest extends EngineConformance {
+    @Override
+    protected Engine open(int threads) {
+        return new CheckedEngine(new BareEngine(DataType.FLOAT32, DataType.FLOAT32));
+    }
+
+    /** One thread and plain loops: each call takes the same path, so few repetitions show as much as many. */
+    @Override
+    protected int repeats() {
+        return 2;
+    }
+}

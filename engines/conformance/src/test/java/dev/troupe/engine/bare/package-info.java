@@ -1,0 +1,2 @@
+/** An engine without kernels, which falls back for all of them. */
+package dev.troupe.engine.bare;
