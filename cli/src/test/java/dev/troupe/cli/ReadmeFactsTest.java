@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.cli.progress.RunSummary;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Kernel;
 import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
@@ -20,7 +18,6 @@ import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulator;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
-import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -34,7 +31,6 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,17 +39,6 @@ import org.junit.jupiter.api.io.TempDir;
 class ReadmeFactsTest {
     private static final int P = 4;
     private static final int M = 8;
-
-    @Test
-    void shouldCountTheKernels() {
-        Set<String> methods = Arrays.stream(Engine.class.getInterfaces())
-                .filter(group -> group.getName().endsWith("Kernels"))
-                .flatMap(group -> Arrays.stream(group.getDeclaredMethods())).map(Method::getName)
-                .collect(Collectors.toSet());
-        long kernels = Arrays.stream(Kernel.values()).filter(kernel -> methods.contains(kernel.method())).count();
-        assertTrue(Pages.text("docs/README.md").contains("the interface to a device: " + kernels + " kernels"),
-                kernels + " kernels");
-    }
 
     @Test
     void shouldSayWhichStepsHaveAFile() {
