@@ -1,9 +1,9 @@
 package dev.troupe.engine;
 
 /**
- * The dropout of one tensor (Srivastava et al. 2014). A pure function of these numbers and of an element's place decides which
- * elements become zero, so the engine, the threads and the layout of the run do not matter. The others are divided by the
- * probability to stay.
+ * The dropout of one tensor (Srivastava et al. 2014). A pure function of these numbers and of an element's place decides
+ * which elements become zero, so the engine, the threads and the layout of the run do not matter. The others are divided by
+ * the probability to stay.
  *
  * <p>Random numbers come from {@link Philox}. Its key is the seed; its counter is the element's place in the whole tensor
  * divided by 4 (48 bits), the site (16 bits), the microbatch and the step (32 bits each). Of its four words the one at the
@@ -11,10 +11,10 @@ package dev.troupe.engine;
  *
  * <p>The place of an element [row, column] is {@code (firstRow + row) wholeColumns + firstColumn + column}; of a
  * probability of attention, [sequence, head, query, key] of length T, it is
- * {@code ((sequence wholeColumns + firstColumn + head) T + query) T + key}, with heads as columns. So a rank with some rows,
- * columns or heads of a tensor drops the same elements as a rank with the whole tensor. If only the first {@code length} rows
- * of every {@code wholeLength} rows are present, places are those among all rows, and T is {@code wholeLength}: leaving out
- * padding changes no mask.
+ * {@code ((sequence wholeColumns + firstColumn + head) T + query) T + key}, with heads as columns. So a rank with some
+ * rows, columns or heads of a tensor drops the same elements as a rank with the whole tensor. If only the first
+ * {@code length} rows of every {@code wholeLength} rows are present, places are those among all rows, and T is
+ * {@code wholeLength}: leaving out padding changes no mask.
  *
  * @param probability of an element to be dropped, from 0 to below 1
  * @param microbatch its number in the step, over all data-parallel ranks

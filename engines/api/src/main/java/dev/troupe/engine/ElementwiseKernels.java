@@ -26,8 +26,8 @@ public interface ElementwiseKernels {
     void scale(Tensor tensor, double factor);
 
     /**
-     * Sets {@code sums[index]} to the sum of all elements of a float tensor, in float64, in a fixed order. Sums stay with the
-     * engine, so that the host reads many of them at once.
+     * Sets {@code sums[index]} to the sum of all elements of a float tensor, in float64, in a fixed order. Sums stay with
+     * the engine, so that the host reads many of them at once.
      *
      * @param sums FLOAT64, of one dimension
      */

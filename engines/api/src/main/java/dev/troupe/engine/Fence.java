@@ -3,8 +3,8 @@ package dev.troupe.engine;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * A point in the work of an engine. It is reached when all calls before the fence are done, or, if a call returned the fence,
- * when that call's work is done.
+ * A point in the work of an engine. It is reached when all calls before the fence are done, or, if a call returned the
+ * fence, when that call's work is done.
  *
  * <p>Thread rule: any thread.
  *
@@ -40,8 +40,8 @@ public interface Fence {
      */
     interface Instants {
         /**
-         * Marks the point after all calls so far, in place of the last mark of this number. Never waits; allocates nothing if
-         * the number was marked before.
+         * Marks the point after all calls so far, in place of the last mark of this number. Never waits; allocates nothing
+         * if the number was marked before.
          */
         void mark(int number);
 

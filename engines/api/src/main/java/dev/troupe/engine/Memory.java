@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The memory of an engine: tensors, and copies to and from the host. Five methods have no default; the others are for engines
- * that compute late, keep memory in addition to tensors, or reach the memory of other engines.
+ * The memory of an engine: tensors, and copies to and from the host. Five methods have no default; the others are for
+ * engines that compute late, keep memory in addition to tensors, or reach the memory of other engines.
  *
  * <p>Order: an engine executes calls in their order. It may do so late: a call without a result may have its effect after it
  * has returned ({@link #computesLate}); a {@link #fence} marks that point. Outside that order are only {@link #toHost} and
@@ -18,8 +18,8 @@ import java.util.Optional;
  */
 public interface Memory {
     /**
-     * Memory of a device for engines of several processes of one machine. It belongs to the device: all engines of the device
-     * in this process may use it, and it remains when they are closed.
+     * Memory of a device for engines of several processes of one machine. It belongs to the device: all engines of the
+     * device in this process may use it, and it remains when they are closed.
      */
     interface Shared extends AutoCloseable {
         /** The longest {@link #handle}, in bytes. */
@@ -66,8 +66,8 @@ public interface Memory {
     Tensor allocate(DataType dataType, Shape shape);
 
     /**
-     * A tensor over neighbouring elements of another, in the same memory. Kernels take it as any tensor. It is no allocation:
-     * {@link #allocatedBytes} counts its buffer alone, closing it has no effect, and it ends with its buffer.
+     * A tensor over neighbouring elements of another, in the same memory. Kernels take it as any tensor. It is no
+     * allocation: {@link #allocatedBytes} counts its buffer alone, closing it has no effect, and it ends with its buffer.
      *
      * @param buffer an open tensor of this engine, itself a range or not
      * @param first the index of the first element, in row-major order of the buffer
@@ -87,8 +87,8 @@ public interface Memory {
     }
 
     /**
-     * Bytes of a packed copy that this engine keeps of a range after the range has been the right side of a product. A product
-     * with the transposed range keeps the same number again. They are freed with the buffer.
+     * Bytes of a packed copy that this engine keeps of a range after the range has been the right side of a product. A
+     * product with the transposed range keeps the same number again. They are freed with the buffer.
      *
      * @param rows the rows of the product
      */
@@ -111,8 +111,8 @@ public interface Memory {
     long allocatedBytes();
 
     /**
-     * Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory, in the
-     * order of the calls, and returns when they have arrived. The memory may be native or on the heap and begin at any
+     * Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory, in
+     * the order of the calls, and returns when they have arrived. The memory may be native or on the heap and begin at any
      * address.
      *
      * @throws IllegalArgumentException if the bytes are not whole elements of the tensor
@@ -129,8 +129,8 @@ public interface Memory {
     void copyFromHost(MemorySegment source, Tensor target, long byteOffset);
 
     /**
-     * As {@link #copyToHost}, but begins when a fence is reached, whatever other work is pending, and may return before it is
-     * done. Calls after that fence may read the tensor meanwhile, and must not write or close it.
+     * As {@link #copyToHost}, but begins when a fence is reached, whatever other work is pending, and may return before it
+     * is done. Calls after that fence may read the tensor meanwhile, and must not write or close it.
      *
      * @param target must stay unchanged and alive until the returned fence is reached; native memory, or on the heap if
      *     the caller waits at once
@@ -157,9 +157,9 @@ public interface Memory {
     }
 
     /**
-     * Copies bytes of a tensor of any engine to the same place in a tensor of this one without the host, and may return before
-     * it is done. It begins at once, whatever work of the two engines is pending: the source has been written, and nothing
-     * uses the target, until the returned fence is reached.
+     * Copies bytes of a tensor of any engine to the same place in a tensor of this one without the host, and may return
+     * before it is done. It begins at once, whatever work of the two engines is pending: the source has been written, and
+     * nothing uses the target, until the returned fence is reached.
      *
      * @param source an open tensor of an engine of this process
      * @param target an open tensor of this engine
@@ -171,8 +171,8 @@ public interface Memory {
     }
 
     /**
-     * Memory of this engine's device, with arbitrary contents, that other processes of the machine can open. The caller closes
-     * it. It is not in {@link #allocatedBytes}.
+     * Memory of this engine's device, with arbitrary contents, that other processes of the machine can open. The caller
+     * closes it. It is not in {@link #allocatedBytes}.
      *
      * @return empty if engines of this kind share none
      * @throws IllegalStateException if the device refuses; the message has the reason, and the engine remains usable

@@ -30,14 +30,14 @@ public interface TokenKernels {
     void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp);
 
     /**
-     * {@code dLogits = scale (exp(logits - rowLogSumExp) - onehot(targets))}. For a target {@link #NOT_IN_SHARD} onehot is 0,
-     * and for a target {@link #NOT_COUNTED} the gradient is 0; {@code dLogits} may be {@code logits}.
+     * {@code dLogits = scale (exp(logits - rowLogSumExp) - onehot(targets))}. For a target {@link #NOT_IN_SHARD} onehot is
+     * 0, and for a target {@link #NOT_COUNTED} the gradient is 0; {@code dLogits} may be {@code logits}.
      */
     void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits);
 
     /**
-     * {@link #crossEntropy}, then {@link #crossEntropyBackward} in place, with the bits of these two. For a whole vocabulary:
-     * rowLoss and rowLogSumExp, [N] each, and the gradient in the place of the logits [N x V].
+     * {@link #crossEntropy}, then {@link #crossEntropyBackward} in place, with the bits of these two. For a whole
+     * vocabulary: rowLoss and rowLogSumExp, [N] each, and the gradient in the place of the logits [N x V].
      */
     void crossEntropyBoth(Tensor logits, Tensor targets, double scale, Tensor rowLoss, Tensor rowLogSumExp);
 

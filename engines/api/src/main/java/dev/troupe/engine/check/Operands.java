@@ -6,9 +6,9 @@ import dev.troupe.engine.Tensor;
 import java.util.Locale;
 
 /**
- * The checks of one method's operands before anything is written: each belongs to the engine, is open, and has the right type
- * and shape. An error names the method, the operand, the expectation and the finding. Engines check nothing again, so these
- * checks alone protect memory outside a tensor. A check that passes allocates nothing.
+ * The checks of one method's operands before anything is written: each belongs to the engine, is open, and has the right
+ * type and shape. An error names the method, the operand, the expectation and the finding. Engines check nothing again, so
+ * these checks alone protect memory outside a tensor. A check that passes allocates nothing.
  */
 final class Operands {
     private final CheckedMemory engine;

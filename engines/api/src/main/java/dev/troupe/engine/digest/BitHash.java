@@ -13,14 +13,14 @@ import jdk.incubator.vector.VectorSpecies;
  * A digest of the bits of numbers: 63 bits of a hash, and one bit that is set if a number is not finite. Numbers with other
  * bits have the same digest with a probability of 2^-63, unless they are chosen for it.
  *
- * <p>The numbers are read once, in chunks of 16 KiB; the hashes of chunks, each mixed with its place, are added up, so that a
- * device can compute them in parallel. A chunk is read in blocks of sixteen words of 64 bits. Each place in a block has two
- * states. The first is rotated before a word is added, so that the order of words counts; a constant is added too, so that
- * zeros also mix its bits. The second is the sum of the words: the first alone would confuse a flipped bit in one block with
- * another bit in the next. Before the second half of a chunk, when rotations begin again, each is folded and multiplied by an
- * odd number. At the end of the chunk the sums go through the finish of SplitMix64 (Steele, Lea and Flood 2014), are added to
- * the first states, and these are added up with an odd factor for each place. The digest is the same on every processor,
- * whatever the length of its vectors, and on every device.
+ * <p>The numbers are read once, in chunks of 16 KiB; the hashes of chunks, each mixed with its place, are added up, so that
+ * a device can compute them in parallel. A chunk is read in blocks of sixteen words of 64 bits. Each place in a block has
+ * two states. The first is rotated before a word is added, so that the order of words counts; a constant is added too, so
+ * that zeros also mix its bits. The second is the sum of the words: the first alone would confuse a flipped bit in one
+ * block with another bit in the next. Before the second half of a chunk, when rotations begin again, each is folded and
+ * multiplied by an odd number. At the end of the chunk the sums go through the finish of SplitMix64 (Steele, Lea and Flood
+ * 2014), are added to the first states, and these are added up with an odd factor for each place. The digest is the same on
+ * every processor, whatever the length of its vectors, and on every device.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -170,7 +170,7 @@ public final class BitHash {
         nextCarried.intoArray(carries, next);
     }
 
-    /** The upper half is folded down first, since the highest bit of a product with an odd number depends on no other bit. */
+    /** The upper half is folded down first, since a factor's highest bit changes only the highest bit of a product. */
     private static long spread(long state, long factor) {
         return (state ^ state >>> 32) * factor;
     }

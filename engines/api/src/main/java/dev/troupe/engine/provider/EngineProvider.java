@@ -45,8 +45,8 @@ public interface EngineProvider {
     }
 
     /**
-     * Something that keeps this engine from the machine's full speed, such as a variable of the environment, in one sentence;
-     * empty if nothing does. May load native code.
+     * Something that keeps this engine from the machine's full speed, such as a variable of the environment, in one
+     * sentence; empty if nothing does. May load native code.
      */
     default Optional<String> limit() {
         return Optional.empty();

@@ -107,8 +107,8 @@ final class AttentionCases {
     }
 
     /**
-     * Relative to the largest element: the relative error of a probability is the error of its score, sqrt(D) units of the sum
-     * of |q| |k|; then come sums over T and D of numbers no larger than the result's largest.
+     * Relative to the largest element: the relative error of a probability is the error of its score, sqrt(D) units of the
+     * sum of |q| |k|; then come sums over T and D of numbers no larger than the result's largest.
      */
     private static Tolerance tolerance(String output, double[] qkv, int b, int t, int heads, int c) {
         int d = c / heads;

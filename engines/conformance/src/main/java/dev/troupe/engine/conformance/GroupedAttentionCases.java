@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Attention of heads that share keys and values, over documents, and rotary positions. Letters: B microbatch size, T sequence
- * length, H heads, K heads with keys and values, D size of a head, N = B T.
+ * Attention of heads that share keys and values, over documents, and rotary positions. Letters: B microbatch size, T
+ * sequence length, H heads, K heads with keys and values, D size of a head, N = B T.
  */
 final class GroupedAttentionCases {
     private GroupedAttentionCases() {

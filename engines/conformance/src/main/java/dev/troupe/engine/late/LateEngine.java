@@ -22,9 +22,9 @@ import java.util.Random;
  * <p>A new tensor is NaN until its zeros have been written, in the order of the calls. Refused by name are a copy at a fence
  * on a tensor that concurrent work uses, a tensor that changes during a copy, and a tensor that is used after it was closed.
  *
- * <p>With some seeds it has {@link Engine#hostMemory} if the other engine has, as a device that shares the host's memory. With
- * the others it has none, takes from tensors of late engines, and shares memory with late engines of other processes, as if
- * all were on one device.
+ * <p>With some seeds it has {@link Engine#hostMemory} if the other engine has, as a device that shares the host's memory.
+ * With the others it has none, takes from tensors of late engines, and shares memory with late engines of other processes,
+ * as if all were on one device.
  *
  * <p>Thread rule: as of {@link Engine}.
  */

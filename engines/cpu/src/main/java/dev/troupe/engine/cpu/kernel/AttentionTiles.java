@@ -7,8 +7,8 @@ import dev.troupe.engine.cpu.loop.Masks;
 import dev.troupe.engine.cpu.loop.RowLoop;
 
 /**
- * Attention of one head of one sequence in tiles of queries and keys, with an online softmax (Milakov and Gimelshein 2018; Dao
- * et al. 2022). Scores exist for one tile at a time. Letters: T sequence length, D size of a head.
+ * Attention of one head of one sequence in tiles of queries and keys, with an online softmax (Milakov and Gimelshein 2018;
+ * Dao et al. 2022). Scores exist for one tile at a time. Letters: T sequence length, D size of a head.
  *
  * <p>Thread rule: one thread. One object serves all heads, so that a call of the kernel leaves no garbage.
  */

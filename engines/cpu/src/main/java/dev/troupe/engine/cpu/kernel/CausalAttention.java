@@ -15,8 +15,8 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
  * <p>The state for the backward is the logarithm of each row's sum of exponentials [B x H x T], from which probabilities are
  * computed again.
  *
- * <p>A head of bfloat16 is widened to floats once, and its results are rounded once: products read each number many times, and
- * keep intermediate results in floats.
+ * <p>A head of bfloat16 is widened to floats once, and its results are rounded once: products read each number many times,
+ * and keep intermediate results in floats.
  *
  * <p>Thread rule: {@link #of} on the thread that calls kernels; then each thread with its own number.
  */

@@ -44,8 +44,8 @@ public final class Embedding {
     }
 
     /**
-     * Adds some columns of all rows of dy [N x C], in their order. The tables point to the first of these columns; the second
-     * may be {@link #NO_TABLE}.
+     * Adds some columns of all rows of dy [N x C], in their order. The tables point to the first of these columns; the
+     * second may be {@link #NO_TABLE}.
      */
     public static void backward(long tokens, CpuTensor dy, int t, long dTokenTable, long dPositionTable, int first,
             int columns, long scratch) {

@@ -4,8 +4,9 @@ import dev.troupe.engine.DataType;
 import java.util.Set;
 
 /**
- * The test for units of the processor in which oneDNN multiplies bfloat16. Without them it has no such product (AVX2), or an
- * emulation that takes four times as long as a product of floats (AVX-512 without bfloat16), so products widen their numbers.
+ * The test for units of the processor in which oneDNN multiplies bfloat16. Without them it has no such product (AVX2), or
+ * an emulation that takes four times as long as a product of floats (AVX-512 without bfloat16), so products widen their
+ * numbers.
  */
 public final class BfloatUnits {
     /** The system's name for units of aarch64, for which oneDNN names no instruction set. */

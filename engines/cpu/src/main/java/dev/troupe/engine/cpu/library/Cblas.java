@@ -96,7 +96,9 @@ public final class Cblas implements Sgemm {
         return symbols.find(function).map(address -> Linker.nativeLinker().downcallHandle(address, type));
     }
 
-    /** The library's threads would compete with the engine's, and sums would depend on their number; they end if possible. */
+    /**
+     * The library's threads would compete with the engine's, and sums would depend on their number; they end if possible.
+     */
     private void takeOneThread() {
         FunctionDescriptor number = FunctionDescriptor.ofVoid(JAVA_INT);
         try {

@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The part of oneDNN's C interface that this engine uses. Descriptors, primitives and memories are addresses as plain numbers;
- * their creator destroys them.
+ * The part of oneDNN's C interface that this engine uses. Descriptors, primitives and memories are addresses as plain
+ * numbers; their creator destroys them.
  *
  * <p>Thread rule: any thread, except {@link #execute}: one thread at a time uses a primitive's memories.
  */

@@ -11,8 +11,9 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * Blocks the signals of the calling thread while native code has its stack pointer in other memory. Linux saves some
- * kilobytes for a signal's handler below that pointer, and would overwrite other data there. Profilers send signals to running
- * threads: the JDK's flight recorder does to sample them. A blocked signal is delivered when the thread unblocks it.
+ * kilobytes for a signal's handler below that pointer, and would overwrite other data there. Profilers send signals to
+ * running threads: the JDK's flight recorder does to sample them. A blocked signal is delivered when the thread unblocks
+ * it.
  *
  * <p>Thread rule: any thread, for itself.
  */

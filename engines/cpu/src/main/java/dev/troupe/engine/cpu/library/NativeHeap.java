@@ -7,8 +7,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * The heap of the C library, from which tensors are allocated. Freed memory stays with the process, in pieces that may be too
- * small for other tensors: 0.6 of 5 GiB after the warm-up of a model of 135 million parameters.
+ * The heap of the C library, from which tensors are allocated. Freed memory stays with the process, in pieces that may be
+ * too small for other tensors: 0.6 of 5 GiB after the warm-up of a model of 135 million parameters.
  */
 public final class NativeHeap {
     /** A function of glibc; other libraries free memory in their own ways. */

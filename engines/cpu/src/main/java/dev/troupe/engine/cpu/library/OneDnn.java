@@ -15,17 +15,17 @@ import java.util.Locale;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * oneDNN's matrix product, called by the foreign function API. The library is unpacked from the jar of its presets and loaded
- * at the first use of this class; if that fails, a use raises {@link ExceptionInInitializerError} and later
+ * oneDNN's matrix product, called by the foreign function API. The library is unpacked from the jar of its presets and
+ * loaded at the first use of this class; if that fails, a use raises {@link ExceptionInInitializerError} and later
  * {@link NoClassDefFoundError}.
  *
- * <p>Thread rule: any thread. The calling thread alone computes a product: oneDNN would otherwise use OpenMP's threads, which
- * each calling thread has, and which wait by spinning.
+ * <p>Thread rule: any thread. The calling thread alone computes a product: oneDNN would otherwise use OpenMP's threads,
+ * which each calling thread has, and which wait by spinning.
  */
 public final class OneDnn {
     /**
-     * Up to this depth the kernels of {@code dnnl_sgemm} copy a panel to the thread's stack. From 85 on those without packing
-     * use the heap instead, with the stack pointer in it ({@code jit_avx512_common_gemm_f32.cpp},
+     * Up to this depth the kernels of {@code dnnl_sgemm} copy a panel to the thread's stack. From 85 on those without
+     * packing use the heap instead, with the stack pointer in it ({@code jit_avx512_common_gemm_f32.cpp},
      * {@code jit_avx_gemm_f32.cpp}); signals are blocked meanwhile.
      */
     private static final int DEEPEST_ON_STACK = 64;

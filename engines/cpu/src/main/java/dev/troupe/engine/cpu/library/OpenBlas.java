@@ -15,8 +15,8 @@ import java.util.Properties;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * The OpenBLAS of the JavaCPP presets, as a separate copy under another name: a loaded library has one number of threads, and
- * ND4J sets another one.
+ * The OpenBLAS of the JavaCPP presets, as a separate copy under another name: a loaded library has one number of threads,
+ * and ND4J sets another one.
  */
 public final class OpenBlas {
     private static final String FOLDER = "/org/bytedeco/openblas/";

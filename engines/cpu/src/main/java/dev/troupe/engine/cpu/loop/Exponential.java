@@ -7,9 +7,9 @@ import jdk.incubator.vector.VectorOperators;
 /**
  * The exponential, from memory to memory. NaN stays NaN.
  *
- * <p>It is a separate loop, not a function of a vector for other loops, since the compiler decides in each process whether it
- * inlines such a call; if it does not, every vector becomes an object. For the same reason the floats after the last whole
- * vector are computed one by one, with the same bits.
+ * <p>It is a separate loop, not a function of a vector for other loops, since the compiler decides in each process whether
+ * it inlines such a call; if it does not, every vector becomes an object. For the same reason the floats after the last
+ * whole vector are computed one by one, with the same bits.
  */
 final class Exponential {
     /** Below it the result, under 1.7e-38, is 0. */

@@ -3,9 +3,9 @@ package dev.troupe.engine.cpu.loop;
 /**
  * Loops over the vectors of a row, each compiled separately from its callers.
  *
- * <p>A loop of vectors is a few operations in source and thousands of nodes in the compiler. Beyond 18,000 nodes in one piece
- * of code the compiler stops inlining, even inside a loop, and each later vector becomes an object. Code with several loops
- * over a row, such as attention, therefore must not inline them. Only a call with an unknown target prevents that:
+ * <p>A loop of vectors is a few operations in source and thousands of nodes in the compiler. Beyond 18,000 nodes in one
+ * piece of code the compiler stops inlining, even inside a loop, and each later vector becomes an object. Code with several
+ * loops over a row, such as attention, therefore must not inline them. Only a call with an unknown target prevents that:
  * {@link #run} is the only call of these loops, and has too many target classes for the compiler to guess one.
  */
 public enum RowLoop {

@@ -4,8 +4,8 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 
 /**
- * The operations of softmax on a row of scores, except exponentials. Results for a whole row go through {@code lanes}, memory
- * for one vector that the calling thread alone uses.
+ * The operations of softmax on a row of scores, except exponentials. Results for a whole row go through {@code lanes},
+ * memory for one vector that the calling thread alone uses.
  */
 public final class Softmax {
     private Softmax() {

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The threads of one engine: the thread that calls a kernel, and parked helpers. Work is cut into pieces by its size alone, and
- * each thread takes neighbouring pieces. The result of a piece does not depend on its thread.
+ * The threads of one engine: the thread that calls a kernel, and parked helpers. Work is cut into pieces by its size alone,
+ * and each thread takes neighbouring pieces. The result of a piece does not depend on its thread.
  *
  * <p>Thread rule: one caller at a time.
  */

@@ -9,9 +9,9 @@ import java.util.Arrays;
 
 /**
  * Matrix products by the library of their form: {@link PackedProducts} for large ones of oneDNN and all of bfloat16, a
- * {@link Sgemm} for the others. A large product is cut into panels. If the library packs an operand again for each panel, the
- * cut is along rows or columns, whichever are more, so that the smaller operand is packed again. The cut follows from the
- * shape alone, so a product has the same bits for any number of threads.
+ * {@link Sgemm} for the others. A large product is cut into panels. If the library packs an operand again for each panel,
+ * the cut is along rows or columns, whichever are more, so that the smaller operand is packed again. The cut follows from
+ * the shape alone, so a product has the same bits for any number of threads.
  */
 public final class MatrixProduct implements AutoCloseable {
     /** Multiplications of a panel: some 150 microseconds of one thread, many times the time of a wake-up. */

@@ -10,8 +10,8 @@ import dev.troupe.engine.cpu.memory.GrowingMemory;
 import dev.troupe.engine.cpu.memory.Packer;
 
 /**
- * The packing of the right side b [k x n] of large products: in the blocks that oneDNN's matmul prefers for this size, and in
- * the type in which it multiplies them. Each member of a pool packs some rows.
+ * The packing of the right side b [k x n] of large products: in the blocks that oneDNN's matmul prefers for this size, and
+ * in the type in which it multiplies them. Each member of a pool packs some rows.
  *
  * <p>Thread rule: one thread at a time.
  */

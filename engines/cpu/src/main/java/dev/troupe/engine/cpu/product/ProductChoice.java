@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The library of each form of product: {@code onednn}, {@code openblas}, or the file of a BLAS with the C interface. Its text
- * is one name for all forms, or a name for each, such as
+ * The library of each form of product: {@code onednn}, {@code openblas}, or the file of a BLAS with the C interface. Its
+ * text is one name for all forms, or a name for each, such as
  * {@code large=onednn gradient=openblas small=onednn attention=openblas}.
  */
 public final class ProductChoice {
