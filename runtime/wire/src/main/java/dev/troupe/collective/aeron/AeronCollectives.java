@@ -25,7 +25,7 @@ public final class AeronCollectives implements AutoCloseable {
     /** The most members of a group, which has a bit of a word for each. */
     public static final int MOST_MEMBERS = StreamIds.MOST_MEMBERS;
     /** Bytes of a stream in the directory of the media driver at each of its ends, once where both ends share it. */
-    public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(Streams.TERM_LENGTH,
+    public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(Ways.TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
 
     private final Path driverDirectory;
@@ -85,7 +85,7 @@ public final class AeronCollectives implements AutoCloseable {
         }
         try {
             AeronMember joined = new AeronMember(membership, member, epoch,
-                    taker -> new Streams(this::aeron, connections::orElseThrow, channels, number, membership.size(),
+                    taker -> new Ways(this::aeron, connections::orElseThrow, channels, number, membership.size(),
                             member, epoch, taker));
             members.removeIf(AeronMember::hasLeft);
             members.add(joined);
@@ -101,7 +101,7 @@ public final class AeronCollectives implements AutoCloseable {
     /** Disconnects; groups that are still open end. */
     @Override
     public void close() {
-        members.forEach(member -> member.streams().end());
+        members.forEach(member -> member.ways().end());
         synchronized (this) {
             if (client != null) {
                 client.close();

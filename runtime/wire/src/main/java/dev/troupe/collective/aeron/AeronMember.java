@@ -29,7 +29,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
 
     private final Membership membership;
     private final int epoch;
-    private final Streams streams;
+    private final Ways ways;
     private final Exchange exchange;
     private final IntPredicate isWaitedFor;
     /** For each member, the set of members in its last join frame, as bits. */
@@ -46,16 +46,16 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
     private volatile boolean isClosed;
 
     /** Opens the ways of a member to the others, for the frames that it takes. */
-    interface Ways {
-        Streams open(Source.Taker taker);
+    interface Opening {
+        Ways open(Source.Taker taker);
     }
 
-    AeronMember(Membership membership, int member, int epoch, Ways ways) {
+    AeronMember(Membership membership, int member, int epoch, Opening opening) {
         super(membership.size(), member);
         this.membership = membership;
         this.epoch = epoch;
-        this.streams = ways.open(this);
-        this.exchange = new Exchange(membership.size(), member, streams);
+        this.ways = opening.open(this);
+        this.exchange = new Exchange(membership.size(), member, ways);
         this.isWaitedFor = exchange::waitsFor;
         this.heardBy = new long[membership.size()];
     }
@@ -66,8 +66,8 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
     }
 
     /** The ways to the others. */
-    Streams streams() {
-        return streams;
+    Ways ways() {
+        return ways;
     }
 
     /**
@@ -90,7 +90,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
             if (heard != lastSaid || System.nanoTime() - saidNanos >= JOIN_INTERVAL_NANOS) {
                 lastSaid = heard;
                 saidNanos = System.nanoTime();
-                said = streams.sendJoin(call, heard) ? heard : said;
+                said = ways.sendJoin(call, heard) ? heard : said;
             }
             // Join frames that the others repeat are no progress.
             rest(LongStream.of(heardBy).map(Long::bitCount).sum() > known, isAbsent);
@@ -125,7 +125,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
         exchange.begin(call, source, target, sequence);
         while (true) {
             boolean moved = exchange.send();
-            boolean isFlushed = streams.flush();
+            boolean isFlushed = ways.flush();
             if (isFlushed && exchange.isDone()) {
                 break;
             }
@@ -139,7 +139,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
         boolean moved = false;
         for (int other = 0; other < size(); other++) {
             moved |= other != member()
-                    && (isAwaited.test(other) ? streams.receive(other) : streams.readAhead(other));
+                    && (isAwaited.test(other) ? ways.receive(other) : ways.readAhead(other));
         }
         return moved;
     }
@@ -246,14 +246,14 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
         if (isLeaving) {
             failOfLeaving();
         }
-        if (!moved && streams.isClosed()) {
+        if (!moved && ways.isClosed()) {
             fail(membership.describe(member()) + " has lost its media driver or its connections",
                     OptionalInt.of(member()), null);
         }
         if (end != null) {
             throw ended();
         }
-        streams.rest(moved);
+        ways.rest(moved);
     }
 
     private void failOfAbsence(IntPredicate isAwaited) {
@@ -268,10 +268,10 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
             end = why;
             culprit = whose;
             cause = failure;
-            if (streams.isClosed()) {
+            if (ways.isClosed()) {
                 return;
             }
-            streams.sendEnd(sequence, call, why, whose.orElse(SegmentFrame.FOR_ALL));
+            ways.sendEnd(sequence, call, why, whose.orElse(SegmentFrame.FOR_ALL));
         }
     }
 
@@ -288,7 +288,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
     public void close() {
         // A call on another thread sees this, ends and releases the lock.
         isLeaving = true;
-        streams.wake();
+        ways.wake();
         leave();
     }
 
@@ -296,7 +296,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
         if (!isClosed) {
             isClosed = true;
             failOfLeaving();
-            streams.close();
+            ways.close();
         }
     }
 }

@@ -27,7 +27,7 @@ final class Exchange {
 
     private final int size;
     private final int member;
-    private final Streams streams;
+    private final Ways ways;
     private final int segmentBytes;
     private final BlockReduction block;
     /** A part of this member's values, rounded to half its bytes. */
@@ -62,11 +62,11 @@ final class Exchange {
     /** The position of byte 0 of {@link #resultSource} in the whole. */
     private long resultBase;
 
-    Exchange(int size, int member, Streams streams) {
+    Exchange(int size, int member, Ways ways) {
         this.size = size;
         this.member = member;
-        this.streams = streams;
-        this.segmentBytes = streams.mostPayload();
+        this.ways = ways;
+        this.segmentBytes = ways.mostPayload();
         this.block = new BlockReduction(segmentBytes);
         this.rounded = Arena.ofAuto().allocate(segmentBytes / ROUNDING, LINE_BYTES);
         this.hasCalled = new boolean[size];
@@ -163,12 +163,12 @@ final class Exchange {
 
     private boolean sendOne() {
         if (!callIsSent) {
-            callIsSent = streams.send(SegmentFrame.Kind.CALL, sequence, call, source, 0, 0, 0, SegmentFrame.FOR_ALL);
+            callIsSent = ways.send(SegmentFrame.Kind.CALL, sequence, call, source, 0, 0, 0, SegmentFrame.FOR_ALL);
             return callIsSent;
         }
         if (resultAt < resultReady && !partIsUnderWay) {
             int bytes = segment(resultReady - resultAt);
-            boolean isSent = streams.send(SegmentFrame.Kind.RESULT, sequence, call, resultSource, resultAt, bytes,
+            boolean isSent = ways.send(SegmentFrame.Kind.RESULT, sequence, call, resultSource, resultAt, bytes,
                     resultBase + resultAt, SegmentFrame.FOR_ALL);
             resultAt += isSent ? bytes : 0;
             return isSent;
@@ -190,12 +190,12 @@ final class Exchange {
 
     private boolean sendPart(long at, int bytes, int to) {
         if (!isRounded()) {
-            return streams.send(SegmentFrame.Kind.PART, sequence, call, source, at, bytes, at, to);
+            return ways.send(SegmentFrame.Kind.PART, sequence, call, source, at, bytes, at, to);
         }
         if (!partIsUnderWay) { // what has begun to leave stays as it is
             BlockReduction.round(source, at, bytes, rounded);
         }
-        return streams.send(SegmentFrame.Kind.PART, sequence, call, rounded, 0, bytes / ROUNDING, at, to);
+        return ways.send(SegmentFrame.Kind.PART, sequence, call, rounded, 0, bytes / ROUNDING, at, to);
     }
 
     private boolean isRounded() {

@@ -2,7 +2,7 @@ package dev.troupe.collective.aeron;
 
 import java.lang.foreign.MemorySegment;
 
-/** The frames of another member. One thread. */
+/** The frames of another member, on its stream or its connection. One thread. */
 interface Source extends AutoCloseable {
     /** The member that takes the frames. */
     interface Taker {

@@ -162,9 +162,9 @@ public final class FrameStream implements AutoCloseable {
     }
 
     /** Ends a frame with a copy of a payload of at most {@link #MOST_COPIED} bytes. */
-    public void commitCopy(int headerBytes, MemorySegment from, long at, int payloadBytes) {
+    public void commitCopy(int headerBytes, MemorySegment from, long at, int payloadBytes, boolean isDamaged) {
         MemorySegment.copy(from, at, outMemory, frameStart + PREFIX_BYTES + headerBytes, payloadBytes);
-        commit(headerBytes, payloadBytes, false);
+        commit(headerBytes, payloadBytes, isDamaged);
     }
 
     /**

@@ -108,7 +108,7 @@ class FrameStreamTest {
         int frames = 40; // more than the other side's kernel takes unread
         for (int frame = 0; frame < frames; frame++) {
             near.begin(HEADER_BYTES, FrameStream.MOST_COPIED);
-            near.commitCopy(HEADER_BYTES, payload, 0, FrameStream.MOST_COPIED);
+            near.commitCopy(HEADER_BYTES, payload, 0, FrameStream.MOST_COPIED, false);
             assertTrue(near.flush(), "the kernel takes no more");
         }
         farSocket.write(ByteBuffer.allocate(1));

@@ -2,11 +2,14 @@ package dev.troupe.collective.aeron;
 
 import dev.troupe.collective.Call;
 import dev.troupe.transport.tcp.Connections;
-import dev.troupe.transport.tcp.FrameStream;
 import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.LineName;
 import dev.troupe.wire.Rest;
 import dev.troupe.wire.StreamIds;
+import dev.troupe.wire.way.FrameWay;
+import dev.troupe.wire.way.Outcome;
+import dev.troupe.wire.way.SocketCarrier;
+import dev.troupe.wire.way.StreamCarrier;
 import io.aeron.Aeron;
 import io.aeron.ChannelUriStringBuilder;
 import java.lang.foreign.MemorySegment;
@@ -28,7 +31,7 @@ import org.agrona.concurrent.IdleStrategy;
  * The ways from a member to the others: a stream for each channel on which others read it, with the streams of the others
  * there, and a connection to each other of another machine. One thread at a time.
  */
-final class Streams implements AutoCloseable {
+final class Ways implements AutoCloseable {
     /** Three terms of a stream lie in the driver's directory; half of one may be in flight, some thirty frames. */
     static final int TERM_LENGTH = 1 << 20;
     private static final int LINE_BYTES = 64;
@@ -51,16 +54,17 @@ final class Streams implements AutoCloseable {
 
     private final int member;
     private final int epoch;
-    private final List<Route> routes = new ArrayList<>();
-    /** For each member the route to it; null for this one. */
-    private final List<Route> routeTo = new ArrayList<>();
+    private final List<FrameWay> ways = new ArrayList<>();
+    /** For each member the way to it; null for this one. */
+    private final List<FrameWay> wayTo = new ArrayList<>();
     private final List<Source> others = new ArrayList<>();
-    private final List<SocketPeer> peers = new ArrayList<>();
+    private final List<ConnectionSource> connected = new ArrayList<>();
+    private final SegmentWriter writer = new SegmentWriter();
     private final Rest rest = Rest.open();
     private final IdleStrategy idle = new BackoffIdleStrategy(1, 1, LEAST_PARK_NANOS, MOST_PARK_NANOS);
     private final int mostPayload;
     private int looks;
-    /** For each route whether the current frame for all has been sent there. */
+    /** For each way whether the current frame for all has been sent there. */
     private final boolean[] isGone;
     private volatile boolean isEnded;
 
@@ -72,48 +76,49 @@ final class Streams implements AutoCloseable {
      * @param number number of the group, the same for all its members and of no other group of their nodes
      * @throws io.aeron.exceptions.RegistrationException if a channel cannot be opened
      */
-    Streams(Supplier<Aeron> aeron, Supplier<Connections> connections, PairChannels channels, int number, int size,
+    Ways(Supplier<Aeron> aeron, Supplier<Connections> connections, PairChannels channels, int number, int size,
             int member, int epoch, Source.Taker taker) {
         this.member = member;
         this.epoch = epoch;
-        int connected = (int) IntStream.range(0, size * size)
+        int pairs = (int) IntStream.range(0, size * size)
                 .filter(pair -> pair / size != pair % size
                         && channels.connectedNode(pair / size, pair % size).isPresent())
                 .count();
-        int mostOfSocket = connected == size * (size - 1) ? CONNECTION_PAYLOAD : STREAM_PAYLOAD;
-        Map<String, AeronRoute> byChannel = new LinkedHashMap<>();
+        boolean areAllConnected = pairs == size * (size - 1);
+        int mostOfConnection = areAllConnected ? CONNECTION_PAYLOAD : STREAM_PAYLOAD;
+        Map<String, FrameWay> byChannel = new LinkedHashMap<>();
         for (int other = 0; other < size; other++) {
             OptionalInt node = other == member ? OptionalInt.empty() : channels.connectedNode(member, other);
             if (other == member) {
                 others.add(null);
-                routeTo.add(null);
+                wayTo.add(null);
             } else if (node.isPresent()) {
                 long line = ((long) number << MEMBER_BITS | Math.min(member, other)) << MEMBER_BITS
                         | Math.max(member, other);
-                SocketPeer peer = new SocketPeer(other, new Line(connections.get(),
-                        new LineName(node.getAsInt(), LineName.Purpose.GROUP, line), epoch, rest), mostOfSocket, taker);
-                peers.add(peer);
-                others.add(peer);
-                routeTo.add(peer);
+                SocketCarrier way = new SocketCarrier(new Line(connections.get(),
+                        new LineName(node.getAsInt(), LineName.Purpose.GROUP, line), epoch, rest), mostOfConnection,
+                        true);
+                ConnectionSource source = new ConnectionSource(other, way, mostOfConnection, taker);
+                connected.add(source);
+                others.add(source);
+                wayTo.add(way);
             } else {
-                others.add(new AeronSource(
+                others.add(new StreamSource(
                         aeron.get().addSubscription(channels.channel(other, member), StreamIds.ofMember(number, other)),
                         other, taker));
-                routeTo.add(byChannel.computeIfAbsent(channels.channel(member, other),
-                        channel -> open(aeron.get(), channel, StreamIds.ofMember(number, member), member)));
+                wayTo.add(byChannel.computeIfAbsent(channels.channel(member, other),
+                        channel -> open(aeron.get(), channel, StreamIds.ofMember(number, member))));
             }
         }
-        routes.addAll(byChannel.values());
-        routes.addAll(peers);
-        this.isGone = new boolean[routes.size()];
-        this.mostPayload = connected == size * (size - 1) && connected > 0
-                ? CONNECTION_PAYLOAD
-                : mostPayload(size, byChannel.values());
+        ways.addAll(byChannel.values());
+        wayTo.stream().filter(SocketCarrier.class::isInstance).forEach(ways::add);
+        this.isGone = new boolean[ways.size()];
+        this.mostPayload = areAllConnected && pairs > 0 ? CONNECTION_PAYLOAD : mostPayload(size, byChannel.values());
     }
 
-    private static AeronRoute open(Aeron aeron, String channel, int streamId, int member) {
+    private static FrameWay open(Aeron aeron, String channel, int streamId) {
         String withTerms = new ChannelUriStringBuilder(channel).termLength(TERM_LENGTH).build();
-        return new AeronRoute(aeron.addExclusivePublication(withTerms, streamId), member);
+        return new StreamCarrier(aeron.addExclusivePublication(withTerms, streamId));
     }
 
     /**
@@ -121,10 +126,10 @@ final class Streams implements AutoCloseable {
      * otherwise members could wait for each other in a circle. Members without a stream get the same number, since a frame
      * of a machine's own streams has room for {@link #STREAM_PAYLOAD}.
      */
-    private static int mostPayload(int size, Iterable<AeronRoute> streams) {
+    private static int mostPayload(int size, Iterable<FrameWay> streams) {
         int room = Math.min(STREAM_PAYLOAD, TERM_LENGTH / FRAMES_OF_EACH_IN_A_TERM / size);
-        for (AeronRoute route : streams) {
-            room = Math.min(room, route.mostPayload());
+        for (FrameWay stream : streams) {
+            room = Math.min(room, stream.maxPayload(SegmentFrame.HEADER_BYTES));
         }
         return room - room % LINE_BYTES;
     }
@@ -141,32 +146,53 @@ final class Streams implements AutoCloseable {
     boolean send(SegmentFrame.Kind kind, long sequence, Call call, MemorySegment source, long at, int bytes,
             long offset, int to) {
         if (to != SegmentFrame.FOR_ALL) {
-            return routeTo.get(to).put(kind, epoch, sequence, call, call.root(), source, at, bytes, offset, to);
+            return put(wayTo.get(to), kind, sequence, call, call.root(), source, at, bytes, offset, to);
         }
-        boolean isToldToAll = true;
-        for (int route = 0; route < isGone.length; route++) {
-            isGone[route] = isGone[route]
-                    || routes.get(route).put(kind, epoch, sequence, call, call.root(), source, at, bytes, offset, to);
-            isToldToAll &= isGone[route];
+        boolean isSentToAll = true;
+        for (int way = 0; way < isGone.length; way++) {
+            isGone[way] = isGone[way]
+                    || put(ways.get(way), kind, sequence, call, call.root(), source, at, bytes, offset, to);
+            isSentToAll &= isGone[way];
         }
-        if (isToldToAll) {
+        if (isSentToAll) {
             Arrays.fill(isGone, false);
         }
-        return isToldToAll;
+        return isSentToAll;
+    }
+
+    private boolean put(FrameWay way, SegmentFrame.Kind kind, long sequence, Call call, int root,
+            MemorySegment source, long at, int bytes, long offset, int to) {
+        if (way.isWriting()) {
+            Outcome pushed = way.push();
+            if (pushed != Outcome.NOT_CONNECTED) { // a frame that had begun on another connection begins again
+                return pushed == Outcome.ACCEPTED;
+            }
+        }
+        return switch (way.tryClaim(SegmentFrame.HEADER_BYTES, bytes)) {
+            case ACCEPTED -> {
+                writer.write(way.buffer(), way.offset(), kind, epoch, sequence, call, root, offset, to);
+                yield way.commit(source, at) == Outcome.ACCEPTED;
+            }
+            case BACK_PRESSURED, NOT_CONNECTED, ADMIN_ACTION -> false;
+            case CLOSED -> throw new IllegalStateException(
+                    "the stream of member " + member + " is closed: its client has lost the media driver");
+            case MAX_POSITION_EXCEEDED -> throw new IllegalStateException(
+                    "the stream of member " + member + " has carried all the bytes that Aeron can number");
+        };
     }
 
     /**
-     * Sends the set of members that this member has heard to the others, as far as their ways have room; returns whether it
-     * went to all.
+     * Sends the set of members that this member has received frames of to the others, as far as their ways have room; returns
+     * whether it went to all.
      */
     boolean sendJoin(Call call, long heard) {
-        boolean isToldToAll = true;
-        for (Route route : routes) {
-            isToldToAll &= route.put(SegmentFrame.Kind.JOIN, epoch, 0, call, call.root(), MemorySegment.NULL, 0, 0,
-                    heard, SegmentFrame.FOR_ALL);
-            route.flush();
+        boolean isSentToAll = true;
+        for (FrameWay way : ways) {
+            isSentToAll &= put(way, SegmentFrame.Kind.JOIN, 0, call, call.root(), MemorySegment.NULL, 0, 0, heard,
+                    SegmentFrame.FOR_ALL);
+            way.flush();
         }
-        return isToldToAll;
+        return isSentToAll;
     }
 
     /**
@@ -176,21 +202,33 @@ final class Streams implements AutoCloseable {
      */
     void sendEnd(long sequence, Call call, String why, int culprit) {
         MemorySegment text = MemorySegment.ofArray(why.getBytes(StandardCharsets.UTF_8));
-        List<Route> unsent = new ArrayList<>(routes);
+        List<FrameWay> unsent = new ArrayList<>(ways);
         long sinceNanos = System.nanoTime();
-        unsent.removeIf(route -> route.isClosed() || route.putEnd(epoch, sequence, call, culprit, text));
+        unsent.removeIf(way -> way.isClosed() || putEnd(way, sequence, call, culprit, text));
         while (!unsent.isEmpty() && System.nanoTime() - sinceNanos < LONGEST_END_NANOS
                 && !Thread.currentThread().isInterrupted()) {
             LockSupport.parkNanos(MOST_PARK_NANOS);
-            unsent.removeIf(route -> route.isClosed() || route.putEnd(epoch, sequence, call, culprit, text));
+            unsent.removeIf(way -> way.isClosed() || putEnd(way, sequence, call, culprit, text));
         }
     }
 
-    /** Passes on the frames that were sent; returns whether all are on their way. */
+    /** Sends the last frame of this member, in place of one that has begun; returns false if there is no room yet. */
+    private boolean putEnd(FrameWay way, long sequence, Call call, int culprit, MemorySegment text) {
+        way.withdraw();
+        int bytes = (int) Math.min(text.byteSize(), Math.min(mostPayload, STREAM_PAYLOAD));
+        boolean isDone = !way.isConnected() || put(way, SegmentFrame.Kind.END, sequence, call, culprit, text, 0, bytes,
+                0, SegmentFrame.FOR_ALL);
+        if (isDone) {
+            way.flush();
+        }
+        return isDone;
+    }
+
+    /** Passes on the frames that were sent; returns whether all have left. */
     boolean flush() {
         boolean isDone = true;
-        for (Route route : routes) {
-            isDone &= route.flush();
+        for (FrameWay way : ways) {
+            isDone &= way.flush();
         }
         return isDone;
     }
@@ -207,7 +245,7 @@ final class Streams implements AutoCloseable {
 
     /** Rests where nothing has moved; a connection ends the rest. */
     void rest(boolean moved) {
-        boolean hasStreams = peers.size() < routes.size();
+        boolean hasStreams = connected.size() < ways.size();
         if (hasStreams) {
             idle.idle(moved ? 1 : 0);
         } else if (moved) {
@@ -216,7 +254,7 @@ final class Streams implements AutoCloseable {
             looks++;
             Thread.onSpinWait();
         } else {
-            peers.forEach(SocketPeer::watch);
+            connected.forEach(ConnectionSource::watch);
             rest.untilReady(MOST_WOKEN_MILLIS);
         }
     }
@@ -234,12 +272,12 @@ final class Streams implements AutoCloseable {
 
     /** Whether no frame will be sent or received. */
     boolean isClosed() {
-        return isEnded || routes.stream().anyMatch(Route::isClosed);
+        return isEnded || ways.stream().anyMatch(FrameWay::isClosed);
     }
 
     @Override
     public void close() {
-        routes.forEach(Route::close);
+        ways.forEach(FrameWay::close);
         others.forEach(other -> {
             if (other != null) {
                 other.close();

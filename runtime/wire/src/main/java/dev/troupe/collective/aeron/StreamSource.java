@@ -1,5 +1,6 @@
 package dev.troupe.collective.aeron;
 
+import dev.troupe.wire.LogMemory;
 import io.aeron.Subscription;
 import io.aeron.logbuffer.ControlledFragmentHandler;
 import io.aeron.logbuffer.ControlledFragmentHandler.Action;
@@ -7,7 +8,7 @@ import io.aeron.logbuffer.Header;
 import org.agrona.DirectBuffer;
 
 /** The stream of another member; its frames are taken from their places there. */
-final class AeronSource implements Source {
+final class StreamSource implements Source {
     private final Subscription subscription;
     private final int from;
     private final Taker taker;
@@ -15,7 +16,7 @@ final class AeronSource implements Source {
     private final LogMemory memory = new LogMemory();
     private final ControlledFragmentHandler handler = this::onFragment;
 
-    AeronSource(Subscription subscription, int from, Taker taker) {
+    StreamSource(Subscription subscription, int from, Taker taker) {
         this.subscription = subscription;
         this.from = from;
         this.taker = taker;

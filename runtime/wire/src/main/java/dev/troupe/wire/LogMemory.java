@@ -1,4 +1,4 @@
-package dev.troupe.collective.aeron;
+package dev.troupe.wire;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -8,12 +8,12 @@ import org.agrona.DirectBuffer;
  * The memory of a stream as a segment. The segment is kept, since the buffers of a stream lie in one mapping for its whole
  * life. One thread at a time.
  */
-final class LogMemory {
+public final class LogMemory {
     private ByteBuffer mapping;
     private MemorySegment segment = MemorySegment.NULL;
 
     /** Returns the mapping that holds a buffer of the stream. */
-    MemorySegment of(DirectBuffer buffer) {
+    public MemorySegment of(DirectBuffer buffer) {
         if (buffer.byteBuffer() != mapping) {
             mapping = buffer.byteBuffer();
             segment = MemorySegment.ofBuffer(mapping.duplicate().clear());
@@ -22,7 +22,7 @@ final class LogMemory {
     }
 
     /** Returns the position of byte {@code index} of a buffer in its mapping. */
-    static long position(DirectBuffer buffer, int index) {
+    public static long position(DirectBuffer buffer, int index) {
         return (long) buffer.wrapAdjustment() + index;
     }
 }
