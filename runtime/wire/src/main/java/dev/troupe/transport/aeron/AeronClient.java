@@ -13,15 +13,19 @@ import dev.troupe.transport.device.RingFiles;
 import dev.troupe.transport.device.SendingRings;
 import dev.troupe.transport.driver.Driver;
 import dev.troupe.transport.tcp.Connections;
+import dev.troupe.transport.tcp.FrameStream;
+import dev.troupe.transport.tcp.Line;
+import dev.troupe.transport.tcp.LineName;
 import dev.troupe.wire.DriverClient;
 import dev.troupe.wire.Rest;
 import dev.troupe.wire.Ring;
 import dev.troupe.wire.StreamIds;
+import dev.troupe.wire.way.FrameWay;
+import dev.troupe.wire.way.SocketCarrier;
+import dev.troupe.wire.way.StreamCarrier;
 import io.aeron.Aeron;
-import io.aeron.ExclusivePublication;
 import io.aeron.Subscription;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +34,6 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
-import org.agrona.DirectBuffer;
 
 /**
  * The ways between this node and its peers, itself included: streams out and in, and connections to nodes of other
@@ -47,91 +50,27 @@ final class AeronClient implements AutoCloseable {
     private final Aeron aeron;
     private final Path rings;
     private final TransportSettings settings;
-    private final Counters counters;
+    private final Link.Shared shared;
     /** Empty where all nodes are on this machine, or streams go to the others too. */
     private final Optional<Connections> connections;
-    private final FrameHook hook;
     private final Rest rest;
     private final RetiredRings retired = new RetiredRings();
     /** The only stream is that of this node to itself. */
     private boolean isWoken;
     // By node; null for nodes that are no peers.
-    private final Way[] ways;
-    private List<Way> open = List.of();
-
-    /** The way from a node and to it. */
-    interface Way {
-        /** The epoch since which both nodes have their present ranks. */
-        int since();
-
-        Link link();
-
-        /** Takes what has become ready between the nodes; returns the amount of work. */
-        default int renew() {
-            return 0;
-        }
-
-        /** A buffer is granted for messages from the node. */
-        default void expect(Edge edge, Engine engine) {
-            // Whatever is to be known of it is known with the first message.
-        }
-
-        /** Whether a device copies from a tensor or to a buffer. */
-        default boolean awaitsEngine() {
-            return false;
-        }
-
-        /** Tensors of messages before an epoch are not read any more, and granted buffers are not written. */
-        void settle(int epoch);
-
-        /** Receives some frames; returns their number, or another that is not 0. */
-        int poll(Arrivals arrivals, int limit);
-
-        void close();
-
-        /** Releases what does not end with the client, after it is closed. */
-        void release();
-    }
-
-    /** A connection, which goes both ways. */
-    private record SocketWay(int since, SocketLink link) implements Way {
-        @Override
-        public int renew() {
-            return link.renew() ? 1 : 0;
-        }
-
-        @Override
-        public void settle(int epoch) {
-            link.withdraw(epoch);
-        }
-
-        @Override
-        public int poll(Arrivals arrivals, int limit) {
-            return link.poll(arrivals);
-        }
-
-        @Override
-        public void close() {
-            link.close();
-        }
-
-        @Override
-        public void release() {
-            link.release();
-        }
-    }
+    private final Link[] links;
+    private List<Link> open = List.of();
 
     private AeronClient(DriverClient client, Path rings, int nodeCount, TransportSettings settings, Counters counters,
             Optional<Connections> connections, Rest rest, FrameHook hook) {
-        this.hook = hook;
+        this.shared = new Link.Shared(settings, counters, hook);
         this.client = client;
         this.aeron = client.aeron();
         this.connections = connections;
         this.rest = rest;
         this.rings = rings;
         this.settings = settings;
-        this.counters = counters;
-        this.ways = new Way[nodeCount];
+        this.links = new Link[nodeCount];
     }
 
     /**
@@ -148,7 +87,7 @@ final class AeronClient implements AutoCloseable {
                 nodes.nodeCount(), settings, counters, connections, rest, hook);
         try {
             client.enter(nodes);
-            client.awaitOwnLink((StreamLink) client.link(nodes.self()));
+            client.awaitOwnLink(client.link(nodes.self()));
             return client;
         } catch (RuntimeException e) {
             client.close();
@@ -162,68 +101,69 @@ final class AeronClient implements AutoCloseable {
      * @throws TransportException if a channel cannot be opened
      */
     void enter(NodeMap nodes) {
-        List<Way> gone = new ArrayList<>();
-        for (int node = 0; node < ways.length; node++) {
-            Way before = ways[node];
+        List<Link> gone = new ArrayList<>();
+        for (int node = 0; node < links.length; node++) {
+            Link before = links[node];
             boolean isPeer = nodes.peers().contains(node);
             int since = nodes.streamsSince(nodes.self(), node);
             if (before == null || !isPeer || before.since() != since) {
-                ways[node] = isPeer ? open(nodes, node, since) : null;
+                links[node] = isPeer ? open(nodes, node, since) : null;
                 if (before != null) {
                     gone.add(before);
                 }
             }
         }
-        open = Stream.of(ways).filter(Objects::nonNull).toList();
-        // Old streams are closed last, since a port is released with its last stream.
-        gone.forEach(Way::close);
-        isWoken = open.size() > 1 && open.stream().allMatch(way -> way instanceof SocketWay
-                || way == ways[nodes.self()]);
+        open = Stream.of(links).filter(Objects::nonNull).toList();
+        // Old links are closed last, since a port is released with its last stream.
+        gone.forEach(Link::close);
+        Link own = links[nodes.self()];
+        isWoken = open.size() > 1 && open.stream().allMatch(link -> link == own || link.wakes());
     }
 
-    private Way open(NodeMap nodes, int node, int since) {
-        return connections.isPresent() && !nodes.shareMachine(nodes.self(), node)
-                ? new SocketWay(since, new SocketLink(node, since, connections.get(), rest,
-                        settings.linkTimeout().toNanos(), counters, hook))
-                : openStream(nodes, node, since);
+    private Link open(NodeMap nodes, int node, int since) {
+        boolean isOfMachine = nodes.shareMachine(nodes.self(), node);
+        if (connections.isPresent() && !isOfMachine) {
+            FrameWay way = new SocketCarrier(new Line(connections.get(), LineName.tensors(node), since, rest),
+                    FrameStream.MOST_PAYLOAD, false);
+            return new Link(node, since, way, new IncomingConnection(node, way), new FrameWriter(false), shared);
+        }
+        int inId = streamId(nodes, node, nodes.self(), since);
+        int outId = streamId(nodes, nodes.self(), node, since);
+        Subscription in = subscription(settings.receives(nodes.channel(node, nodes.self())), inId);
+        String channel = nodes.channel(nodes.self(), node);
+        if (!isOfMachine) {
+            return new Link(node, since, stream(settings.sends(channel), outId),
+                    new IncomingStream(node, in, Optional.empty()), new FrameWriter(true), shared);
+        }
+        if (node == nodes.self()) {
+            StreamCarrier out = stream(settings.sends(channel), outId);
+            HandOvers handOvers = new HandOvers(out.sessionId());
+            return new MachineLink(node, since, out, new MachineLink.Payloads.Own(handOvers),
+                    new IncomingStream(node, in, Optional.of(handOvers)), shared);
+        }
+        StreamCarrier out = stream(settings.sendsHeaders(channel), outId);
+        return new MachineLink(node, since, out,
+                new MachineLink.Payloads.Rings(ring(ringOf(outId, out.sessionId())),
+                        new SendingRings<>(new RingFiles(rings, outId), settings.devicePieceBytes())),
+                new IncomingRings(node, in, session -> ringOf(inId, session),
+                        new ReceivingRings<>(new RingFiles(rings, inId), settings.deviceRingBytes()), retired),
+                shared);
     }
 
-    private Way openStream(NodeMap nodes, int node, int since) {
-        int self = nodes.self();
-        String in = settings.receives(nodes.channel(node, self));
-        boolean shareMachine = nodes.shareMachine(self, node);
-        boolean hasRing = shareMachine && node != self;
-        String channel = nodes.channel(self, node);
-        String out = hasRing ? settings.sendsHeaders(channel) : settings.sends(channel);
-        Subscription subscription;
+    private Subscription subscription(String channel, int streamId) {
         try {
-            subscription = aeron.addSubscription(in, streamId(nodes, node, self, since));
+            return aeron.addSubscription(channel, streamId);
         } catch (RuntimeException e) {
-            throw refused(in, "receive on", e);
+            throw refused(channel, "receive on", e);
         }
-        int outId = streamId(nodes, self, node, since);
-        int inId = streamId(nodes, node, self, since);
-        StreamLink link;
+    }
+
+    private StreamCarrier stream(String channel, int streamId) {
         try {
-            ExclusivePublication publication = aeron.addExclusivePublication(out, outId);
-            Optional<Ring> ring = hasRing
-                    ? Optional.of(ring(ringOf(outId, publication.sessionId())))
-                    : Optional.empty();
-            link = new StreamLink(node, !shareMachine, publication, ring,
-                    hasRing
-                            ? Optional.of(new SendingRings<>(new RingFiles(rings, outId), settings.devicePieceBytes()))
-                            : Optional.empty(),
-                    node == self ? Optional.of(new HandOvers()) : Optional.empty(), settings.linkTimeout().toNanos(),
-                    counters, hook);
+            return new StreamCarrier(aeron.addExclusivePublication(channel, streamId));
         } catch (RuntimeException e) {
-            throw refused(out, "send to", e);
+            throw refused(channel, "send to", e);
         }
-        return new StreamWay(node, since, subscription, link,
-                hasRing ? Optional.of(session -> ringOf(inId, session)) : Optional.empty(),
-                hasRing
-                        ? Optional.of(new ReceivingRings<>(new RingFiles(rings, inId), settings.deviceRingBytes()))
-                        : Optional.empty(),
-                retired);
     }
 
     private Path ringOf(int streamId, int session) {
@@ -234,7 +174,8 @@ final class AeronClient implements AutoCloseable {
         try {
             return Ring.create(file, settings.ringBytes());
         } catch (IOException e) {
-            throw new UncheckedIOException("could not make " + file + ": " + e, e);
+            throw new TransportException("the transport could not make " + file + ": " + e
+                    + "; see that the directory of the media driver has room", e);
         }
     }
 
@@ -253,7 +194,7 @@ final class AeronClient implements AutoCloseable {
         return StreamIds.ofProcess(aeron.clientId());
     }
 
-    private void awaitOwnLink(StreamLink own) {
+    private void awaitOwnLink(Link own) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CONNECT_TIMEOUT_SECONDS);
         while (!own.isConnected()) {
             invoke();
@@ -265,9 +206,9 @@ final class AeronClient implements AutoCloseable {
         }
     }
 
-    /** The way to a peer. */
+    /** Returns the link to a peer. */
     Link link(int node) {
-        return ways[node].link();
+        return links[node];
     }
 
     /**
@@ -277,22 +218,19 @@ final class AeronClient implements AutoCloseable {
      */
     int invoke() {
         int work = client.invoke();
-        for (Way way : open) {
-            work += way.renew();
-        }
         retired.look(System.nanoTime());
         return work;
     }
 
     /** A buffer is granted for messages from a node. */
     void expect(int node, Edge edge, Engine engine) {
-        ways[node].expect(edge, engine);
+        links[node].expect(edge, engine);
     }
 
     /** Whether a device copies from a tensor or to a buffer. */
     boolean awaitsEngine() {
-        for (Way way : open) {
-            if (way.awaitsEngine()) {
+        for (Link link : open) {
+            if (link.awaitsEngine()) {
                 return true;
             }
         }
@@ -301,14 +239,14 @@ final class AeronClient implements AutoCloseable {
 
     /** Tensors of messages before an epoch are not read any more, and granted buffers are not written. */
     void settle(int epoch) {
-        open.forEach(way -> way.settle(epoch));
+        open.forEach(link -> link.settle(epoch));
     }
 
     /** Receives up to {@code limit} frames from each node; returns a number that is 0 where there were none. */
     int poll(Arrivals arrivals, int limit) {
         int frames = 0;
-        for (Way way : open) {
-            frames += way.poll(arrivals, limit);
+        for (Link link : open) {
+            frames += link.poll(arrivals, limit);
         }
         return frames;
     }
@@ -336,7 +274,7 @@ final class AeronClient implements AutoCloseable {
     public void close() {
         client.close();
         connections.ifPresent(Connections::close);
-        Stream.of(ways).filter(Objects::nonNull).forEach(Way::release);
+        Stream.of(links).filter(Objects::nonNull).forEach(Link::release);
         retired.close();
         rest.close();
     }

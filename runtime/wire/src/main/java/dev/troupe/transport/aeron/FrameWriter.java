@@ -1,7 +1,5 @@
 package dev.troupe.transport.aeron;
 
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Fence;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
@@ -42,37 +40,15 @@ final class FrameWriter {
         this.checksPayload = checksPayload;
     }
 
-    /** Bytes of payload in the largest fragment of a stream whose largest frame has {@code maxFrameBytes}. */
-    static int maxPayload(int maxFrameBytes) {
-        int payload = (maxFrameBytes - FRAGMENT_HEADER_BYTES) / PAYLOAD_UNIT * PAYLOAD_UNIT;
-        if (payload <= 0) {
-            throw new IllegalArgumentException("a frame must hold at least " + (FRAGMENT_HEADER_BYTES + PAYLOAD_UNIT)
-                    + " bytes, but found " + maxFrameBytes);
-        }
-        return payload;
-    }
-
     /**
-     * Writes header and payload of one fragment, {@link #FRAGMENT_HEADER_BYTES} + {@code length} bytes.
-     *
-     * @throws RuntimeException the engine's exception where it cannot read the tensor; the buffer then holds no valid
-     *     frame
+     * Writes the header of a fragment, {@link #FRAGMENT_HEADER_BYTES} bytes; a payload that is checked must be after it
+     * already.
      */
-    void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Engine engine, Tensor tensor,
-            long tensorOffset,
+    void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor, long tensorOffset,
             int length) {
-        engine.toHost(tensor, tensorOffset, window.segment(buffer, offset + FRAGMENT_HEADER_BYTES, length),
-                Fence.REACHED).await();
         write(buffer, offset, id, number, tensor, tensorOffset, length);
         seal(buffer, offset, FRAGMENT_HEADER_BYTES + (checksPayload ? length : 0), FragmentEncoder.BLOCK_LENGTH,
                 FragmentEncoder.TEMPLATE_ID);
-    }
-
-    /** Writes the header of a fragment whose payload is elsewhere, {@link #FRAGMENT_HEADER_BYTES} bytes. */
-    void header(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor, long tensorOffset,
-            int length) {
-        write(buffer, offset, id, number, tensor, tensorOffset, length);
-        seal(buffer, offset, FRAGMENT_HEADER_BYTES, FragmentEncoder.BLOCK_LENGTH, FragmentEncoder.TEMPLATE_ID);
     }
 
     private void write(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor,

@@ -23,6 +23,7 @@ final class HandOvers {
     private static final int DEVICE_BYTES = 1 << 30;
     private static final int STAGING_BYTES = 1 << 20;
 
+    private final int session;
     private final ArrayDeque<Piece> underWay = new ArrayDeque<>();
     private long lastNumber;
     /** Null until a payload goes by way of the host. */
@@ -94,6 +95,13 @@ final class HandOvers {
     }
 
     /**
+     * @param session the session of this process's stream to itself
+     */
+    HandOvers(int session) {
+        this.session = session;
+    }
+
+    /**
      * Returns the part of a message that leaves next; empty where it has to go through the stream: its tensor is neither in
      * the host's memory nor on a device.
      *
@@ -113,10 +121,13 @@ final class HandOvers {
         piece.message.piecesUnderWay++;
     }
 
-    /** Ends the way of the payload whose header is read; returns null where no header with this number is in the stream. */
-    Piece read(long number) {
+    /**
+     * Ends the way of the payload of a header that is read; returns null if no header of this number and session is in the
+     * stream.
+     */
+    Piece read(int itsSession, long number) {
         Piece first = underWay.peekFirst();
-        if (first == null || first.number != number) {
+        if (itsSession != session || first == null || first.number != number) {
             return null;
         }
         underWay.pollFirst();

@@ -10,6 +10,7 @@ import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.wire.AgentThread;
 import dev.troupe.wire.Mailbox;
+import dev.troupe.wire.way.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -228,7 +229,7 @@ final class TransportAgent implements Agent, PostedReceives.Events {
         int sent = 0;
         IncomingEdge edge;
         while ((edge = receives.nextCreditDue(link.node())) != null
-                && link.sendCredit(epoch, edge.edge, edge.creditsDue, now) == Link.Outcome.SENT) {
+                && link.sendCredit(epoch, edge.edge, edge.creditsDue, now) == Outcome.ACCEPTED) {
             receives.creditSent(link.node());
             sent++;
         }
@@ -252,19 +253,18 @@ final class TransportAgent implements Agent, PostedReceives.Events {
                 return sent + 1;
             }
             for (int fragment = 0; fragment < FRAGMENTS_PER_TURN && message.remaining() > 0; fragment++) {
-                switch (link.send(message, now)) {
-                    case SENT -> sent++;
-                    case FULL -> {
-                        awaitsEngine = true; // the receiver's
-                        fragment = FRAGMENTS_PER_TURN;
-                    }
-                    case LATER -> {
-                        return sent;
-                    }
-                    case UNREADABLE -> {
-                        abandon(link, message, link.readFailure());
-                        return sent + 1;
-                    }
+                Outcome outcome = link.send(message, now);
+                if (message.failure != null) {
+                    abandon(link, message, message.failure);
+                    return sent + 1;
+                }
+                if (outcome == Outcome.ACCEPTED) {
+                    sent++;
+                } else if (link.isFullFor(message)) {
+                    awaitsEngine = true; // the receiver's
+                    break;
+                } else {
+                    return sent;
                 }
             }
             if (message.remaining() > 0 || message.piecesUnderWay > 0) {

@@ -188,9 +188,8 @@ class PostedReceivesTest implements PostedReceives.Events {
         for (int index = 0; index < numbers.length; index++) {
             grant(edge, 48);
             UnsafeBuffer bytes = Samples.buffer(FrameWriter.FRAGMENT_HEADER_BYTES + 192);
-            new FrameWriter(true).fragment(bytes, 0, Samples.id(edge, microbatches[index]), numbers[index],
-                    Samples.ENGINE,
-                    message, 0, 192);
+            Samples.write(new FrameWriter(true), bytes, Samples.id(edge, microbatches[index]), numbers[index], message,
+                    0, 192);
             assertNull(land(bytes));
         }
         assertEquals(List.of(1, 0, 0), landed.stream().map(MessageId::microbatch).toList());

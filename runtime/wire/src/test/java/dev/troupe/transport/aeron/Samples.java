@@ -76,8 +76,16 @@ final class Samples {
 
     static UnsafeBuffer fragment(FrameWriter writer, MessageId id, Tensor tensor, long offset, int length) {
         UnsafeBuffer buffer = buffer(FrameWriter.FRAGMENT_HEADER_BYTES + length);
-        writer.fragment(buffer, 0, id, id.microbatch(), ENGINE, tensor, offset, length);
+        write(writer, buffer, id, id.microbatch(), tensor, offset, length);
         return buffer;
+    }
+
+    /** Writes a fragment with its payload. */
+    static void write(FrameWriter writer, UnsafeBuffer buffer, MessageId id, int number, Tensor tensor, long offset,
+            int length) {
+        ENGINE.copyToHost(tensor, offset, MemorySegment.ofBuffer(buffer.byteBuffer())
+                .asSlice(FrameWriter.FRAGMENT_HEADER_BYTES, length));
+        writer.fragment(buffer, 0, id, number, tensor, offset, length);
     }
 
     static UnsafeBuffer credit(int epoch, Edge edge, int count) {

@@ -16,30 +16,29 @@ import io.aeron.logbuffer.Header;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.IntFunction;
 import org.agrona.DirectBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The streams from a node and to it. Belongs to the transport thread. */
-final class StreamWay implements AeronClient.Way {
-    private static final Logger LOG = LoggerFactory.getLogger(StreamWay.class);
+/**
+ * The frames from another process of this machine: headers on a stream, and payloads in rings. Belongs to the transport
+ * thread.
+ */
+final class IncomingRings implements Incoming {
+    private static final Logger LOG = LoggerFactory.getLogger(IncomingRings.class);
 
     private final int node;
-    private final int since;
     private final Subscription subscription;
-    private final StreamLink link;
-    /** The file of the ring of the incoming stream, by session; empty where payloads are in their frames. */
-    private final Optional<IntFunction<Path>> rings;
-    /** Rings of devices; empty but for streams from other processes of this machine. */
-    private final Optional<ReceivingRings<PostedReceives.Landing>> devices;
+    /** The file of the ring in the host's memory, by the session of the stream. */
+    private final IntFunction<Path> files;
+    private final ReceivingRings<PostedReceives.Landing> devices;
     private final RetiredRings retired;
     private final OnDevice onDevice = new OnDevice();
-    private BiConsumer<PostedReceives.Landing, RuntimeException> arrived;
-    // Created once, since a new object for each poll would be garbage.
+    // Created once, since new objects for each poll would be garbage.
     private FragmentHandler handler;
+    private BiConsumer<PostedReceives.Landing, RuntimeException> copied;
     private Ring ring;
     private int ringSession;
     private RuntimeException failure;
@@ -75,64 +74,44 @@ final class StreamWay implements AeronClient.Way {
         }
     }
 
-    StreamWay(int node, int since, Subscription subscription, StreamLink link,
-            Optional<IntFunction<Path>> rings, Optional<ReceivingRings<PostedReceives.Landing>> devices,
-            RetiredRings retired) {
+    /**
+     * @param files the file of the ring in the host's memory, by the session of the stream
+     */
+    IncomingRings(int node, Subscription subscription, IntFunction<Path> files,
+            ReceivingRings<PostedReceives.Landing> devices, RetiredRings retired) {
+        this.node = node;
+        this.subscription = subscription;
+        this.files = files;
         this.devices = devices;
         this.retired = retired;
-        this.node = node;
-        this.since = since;
-        this.subscription = subscription;
-        this.link = link;
-        this.rings = rings;
-    }
-
-    @Override
-    public int since() {
-        return since;
-    }
-
-    @Override
-    public StreamLink link() {
-        return link;
     }
 
     @Override
     public int poll(Arrivals frames, int limit) {
         if (handler == null) {
-            handler = rings.isEmpty()
-                    ? (buffer, offset, length, header) -> frames.onFrame(node, buffer, offset, length,
-                            link.handedOver(header.sessionId(), header.reservedValue()))
-                    : (buffer, offset, length, header) -> take(frames, buffer, offset, length, header);
+            handler = (buffer, offset, length, header) -> take(frames, buffer, offset, length, header);
+            copied = (place, broken) -> frames.onCopied(node, place, broken);
         }
         int polled = subscription.poll(handler, limit);
         if (failure != null) { // Aeron would only log it
             throw failure;
         }
-        return devices.isEmpty() ? polled : polled + progress(frames, devices.get());
-    }
-
-    private int progress(Arrivals frames, ReceivingRings<PostedReceives.Landing> of) {
-        if (arrived == null) {
-            arrived = (place, broken) -> frames.onCopied(node, place, broken);
-        }
-        return of.progress(arrived);
+        return polled + devices.progress(copied);
     }
 
     @Override
     public void expect(Edge edge, Engine engine) {
-        devices.ifPresent(of -> of.expect(edge.fromRank(), edge.toRank(), engine));
+        devices.expect(edge.fromRank(), edge.toRank(), engine);
     }
 
     @Override
     public boolean awaitsEngine() {
-        return link.awaitsEngine() || devices.isPresent() && devices.get().isBusy();
+        return devices.isBusy();
     }
 
     @Override
-    public void settle(int epoch) {
-        link.withdraw(epoch);
-        devices.ifPresent(ReceivingRings::settle);
+    public void settle() {
+        devices.settle();
     }
 
     private void take(Arrivals frames, DirectBuffer buffer, int offset, int length, Header header) {
@@ -152,7 +131,7 @@ final class StreamWay implements AeronClient.Way {
     }
 
     private void takeOfDevice(Arrivals frames, DirectBuffer buffer, int offset, int length, long stamp) {
-        onDevice.ring = devices.orElseThrow().of(stamp);
+        onDevice.ring = devices.of(stamp);
         if (onDevice.ring == null) {
             LOG.debug("a frame names a ring of a device that is not there");
             frames.onFrame(node, buffer, offset, length, (Arrivals.Payload) null);
@@ -172,7 +151,7 @@ final class StreamWay implements AeronClient.Way {
     /** Returns the ring of a session of the stream; null where there is none, so that the frame has no payload. */
     private Ring ringOf(int session) {
         if (ring == null || ringSession != session) {
-            Path file = rings.orElseThrow().apply(session);
+            Path file = files.apply(session);
             try {
                 Ring opened = Ring.open(file);
                 releaseRing();
@@ -200,15 +179,7 @@ final class StreamWay implements AeronClient.Way {
     @Override
     public void close() {
         subscription.close();
-        link.close();
         releaseRing();
-        devices.ifPresent(of -> of.close(retired));
-    }
-
-    @Override
-    public void release() {
-        link.release();
-        releaseRing();
-        devices.ifPresent(of -> of.close(retired));
+        devices.close(retired);
     }
 }
