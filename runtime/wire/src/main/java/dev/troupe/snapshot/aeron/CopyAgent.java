@@ -13,11 +13,13 @@ import dev.troupe.wire.DriverClient;
 import dev.troupe.wire.Mailbox;
 import dev.troupe.wire.Rest;
 import dev.troupe.wire.StreamIds;
+import dev.troupe.wire.way.FrameWay;
+import dev.troupe.wire.way.SocketCarrier;
+import dev.troupe.wire.way.StreamCarrier;
 import io.aeron.ChannelUriStringBuilder;
 import io.aeron.Image;
 import io.aeron.Subscription;
 import io.aeron.exceptions.AeronException;
-import io.aeron.logbuffer.BufferClaim;
 import io.aeron.logbuffer.FragmentHandler;
 import io.aeron.logbuffer.Header;
 import java.util.ArrayList;
@@ -53,7 +55,7 @@ final class CopyAgent implements Agent {
     /** Empty where streams lead to other machines too. */
     private final Optional<Connections> connections;
     private final Rest rest = Rest.open();
-    private final SocketArrivals arrivals;
+    private final IncomingConnections arrivals;
     private final int door;
     private final NodeMap nodes;
     private final CopyStore snapshots;
@@ -80,7 +82,7 @@ final class CopyAgent implements Agent {
         this.listener = listener;
         this.counters = counters;
         this.connections = connections;
-        this.arrivals = new SocketArrivals(rest, this::receiver);
+        this.arrivals = new IncomingConnections(rest, this::receiver);
         connections.ifPresent(made -> made.takeCopies(door, arrivals));
         // Errors are caught too: training does not need copies, but a node that takes a rank over would find no new ones.
         this.thread = new AgentThread(this, new CopyIdle(commands, connections.isPresent(), this::isBusy),
@@ -198,18 +200,19 @@ final class CopyAgent implements Agent {
     private SnapshotSender open(int node, int itsDoor) {
         int self = nodes.self();
         boolean isOfMachine = nodes.shareMachine(self, node);
-        CopyStream stream = connections.isPresent() && !isOfMachine
-                ? new SocketCopyStream(new Line(connections.get(),
-                        new LineName(node, LineName.Purpose.COPIES, itsDoor), 0, rest))
+        FrameWay way = connections.isPresent() && !isOfMachine
+                ? new SocketCarrier(new Line(connections.get(),
+                        new LineName(node, LineName.Purpose.COPIES, itsDoor), 0, rest),
+                        IncomingConnections.MAX_PAYLOAD, true)
                 : stream(node, itsDoor);
-        return new SnapshotSender(self, door, itsDoor, stream, snapshots, counters, isOfMachine);
+        return new SnapshotSender(self, door, itsDoor, way, snapshots, counters, isOfMachine);
     }
 
-    private CopyStream stream(int node, int itsDoor) {
+    private FrameWay stream(int node, int itsDoor) {
         String channel = new ChannelUriStringBuilder(nodes.channel(nodes.self(), node))
                 .termLength(AeronSnapshotCopies.TERM_LENGTH).build();
-        return new AeronCopyStream(client.orElseThrow().aeron().addExclusivePublication(channel,
-                StreamIds.ofCopies(itsDoor)), new BufferClaim());
+        return new StreamCarrier(client.orElseThrow().aeron().addExclusivePublication(channel,
+                StreamIds.ofCopies(itsDoor)));
     }
 
     private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {

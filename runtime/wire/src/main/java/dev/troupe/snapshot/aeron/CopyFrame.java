@@ -47,12 +47,6 @@ final class CopyFrame {
     private int start;
     private int length;
 
-    /** Returns the memory after a frame's header, valid as long as the frame. */
-    static ByteBuffer payload(DirectBuffer buffer, int at, int bytes) {
-        int start = buffer.wrapAdjustment() + at + HEADER_BYTES;
-        return buffer.byteBuffer().duplicate().limit(start + bytes).position(start);
-    }
-
     /** Reads a frame from any bytes; returns false where they are no frame. */
     boolean wrap(DirectBuffer bytes, int at, int frameLength) {
         buffer = bytes;
@@ -101,7 +95,8 @@ final class CopyFrame {
 
     /** The payload, valid as long as the frame. */
     ByteBuffer payload() {
-        return payload(buffer, start, payloadBytes());
+        int at = buffer.wrapAdjustment() + start + HEADER_BYTES;
+        return buffer.byteBuffer().duplicate().limit(at + payloadBytes()).position(at);
     }
 
     MemorySegment payloadSegment() {

@@ -4,30 +4,20 @@ import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
 import dev.troupe.snapshot.copy.OutgoingCopy;
 import dev.troupe.snapshot.copy.SharedSnapshot;
+import dev.troupe.wire.way.FrameWay;
+import dev.troupe.wire.way.Outcome;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /** A copy on its way to another node, frame by frame. Belongs to the copying thread. */
 final class Sending {
-    /** The result of an attempt to send the next frame. */
-    enum Outcome {
-        /** The frame was sent. */
-        SENT,
-        /** The receiver has not read enough yet: try again. */
-        LATER,
-        /** The snapshot has been overwritten. */
-        GONE,
-        /** No receiver is connected. */
-        UNHEARD,
-        /** The stream takes no frames any more. */
-        CLOSED
-    }
-
     private static final int LINE_BYTES = 64;
 
     private final CopyWriter writer = new CopyWriter();
+    private final FrameWay way;
+    /** The connection that has the frames so far; the receiver of a copy ends with it. */
+    private final int connection;
     private final Subject subject;
     private final OutgoingCopy source;
     /** The part that is sent first. */
@@ -37,12 +27,15 @@ final class Sending {
     private Part part;
     private long position;
     private int lastBytes;
+    private boolean isOverwritten;
 
     /**
      * @param door the door of this process
      * @param sharesMemory whether the receiver may map the memory instead of receiving the bytes
      */
-    Sending(Subject subject, OutgoingCopy source, int door, boolean sharesMemory) {
+    Sending(FrameWay way, Subject subject, OutgoingCopy source, int door, boolean sharesMemory) {
+        this.way = way;
+        this.connection = way.connection();
         this.subject = subject;
         this.source = source;
         Optional<SharedSnapshot> shared = sharesMemory ? source.shared() : Optional.empty();
@@ -66,38 +59,50 @@ final class Sending {
     }
 
     /** Returns the bytes of the next frame's part. */
-    private int nextBytes(CopyStream stream) {
-        int room = stream.mostPayload();
+    private int nextBytes() {
+        int room = way.maxPayload(CopyFrame.HEADER_BYTES);
         return (int) Math.min(total() - position, room - room % LINE_BYTES);
     }
 
-    /** Sends the next frame, unless {@link #isDone}. */
-    Outcome sendNext(CopyStream stream) {
-        int bytes = nextBytes(stream);
-        return switch (stream.begin(bytes)) {
-            case THERE -> send(stream, bytes);
-            case LATER -> Outcome.LATER;
-            case UNHEARD -> Outcome.UNHEARD;
-            case CLOSED -> Outcome.CLOSED;
-        };
+    /**
+     * Sends the next frame, unless {@link #isDone}.
+     *
+     * @return {@link Outcome#NOT_CONNECTED} also if the copy has to begin again, on another connection; after {@link
+     *     Outcome#ACCEPTED} the snapshot may be {@link #isOverwritten}
+     */
+    Outcome sendNext() {
+        if (way.connection() != connection) {
+            return Outcome.NOT_CONNECTED;
+        }
+        int bytes = nextBytes();
+        Outcome claimed = way.tryClaim(CopyFrame.HEADER_BYTES, bytes);
+        if (claimed == Outcome.ACCEPTED) {
+            write(bytes);
+        }
+        return claimed;
     }
 
-    private Outcome send(CopyStream stream, int bytes) {
-        ByteBuffer payload = CopyFrame.payload(stream.buffer(), stream.offset(), bytes);
-        if (!fill(MemorySegment.ofBuffer(payload))) {
-            stream.abort();
-            return Outcome.GONE;
+    private void write(int bytes) {
+        MemorySegment payload = way.payload();
+        if (!fill(payload)) {
+            isOverwritten = true;
+            way.abort();
+            return;
         }
-        sum.update(payload); // the checksum of the sent bytes, since the memory may be overwritten later
-        writer.write(stream.buffer(), stream.offset(), part, subject, total(), position, (int) sum.getValue());
-        stream.commit();
+        sum.update(payload.asByteBuffer()); // the checksum of the sent bytes, since the memory may be overwritten later
+        writer.write(way.buffer(), way.offset(), part, subject, total(), position, (int) sum.getValue());
+        way.commit();
         lastBytes = CopyFrame.HEADER_BYTES + bytes;
         position += bytes;
         if (part != last && position == total()) {
             part = Part.BYTES;
             position = 0;
         }
-        return Outcome.SENT;
+    }
+
+    /** Whether the snapshot has been overwritten, so that the rest of it cannot be sent. */
+    boolean isOverwritten() {
+        return isOverwritten;
     }
 
     /** The bytes of the frame that was sent last. */

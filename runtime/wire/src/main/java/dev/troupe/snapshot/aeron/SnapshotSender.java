@@ -5,6 +5,10 @@ import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
 import dev.troupe.snapshot.copy.CopyStore;
 import dev.troupe.snapshot.copy.OutgoingCopy;
+import dev.troupe.transport.tcp.WholeFrame;
+import dev.troupe.wire.way.FrameWay;
+import dev.troupe.wire.way.Outcome;
+import java.lang.foreign.MemorySegment;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Optional;
@@ -13,7 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stream to another node, and the snapshots that wait for it: one copy after the other. Belongs to the copying thread.
+ * The way of copies to another node, and the snapshots that wait for it: one copy after the other. Belongs to the copying
+ * thread.
  */
 final class SnapshotSender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
@@ -23,7 +28,10 @@ final class SnapshotSender implements AutoCloseable {
     private final int self;
     private final int ownDoor;
     private final int door;
-    private final CopyStream stream;
+    private final FrameWay way;
+    /** Its receiver sends nothing but the number of its frames, when there is a connection. */
+    private final WholeFrame answers = new WholeFrame(CopyFrame.HEADER_BYTES, 0, (_, _) -> {
+    }, _ -> MemorySegment.NULL);
     private final CopyStore snapshots;
     private final LiveCopyCounters counters;
     private final CopyWriter writer = new CopyWriter();
@@ -40,14 +48,13 @@ final class SnapshotSender implements AutoCloseable {
      * @param sharesMemory whether the receiver is on the same machine, so that it may map the memory of a snapshot
      *     instead of receiving its bytes
      */
-    SnapshotSender(int self, int ownDoor, int door, CopyStream stream, CopyStore snapshots,
-            LiveCopyCounters counters,
+    SnapshotSender(int self, int ownDoor, int door, FrameWay way, CopyStore snapshots, LiveCopyCounters counters,
             boolean sharesMemory) {
         this.self = self;
         this.ownDoor = ownDoor;
         this.door = door;
         this.sharesMemory = sharesMemory;
-        this.stream = stream;
+        this.way = way;
         this.snapshots = snapshots;
         this.counters = counters;
     }
@@ -75,7 +82,7 @@ final class SnapshotSender implements AutoCloseable {
         offer(offered.rank(), offered.stage(), offered.stepsDone());
     }
 
-    /** Whether the stream leads to a door of a node. */
+    /** Whether the way leads to a door of the node. */
     boolean leadsTo(int itsDoor) {
         return door == itsDoor;
     }
@@ -85,38 +92,32 @@ final class SnapshotSender implements AutoCloseable {
         return sending != null || !declined.isEmpty();
     }
 
-    /** Whether the stream has ended, so that another must be opened. */
+    /** Whether the way has ended, so that another must be opened. */
     boolean isClosed() {
         return isClosed;
     }
 
     /** Sends a few frames; returns the amount of work. */
     int send() {
-        return stream.flush() + sendFrames();
+        int work = way.poll(answers, Integer.MAX_VALUE) + sendFrames();
+        way.flush();
+        return work;
     }
 
     private int sendFrames() {
         int frames = sendDeclined();
         while (frames < FRAMES_PER_TURN && (sending != null || begin())) {
-            switch (sending.sendNext(stream)) {
-                case SENT -> {
-                    frames++;
-                    counters.bytesSent.add(sending.lastBytes());
-                    if (sending.isDone()) {
-                        counters.sent.increment();
-                        sending = null;
-                    }
-                }
-                case LATER -> {
+            switch (sending.sendNext()) {
+                case ACCEPTED -> frames += count();
+                case BACK_PRESSURED, ADMIN_ACTION -> {
                     return frames;
                 }
-                case GONE -> breakOff();
-                case UNHEARD -> {
-                    Subject unheard = sending.subject();
-                    offer(unheard.rank(), unheard.stage(), unheard.stepsDone());
+                case NOT_CONNECTED -> {
+                    Subject unsent = sending.subject();
+                    offer(unsent.rank(), unsent.stage(), unsent.stepsDone());
                     breakOff();
                 }
-                case CLOSED -> {
+                case CLOSED, MAX_POSITION_EXCEEDED -> {
                     isClosed = true;
                     breakOff();
                     return frames;
@@ -126,16 +127,30 @@ final class SnapshotSender implements AutoCloseable {
         return frames;
     }
 
+    /** Counts the frame that was taken last; returns 0 if there was none, since its snapshot is overwritten. */
+    private int count() {
+        if (sending.isOverwritten()) {
+            breakOff();
+            return 0;
+        }
+        counters.bytesSent.add(sending.lastBytes());
+        if (sending.isDone()) {
+            counters.sent.increment();
+            sending = null;
+        }
+        return 1;
+    }
+
     private int sendDeclined() {
         int frames = 0;
         for (Iterator<Subject> next = declined.iterator(); next.hasNext(); frames++) {
             Subject subject = next.next();
-            if (stream.begin(0) != CopyStream.Room.THERE) {
-                break; // its turn comes again, perhaps on another stream
+            if (way.tryClaim(CopyFrame.HEADER_BYTES, 0) != Outcome.ACCEPTED) {
+                break; // its turn comes again, perhaps on another way
             }
-            writer.write(stream.buffer(), stream.offset(), Part.DECLINED, subject, 0, 0,
+            writer.write(way.buffer(), way.offset(), Part.DECLINED, subject, 0, 0,
                     (int) subject.checksum().getValue());
-            stream.commit();
+            way.commit();
             next.remove();
         }
         return frames;
@@ -143,12 +158,12 @@ final class SnapshotSender implements AutoCloseable {
 
     /** Takes the existing snapshot that has waited longest; returns false where there is none, or no receiver. */
     private boolean begin() {
-        while (sending == null && !waiting.isEmpty() && stream.isConnected()) {
+        while (sending == null && !waiting.isEmpty() && way.isConnected()) {
             CopyQueue.Version next = waiting.next().orElseThrow();
             Subject subject = new Subject(self, next.rank(), next.stage(), next.stepsDone());
             Optional<OutgoingCopy> source = snapshots.read(subject.rank(), subject.stage(), subject.stepsDone());
             if (source.isPresent()) {
-                sending = new Sending(subject, source.get(), ownDoor, sharesMemory);
+                sending = new Sending(way, subject, source.get(), ownDoor, sharesMemory);
             } else {
                 counters.brokenOff.increment();
             }
@@ -166,6 +181,6 @@ final class SnapshotSender implements AutoCloseable {
         if (sending != null) {
             breakOff();
         }
-        stream.close();
+        way.close();
     }
 }
