@@ -1,5 +1,6 @@
 package dev.troupe.transport;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -150,8 +151,9 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     }
 
     private static long socketBufferLimit() {
-        try {
-            return Long.parseLong(Files.readString(SOCKET_BUFFER_LIMIT).strip());
+        // In one read: the kernel ends such a file after the first, for which readString takes a single byte.
+        try (BufferedReader limit = Files.newBufferedReader(SOCKET_BUFFER_LIMIT)) {
+            return Long.parseLong(limit.readLine().strip());
         } catch (IOException | NumberFormatException unknown) {
             return LEAST_UDP_WINDOW;
         }
