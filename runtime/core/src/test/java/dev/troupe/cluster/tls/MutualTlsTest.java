@@ -12,13 +12,14 @@ import dev.troupe.port.RunKey;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.tcp.Connections;
-import dev.troupe.transport.tcp.FrameReader;
 import dev.troupe.transport.tcp.FrameStream;
 import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.LineName;
 import dev.troupe.transport.tcp.Relay;
 import dev.troupe.transport.tcp.Security;
 import dev.troupe.wire.Rest;
+import dev.troupe.wire.way.FrameReader;
+import dev.troupe.wire.way.Outcome;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -135,33 +136,33 @@ class MutualTlsTest {
                 caller);
                 Connections other = new Connections(there, DataPort.open(relay.target(), RunKey.open()), called);
                 Rest rest = Rest.open()) {
-            try (Line far = new Line(other, LineName.tensors(0), 0, rest);
-                    Line near = new Line(one, LineName.tensors(1), 0, rest);
+            try (Line far = new Line(other, LineName.tensors(0), 0, rest, FrameStream.MOST_PAYLOAD, false);
+                    Line near = new Line(one, LineName.tensors(1), 0, rest, FrameStream.MOST_PAYLOAD, false);
                     Arena arena = Arena.ofConfined()) {
-                if (!isReady(near, patienceSeconds) || !isReady(far, patienceSeconds)) {
+                if (!isReady(near, sink, patienceSeconds) || !isReady(far, sink, patienceSeconds)) {
                     return false;
                 }
-                FrameStream out = near.stream();
-                FrameStream in = far.stream();
-                out.buffer().putLong(out.begin(Long.BYTES, payload.length), 7);
-                out.commit(Long.BYTES, arena.allocateFrom(ValueLayout.JAVA_BYTE, payload), false);
+                assertEquals(Outcome.ACCEPTED, near.tryClaim(Long.BYTES, payload.length));
+                near.buffer().putLong(near.offset(), 7);
+                near.commit(arena.allocateFrom(ValueLayout.JAVA_BYTE, payload), 0);
                 long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
                 while (!sink.isWhole) {
                     assertTrue(deadline - System.nanoTime() > 0, "not within 30 seconds");
-                    out.flush();
-                    in.read(sink, Integer.MAX_VALUE);
+                    near.flush();
+                    far.poll(sink, Integer.MAX_VALUE);
                 }
                 return true;
             }
         }
     }
 
-    private static boolean isReady(Line line, int patienceSeconds) {
+    private static boolean isReady(Line line, Sink sink, int patienceSeconds) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceSeconds);
-        while (!line.renew() && deadline - System.nanoTime() > 0) {
+        while (!line.isConnected() && deadline - System.nanoTime() > 0) {
             LockSupport.parkNanos(1_000_000);
+            line.poll(sink, Integer.MAX_VALUE);
         }
-        return line.stream() != null;
+        return line.isConnected();
     }
 
     /** A payload as it arrives. */

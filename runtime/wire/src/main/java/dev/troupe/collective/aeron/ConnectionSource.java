@@ -1,7 +1,7 @@
 package dev.troupe.collective.aeron;
 
+import dev.troupe.transport.tcp.Line;
 import dev.troupe.transport.tcp.WholeFrame;
-import dev.troupe.wire.way.SocketCarrier;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  */
 final class ConnectionSource implements Source {
     private final int from;
-    private final SocketCarrier way;
+    private final Line line;
     private final Taker taker;
     private final SegmentFrame frame = new SegmentFrame();
     private final WholeFrame arriving;
@@ -18,9 +18,9 @@ final class ConnectionSource implements Source {
     /**
      * @param maxPayload the most bytes of a frame's payload
      */
-    ConnectionSource(int from, SocketCarrier way, int maxPayload, Taker taker) {
+    ConnectionSource(int from, Line line, int maxPayload, Taker taker) {
         this.from = from;
-        this.way = way;
+        this.line = line;
         this.taker = taker;
         this.arriving = new WholeFrame(SegmentFrame.HEADER_BYTES, maxPayload, this::onLost, this::place);
     }
@@ -50,17 +50,17 @@ final class ConnectionSource implements Source {
 
     @Override
     public boolean readAhead() {
-        way.overtakenBy().ifPresent(taker::overtaken);
-        return way.poll(arriving, Integer.MAX_VALUE) > 0;
+        line.overtakenBy().ifPresent(taker::overtaken);
+        return line.poll(arriving, Integer.MAX_VALUE) > 0;
     }
 
     /** Reports to the selector whether frames can be read. */
     void watch() {
-        way.watchData(!arriving.isHere());
+        line.watchData(!arriving.isHere());
     }
 
     @Override
     public void close() {
-        way.close();
+        line.close();
     }
 }

@@ -8,7 +8,6 @@ import dev.troupe.wire.Rest;
 import dev.troupe.wire.StreamIds;
 import dev.troupe.wire.way.FrameWay;
 import dev.troupe.wire.way.Outcome;
-import dev.troupe.wire.way.SocketCarrier;
 import dev.troupe.wire.way.StreamCarrier;
 import io.aeron.Aeron;
 import io.aeron.ChannelUriStringBuilder;
@@ -93,11 +92,9 @@ final class Ways implements AutoCloseable {
                 others.add(null);
                 wayTo.add(null);
             } else if (node.isPresent()) {
-                long line = ((long) number << MEMBER_BITS | Math.min(member, other)) << MEMBER_BITS
-                        | Math.max(member, other);
-                SocketCarrier way = new SocketCarrier(new Line(connections.get(),
-                        new LineName(node.getAsInt(), LineName.Purpose.GROUP, line), epoch, rest), mostOfConnection,
-                        true);
+                Line way = new Line(connections.get(),
+                        new LineName(node.getAsInt(), LineName.Purpose.GROUP, number(number, member, other)), epoch, rest,
+                        mostOfConnection, true);
                 ConnectionSource source = new ConnectionSource(other, way, mostOfConnection, taker);
                 connected.add(source);
                 others.add(source);
@@ -111,9 +108,14 @@ final class Ways implements AutoCloseable {
             }
         }
         ways.addAll(byChannel.values());
-        wayTo.stream().filter(SocketCarrier.class::isInstance).forEach(ways::add);
+        wayTo.stream().filter(Line.class::isInstance).forEach(ways::add);
         this.isGone = new boolean[ways.size()];
         this.mostPayload = areAllConnected && pairs > 0 ? CONNECTION_PAYLOAD : mostPayload(size, byChannel.values());
+    }
+
+    /** Returns the number of the line of two members. */
+    private static long number(int group, int member, int other) {
+        return ((long) group << MEMBER_BITS | Math.min(member, other)) << MEMBER_BITS | Math.max(member, other);
     }
 
     private static FrameWay open(Aeron aeron, String channel, int streamId) {

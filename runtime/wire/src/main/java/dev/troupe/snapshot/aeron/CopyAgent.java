@@ -14,7 +14,6 @@ import dev.troupe.wire.Mailbox;
 import dev.troupe.wire.Rest;
 import dev.troupe.wire.StreamIds;
 import dev.troupe.wire.way.FrameWay;
-import dev.troupe.wire.way.SocketCarrier;
 import dev.troupe.wire.way.StreamCarrier;
 import io.aeron.ChannelUriStringBuilder;
 import io.aeron.Image;
@@ -201,8 +200,7 @@ final class CopyAgent implements Agent {
         int self = nodes.self();
         boolean isOfMachine = nodes.shareMachine(self, node);
         FrameWay way = connections.isPresent() && !isOfMachine
-                ? new SocketCarrier(new Line(connections.get(),
-                        new LineName(node, LineName.Purpose.COPIES, itsDoor), 0, rest),
+                ? new Line(connections.get(), new LineName(node, LineName.Purpose.COPIES, itsDoor), 0, rest,
                         IncomingConnections.MAX_PAYLOAD, true)
                 : stream(node, itsDoor);
         return new SnapshotSender(self, door, itsDoor, way, snapshots, counters, isOfMachine);

@@ -20,8 +20,6 @@ import dev.troupe.wire.DriverClient;
 import dev.troupe.wire.Rest;
 import dev.troupe.wire.Ring;
 import dev.troupe.wire.StreamIds;
-import dev.troupe.wire.way.FrameWay;
-import dev.troupe.wire.way.SocketCarrier;
 import dev.troupe.wire.way.StreamCarrier;
 import io.aeron.Aeron;
 import io.aeron.Subscription;
@@ -123,8 +121,7 @@ final class AeronClient implements AutoCloseable {
     private Link open(NodeMap nodes, int node, int since) {
         boolean isOfMachine = nodes.shareMachine(nodes.self(), node);
         if (connections.isPresent() && !isOfMachine) {
-            FrameWay way = new SocketCarrier(new Line(connections.get(), LineName.tensors(node), since, rest),
-                    FrameStream.MOST_PAYLOAD, false);
+            Line way = new Line(connections.get(), LineName.tensors(node), since, rest, FrameStream.MOST_PAYLOAD, false);
             return new Link(node, since, way, new IncomingConnection(node, way), new FrameWriter(false), shared);
         }
         int inId = streamId(nodes, node, nodes.self(), since);

@@ -1,7 +1,7 @@
 package dev.troupe.transport.aeron;
 
-import dev.troupe.transport.tcp.FrameReader;
 import dev.troupe.transport.tcp.FrameStream;
+import dev.troupe.wire.way.FrameReader;
 import dev.troupe.wire.way.FrameWay;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,7 @@
 package dev.troupe.transport.tcp;
 
 import dev.troupe.wire.Rest;
+import dev.troupe.wire.way.FrameReader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.ProtocolException;

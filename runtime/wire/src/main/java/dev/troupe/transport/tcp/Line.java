@@ -1,21 +1,30 @@
 package dev.troupe.transport.tcp;
 
 import dev.troupe.wire.Rest;
+import dev.troupe.wire.Window;
+import dev.troupe.wire.way.FrameReader;
+import dev.troupe.wire.way.FrameWay;
+import dev.troupe.wire.way.Outcome;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The end of a line: its connection, while there is one, which is made again where it breaks. Both sides then tell each
- * other how many frames they have written and read, so that lost ones are noticed.
+ * The end of a line: its connection to another process of another machine, and from it, while there is one. One that breaks
+ * is made again, and taken by {@link #poll}; both sides then report how many frames they have written and read, so that lost
+ * ones are noticed. One that takes no bytes any more is read to its end, since the other side may have sent the reason.
  *
  * <p>Thread rule: one thread, whose {@link Rest} a new connection wakes.
  */
-public final class Line implements AutoCloseable, Connections.End {
+public final class Line implements FrameWay, Connections.End {
     private static final Logger LOG = LoggerFactory.getLogger(Line.class);
     private static final int NEVER = -1;
 
@@ -23,25 +32,43 @@ public final class Line implements AutoCloseable, Connections.End {
     private final LineName name;
     private final int since;
     private final Rest rest;
+    private final int maxPayload;
+    private final boolean isSealed;
     private final AtomicReference<Connections.Ready> made = new AtomicReference<>();
     private volatile boolean isClosed;
     private volatile int overtakenBy = NEVER;
+    private final Window window = new Window();
+    /** Large payloads that are written in place; null until there is one. */
+    private UnsafeBuffer staging;
     /** Null while there is no connection. */
     private FrameStream stream;
+    private int connection;
     private long written;
     private long read;
+    private int offset;
+    private int headerBytes;
+    private int payloadBytes;
+    private boolean isDamaged;
+    /** Whether a frame is committed in part. */
+    private boolean isWriting;
+    /** The failure after which the connection takes no bytes any more, or null. */
+    private IOException failure;
 
     /**
      * Wants the connection.
      *
      * @param since the epoch since which it is wanted, the same at both ends
      * @param rest of the thread that this belongs to
+     * @param maxPayload the most bytes of a payload, at most {@link FrameStream#MOST_PAYLOAD}
+     * @param isSealed whether headers end with {@link FrameStream#SEAL_BYTES} free bytes for a checksum
      */
-    public Line(Connections connections, LineName name, int since, Rest rest) {
+    public Line(Connections connections, LineName name, int since, Rest rest, int maxPayload, boolean isSealed) {
         this.connections = connections;
         this.name = name;
         this.since = since;
         this.rest = rest;
+        this.maxPayload = maxPayload;
+        this.isSealed = isSealed;
         connections.want(name, since, this);
     }
 
@@ -67,45 +94,201 @@ public final class Line implements AutoCloseable, Connections.End {
         rest.wake();
     }
 
-    /** The later epoch in which the other end has the line; empty where it is none. */
+    /** Returns the later epoch in which the other end has the line; empty if there is none. */
     public Optional<Integer> overtakenBy() {
         return overtakenBy == NEVER ? Optional.empty() : Optional.of(overtakenBy);
     }
 
-    /** Takes a connection that was made since the last call, in place of any before; returns whether there was one. */
-    public boolean renew() {
-        if (made.getPlain() == null) {
-            return false;
+    @Override
+    public int maxPayload(int header) {
+        return maxPayload;
+    }
+
+    @Override
+    public Outcome tryClaim(int header, int payload) {
+        if (!isConnected()) {
+            return Outcome.NOT_CONNECTED;
         }
-        Connections.Ready ready = made.getAndSet(null);
+        try {
+            if (!stream.push() || !hasRoom()) {
+                return Outcome.BACK_PRESSURED;
+            }
+        } catch (IOException why) {
+            return failed(why);
+        }
+        isWriting = false;
+        headerBytes = header;
+        payloadBytes = payload;
+        isDamaged = false;
+        offset = stream.begin(header, payload);
+        return Outcome.ACCEPTED;
+    }
+
+    private boolean hasRoom() throws IOException {
+        if (!stream.hasRoom()) {
+            stream.flush();
+        }
+        return stream.hasRoom();
+    }
+
+    private Outcome failed(IOException why) {
+        failure = why;
+        isWriting = false;
+        return Outcome.NOT_CONNECTED;
+    }
+
+    @Override
+    public MutableDirectBuffer buffer() {
+        return stream.buffer();
+    }
+
+    @Override
+    public int offset() {
+        return offset;
+    }
+
+    @Override
+    public boolean readsMemory(int bytes) {
+        return bytes > FrameStream.MOST_COPIED;
+    }
+
+    @Override
+    public MemorySegment payload() {
+        if (!readsMemory(payloadBytes)) {
+            return window.segment(stream.buffer(), offset + headerBytes, payloadBytes);
+        }
+        if (staging == null) {
+            staging = new UnsafeBuffer(ByteBuffer.allocateDirect(maxPayload));
+        }
+        return window.segment(staging, 0, payloadBytes);
+    }
+
+    @Override
+    public boolean damage() {
+        isDamaged = true;
+        return true;
+    }
+
+    @Override
+    public Outcome commit() {
+        if (readsMemory(payloadBytes)) {
+            return write(payload());
+        }
+        seal();
+        stream.commit(headerBytes, payloadBytes, isDamaged);
+        return Outcome.ACCEPTED;
+    }
+
+    @Override
+    public Outcome commit(MemorySegment source, long from) {
+        if (readsMemory(payloadBytes)) {
+            return write(source.asSlice(from, payloadBytes));
+        }
+        seal();
+        stream.commitCopy(headerBytes, source, from, payloadBytes, isDamaged);
+        return Outcome.ACCEPTED;
+    }
+
+    private Outcome write(MemorySegment payload) {
+        seal();
+        stream.commit(headerBytes, payload, isDamaged);
+        isWriting = true;
+        return push();
+    }
+
+    private void seal() {
+        if (isSealed) {
+            stream.seal(headerBytes);
+        }
+    }
+
+    @Override
+    public void abort() {
+        stream.abort();
+    }
+
+    @Override
+    public boolean isWriting() {
+        return isWriting;
+    }
+
+    @Override
+    public Outcome push() {
+        if (!isWriting) {
+            return Outcome.NOT_CONNECTED;
+        }
+        try {
+            isWriting = !stream.push();
+            return isWriting ? Outcome.BACK_PRESSURED : Outcome.ACCEPTED;
+        } catch (IOException why) {
+            return failed(why);
+        }
+    }
+
+    @Override
+    public void withdraw() {
+        if (isWriting) {
+            stream.withdraw();
+            isWriting = false;
+        }
+    }
+
+    /** {@inheritDoc} Frames that are lost with a connection are counted when there is another. */
+    @Override
+    public boolean flush() {
+        try {
+            return !isConnected() || stream.flush();
+        } catch (IOException why) {
+            failed(why);
+            return true;
+        }
+    }
+
+    /** {@inheritDoc} Returns the bytes that have arrived, or 1 if the connection has broken. */
+    @Override
+    public int poll(FrameReader reader, int mostBytes) {
+        renew();
+        if (stream == null) {
+            return 0;
+        }
+        try {
+            int bytes = stream.read(reader, mostBytes);
+            boolean isAtItsEnd = bytes == 0 && failure != null && !reader.isFull();
+            return isAtItsEnd ? broken(failure) : bytes;
+        } catch (IOException why) {
+            return broken(why);
+        }
+    }
+
+    /** Takes a connection that was made since the last call, in place of any before. */
+    private void renew() {
+        Connections.Ready ready = made.getPlain() == null ? null : made.getAndSet(null);
         if (ready == null) {
-            return false;
+            return;
         }
         drop();
         try {
             stream = new FrameStream(ready, rest, written, read);
-        } catch (IOException failure) {
+        } catch (IOException why) {
             ready.close();
-            broken(failure);
+            broken(why);
         }
-        return true;
-    }
-
-    /** The connection, until it is {@link #broken} or {@linkplain #renew renewed}; null while there is none. */
-    public FrameStream stream() {
-        return stream;
     }
 
     /** Gives up the connection after a failure, and wants another. */
-    public void broken(IOException failure) {
+    private int broken(IOException why) {
         // A process that ends closes its connections; of that the others are told elsewhere.
-        LOG.atLevel(failure instanceof EOFException ? Level.DEBUG : Level.WARN)
-                .log("the connection to node {} broke and is made again: {}", name.node(), failure.toString());
+        LOG.atLevel(why instanceof EOFException ? Level.DEBUG : Level.WARN)
+                .log("the connection to node {} broke and is made again: {}", name.node(), why.toString());
         drop();
         connections.want(name, since, this);
+        return 1;
     }
 
     private void drop() {
+        isWriting = false;
+        failure = null;
+        connection++;
         if (stream != null) {
             written = stream.written();
             read = stream.read();
@@ -114,12 +297,36 @@ public final class Line implements AutoCloseable, Connections.End {
         }
     }
 
+    /** Reports to the selector whether bytes from the other side are awaited. */
+    public void watchData(boolean isAwaited) {
+        if (stream != null) {
+            stream.watchData(isAwaited);
+        }
+    }
+
+    @Override
+    public boolean isConnected() {
+        return stream != null && failure == null;
+    }
+
+    /** {@inheritDoc} Never: a connection that breaks is made again. */
+    @Override
+    public boolean isClosed() {
+        return false;
+    }
+
+    @Override
+    public int connection() {
+        return connection;
+    }
+
     /** Ends the connection, whose last frames reach the other end, and wants none any more. Closing twice has no effect. */
     @Override
     public void close() {
         isClosed = true;
         connections.forget(name, this);
         replaceMade(null);
+        isWriting = false;
         if (stream != null) {
             stream.end();
             stream = null;

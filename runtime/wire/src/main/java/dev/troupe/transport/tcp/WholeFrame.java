@@ -1,5 +1,6 @@
 package dev.troupe.transport.tcp;
 
+import dev.troupe.wire.way.FrameReader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.ProtocolException;

@@ -1,6 +1,5 @@
 package dev.troupe.wire.way;
 
-import dev.troupe.transport.tcp.FrameReader;
 import java.lang.foreign.MemorySegment;
 import org.agrona.MutableDirectBuffer;
 

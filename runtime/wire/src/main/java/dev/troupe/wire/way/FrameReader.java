@@ -1,10 +1,10 @@
-package dev.troupe.transport.tcp;
+package dev.troupe.wire.way;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.agrona.DirectBuffer;
 
-/** Takes the frames of a {@link FrameStream}. Thread rule: the thread of the stream. */
+/** Takes the frames of a connection. Thread rule: the thread of the connection. */
 public interface FrameReader {
     /**
      * A connection before broke with frames on their way.
