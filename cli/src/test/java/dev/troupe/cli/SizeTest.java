@@ -40,8 +40,7 @@ class SizeTest {
             "runtime/core/src/main/java/dev/troupe/run/TrainingRun.java", 48,
             "runtime/core/src/main/java/dev/troupe/rank/RankResources.java", 42,
             "cli/src/main/java/dev/troupe/cli/ScheduleCommand.java", 37,
-            "runtime/core/src/main/java/dev/troupe/actor/ScheduleActor.java", 37,
-            "runtime/wire/src/main/java/dev/troupe/transport/aeron/AeronTransport.java", 36);
+            "runtime/core/src/main/java/dev/troupe/actor/ScheduleActor.java", 37);
     /** Records and constructors, with their components. */
     private static final Map<String, Integer> MANY_COMPONENTS = Map.ofEntries(
             Map.entry("dev.troupe.rank.NodeContext", 17),

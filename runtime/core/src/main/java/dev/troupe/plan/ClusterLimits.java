@@ -1,6 +1,6 @@
 package dev.troupe.plan;
 
-import dev.troupe.collective.aeron.AeronCollectives;
+import dev.troupe.collective.Membership;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
@@ -74,12 +74,12 @@ public final class ClusterLimits {
         for (GroupKind kind : List.of(GroupKind.TENSOR, GroupKind.DATA)) {
             for (List<Integer> group : ranks.groups(kind)) {
                 long nodes = group.stream().map(nodeOfRank::get).distinct().count();
-                if (nodes > 1 && group.size() > AeronCollectives.MOST_MEMBERS) {
+                if (nodes > 1 && group.size() > Membership.MOST_BETWEEN_PROCESSES) {
                     throw new UsageException(String.format(Locale.ROOT,
                             "parallel.%s = %d ranks are a group on %d nodes, and a group between processes has at most %d:"
                                     + " lower it, or give all ranks of such a group to one node (cluster.nodes)",
                             kind == GroupKind.TENSOR ? "tensor" : "data", group.size(), nodes,
-                            AeronCollectives.MOST_MEMBERS));
+                            Membership.MOST_BETWEEN_PROCESSES));
                 }
             }
         }

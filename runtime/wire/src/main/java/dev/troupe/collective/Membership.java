@@ -1,5 +1,6 @@
 package dev.troupe.collective;
 
+import dev.troupe.wire.StreamIds;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -14,6 +15,9 @@ import java.util.stream.Collectors;
  * @param deadline longest wait of a collective for another member: longer than any step takes
  */
 public record Membership(String name, List<Integer> ranks, Duration deadline) {
+    /** The most members of a group between processes, which has a bit of a word for each. */
+    public static final int MOST_BETWEEN_PROCESSES = StreamIds.MOST_MEMBERS;
+
     public Membership {
         Objects.requireNonNull(name, "name");
         ranks = List.copyOf(ranks);

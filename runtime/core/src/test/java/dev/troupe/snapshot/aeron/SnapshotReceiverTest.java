@@ -237,7 +237,7 @@ class SnapshotReceiverTest {
             byte[] payload = Arrays.copyOfRange(whole, offset, Math.min(whole.length, offset + PAYLOAD));
             sum.update(payload);
             byte[] frame = new byte[CopyFrame.HEADER_BYTES + payload.length];
-            new CopyWriter().write(new UnsafeBuffer(frame), 0, part, subject, whole.length, offset,
+            new CopyFrame().write(new UnsafeBuffer(frame), 0, part, subject, whole.length, offset,
                     (int) sum.getValue());
             System.arraycopy(payload, 0, frame, CopyFrame.HEADER_BYTES, payload.length);
             frames.add(frame);

@@ -5,7 +5,6 @@ import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.wire.DriverClient;
-import dev.troupe.wire.StreamIds;
 import io.aeron.Aeron;
 import io.aeron.exceptions.AeronException;
 import io.aeron.logbuffer.LogBufferDescriptor;
@@ -22,8 +21,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * <p>Thread rule: any thread.
  */
 public final class AeronCollectives implements AutoCloseable {
-    /** The most members of a group, which has a bit of a word for each. */
-    public static final int MOST_MEMBERS = StreamIds.MOST_MEMBERS;
     /** Bytes of a stream in the directory of the media driver at each of its ends, once where both ends share it. */
     public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(Ways.TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
@@ -79,9 +76,9 @@ public final class AeronCollectives implements AutoCloseable {
      * @throws CollectiveException if a channel cannot be opened
      */
     public CollectiveGroup join(Membership membership, int number, int member, int epoch, PairChannels channels) {
-        if (membership.size() > MOST_MEMBERS) {
-            throw new IllegalArgumentException("a group between JVMs has at most " + MOST_MEMBERS + " members, but "
-                    + membership.describe() + " has " + membership.size());
+        if (membership.size() > Membership.MOST_BETWEEN_PROCESSES) {
+            throw new IllegalArgumentException("a group between JVMs has at most " + Membership.MOST_BETWEEN_PROCESSES
+                    + " members, but " + membership.describe() + " has " + membership.size());
         }
         try {
             AeronMember joined = new AeronMember(membership, member, epoch,

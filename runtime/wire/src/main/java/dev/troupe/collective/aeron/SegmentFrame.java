@@ -6,9 +6,11 @@ import dev.troupe.collective.Reduction;
 import dev.troupe.engine.DataType;
 import dev.troupe.wire.WireHeader;
 import dev.troupe.wire.sbe.SegmentDecoder;
+import dev.troupe.wire.sbe.SegmentEncoder;
 import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
 
-/** A received frame between members: a header, and its payload behind it. One thread at a time. */
+/** A frame between members: a header, and its payload after it. One thread at a time. */
 final class SegmentFrame {
     /**
      * Bytes of the header; a multiple of a line of the cache, so that payloads are aligned. The last ones are free for a
@@ -24,6 +26,7 @@ final class SegmentFrame {
 
     private final WireHeader header = new WireHeader();
     private final SegmentDecoder segment = new SegmentDecoder();
+    private final SegmentEncoder encoder = new SegmentEncoder();
     private final Call call = new Call();
     private DirectBuffer buffer;
     private int start;
@@ -41,6 +44,17 @@ final class SegmentFrame {
         RESULT,
         /** A member has ended the group: the payload says why, and the root is the member at fault, or {@link #FOR_ALL}. */
         END
+    }
+
+    /** Writes a header, {@link #HEADER_BYTES} bytes. */
+    void write(MutableDirectBuffer target, int at, Kind kind, int epoch, long sequence, Call itsCall, int root,
+            long offset, int to) {
+        header.write(target, at, SegmentEncoder.TEMPLATE_ID, SegmentEncoder.BLOCK_LENGTH);
+        encoder.wrap(target, at + WireHeader.BYTES).sequence(sequence).callBytes(itsCall.bytes()).partOffset(offset)
+                .epoch(epoch).root(root).to(to).kind((short) kind.ordinal())
+                .collective((short) itsCall.collective().code())
+                .dataType((short) (itsCall.type() == null ? 0 : itsCall.type().code()))
+                .reduction((short) (itsCall.reduction() == null ? 0 : itsCall.reduction().code()));
     }
 
     /** Reads a frame; returns false where the bytes are no frame. */

@@ -8,7 +8,7 @@ import dev.troupe.wire.Rest;
 import dev.troupe.wire.StreamIds;
 import dev.troupe.wire.way.FrameWay;
 import dev.troupe.wire.way.Outcome;
-import dev.troupe.wire.way.StreamCarrier;
+import dev.troupe.wire.way.StreamWay;
 import io.aeron.Aeron;
 import io.aeron.ChannelUriStringBuilder;
 import java.lang.foreign.MemorySegment;
@@ -58,7 +58,7 @@ final class Ways implements AutoCloseable {
     private final List<FrameWay> wayTo = new ArrayList<>();
     private final List<Source> others = new ArrayList<>();
     private final List<ConnectionSource> connected = new ArrayList<>();
-    private final SegmentWriter writer = new SegmentWriter();
+    private final SegmentFrame frame = new SegmentFrame();
     private final Rest rest = Rest.open();
     private final IdleStrategy idle = new BackoffIdleStrategy(1, 1, LEAST_PARK_NANOS, MOST_PARK_NANOS);
     private final int mostPayload;
@@ -120,7 +120,7 @@ final class Ways implements AutoCloseable {
 
     private static FrameWay open(Aeron aeron, String channel, int streamId) {
         String withTerms = new ChannelUriStringBuilder(channel).termLength(TERM_LENGTH).build();
-        return new StreamCarrier(aeron.addExclusivePublication(withTerms, streamId));
+        return new StreamWay(aeron.addExclusivePublication(withTerms, streamId));
     }
 
     /**
@@ -172,7 +172,7 @@ final class Ways implements AutoCloseable {
         }
         return switch (way.tryClaim(SegmentFrame.HEADER_BYTES, bytes)) {
             case ACCEPTED -> {
-                writer.write(way.buffer(), way.offset(), kind, epoch, sequence, call, root, offset, to);
+                frame.write(way.buffer(), way.offset(), kind, epoch, sequence, call, root, offset, to);
                 yield way.commit(source, at) == Outcome.ACCEPTED;
             }
             case BACK_PRESSURED, NOT_CONNECTED, ADMIN_ACTION -> false;

@@ -14,7 +14,7 @@ import dev.troupe.wire.Mailbox;
 import dev.troupe.wire.Rest;
 import dev.troupe.wire.StreamIds;
 import dev.troupe.wire.way.FrameWay;
-import dev.troupe.wire.way.StreamCarrier;
+import dev.troupe.wire.way.StreamWay;
 import io.aeron.ChannelUriStringBuilder;
 import io.aeron.Image;
 import io.aeron.Subscription;
@@ -209,7 +209,7 @@ final class CopyAgent implements Agent {
     private FrameWay stream(int node, int itsDoor) {
         String channel = new ChannelUriStringBuilder(nodes.channel(nodes.self(), node))
                 .termLength(AeronSnapshotCopies.TERM_LENGTH).build();
-        return new StreamCarrier(client.orElseThrow().aeron().addExclusivePublication(channel,
+        return new StreamWay(client.orElseThrow().aeron().addExclusivePublication(channel,
                 StreamIds.ofCopies(itsDoor)));
     }
 

@@ -2,10 +2,12 @@ package dev.troupe.snapshot.aeron;
 
 import dev.troupe.wire.WireHeader;
 import dev.troupe.wire.sbe.CopyDecoder;
+import dev.troupe.wire.sbe.CopyEncoder;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
 
 /**
  * A frame of a copy: the identity of the copy, and a part of it. The frames of a copy are the layout and then the
@@ -43,9 +45,19 @@ final class CopyFrame {
 
     private final WireHeader header = new WireHeader();
     private final CopyDecoder copy = new CopyDecoder();
+    private final CopyEncoder encoder = new CopyEncoder();
     private DirectBuffer buffer;
     private int start;
     private int length;
+
+    /** Writes a header, {@link #HEADER_BYTES} bytes. */
+    void write(MutableDirectBuffer target, int at, Part part, Subject subject, long total, long offset, int checksum) {
+        target.setMemory(at, HEADER_BYTES, (byte) 0);
+        header.write(target, at, CopyEncoder.TEMPLATE_ID, CopyEncoder.BLOCK_LENGTH);
+        encoder.wrap(target, at + WireHeader.BYTES).stepsDone(subject.stepsDone()).total(total).partOffset(offset)
+                .fromNode(subject.fromNode()).rank(subject.rank()).stage(subject.stage())
+                .sum(Integer.toUnsignedLong(checksum)).part((short) part.ordinal());
+    }
 
     /** Reads a frame from any bytes; returns false where they are no frame. */
     boolean wrap(DirectBuffer bytes, int at, int frameLength) {

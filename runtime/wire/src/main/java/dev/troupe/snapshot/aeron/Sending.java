@@ -14,7 +14,7 @@ import java.util.zip.CRC32C;
 final class Sending {
     private static final int LINE_BYTES = 64;
 
-    private final CopyWriter writer = new CopyWriter();
+    private final CopyFrame frame = new CopyFrame();
     private final FrameWay way;
     /** The connection that has the frames so far; the receiver of a copy ends with it. */
     private final int connection;
@@ -90,7 +90,7 @@ final class Sending {
             return;
         }
         sum.update(payload.asByteBuffer()); // the checksum of the sent bytes, since the memory may be overwritten later
-        writer.write(way.buffer(), way.offset(), part, subject, total(), position, (int) sum.getValue());
+        frame.write(way.buffer(), way.offset(), part, subject, total(), position, (int) sum.getValue());
         way.commit();
         lastBytes = CopyFrame.HEADER_BYTES + bytes;
         position += bytes;

@@ -34,7 +34,7 @@ final class SnapshotSender implements AutoCloseable {
     }, _ -> MemorySegment.NULL);
     private final CopyStore snapshots;
     private final LiveCopyCounters counters;
-    private final CopyWriter writer = new CopyWriter();
+    private final CopyFrame frame = new CopyFrame();
     private final Set<Subject> declined = new LinkedHashSet<>();
     private final CopyQueue waiting = new CopyQueue();
     /** The copy that is being sent, or null. */
@@ -148,7 +148,7 @@ final class SnapshotSender implements AutoCloseable {
             if (way.tryClaim(CopyFrame.HEADER_BYTES, 0) != Outcome.ACCEPTED) {
                 break; // its turn comes again, perhaps on another way
             }
-            writer.write(way.buffer(), way.offset(), Part.DECLINED, subject, 0, 0,
+            frame.write(way.buffer(), way.offset(), Part.DECLINED, subject, 0, 0,
                     (int) subject.checksum().getValue());
             way.commit();
             next.remove();

@@ -20,7 +20,7 @@ import dev.troupe.wire.DriverClient;
 import dev.troupe.wire.Rest;
 import dev.troupe.wire.Ring;
 import dev.troupe.wire.StreamIds;
-import dev.troupe.wire.way.StreamCarrier;
+import dev.troupe.wire.way.StreamWay;
 import io.aeron.Aeron;
 import io.aeron.Subscription;
 import java.io.IOException;
@@ -133,12 +133,12 @@ final class AeronClient implements AutoCloseable {
                     new IncomingStream(node, in, Optional.empty()), new FrameWriter(true), shared);
         }
         if (node == nodes.self()) {
-            StreamCarrier out = stream(settings.sends(channel), outId);
+            StreamWay out = stream(settings.sends(channel), outId);
             HandOvers handOvers = new HandOvers(out.sessionId());
             return new MachineLink(node, since, out, new MachineLink.Payloads.Own(handOvers),
                     new IncomingStream(node, in, Optional.of(handOvers)), shared);
         }
-        StreamCarrier out = stream(settings.sendsHeaders(channel), outId);
+        StreamWay out = stream(settings.sendsHeaders(channel), outId);
         return new MachineLink(node, since, out,
                 new MachineLink.Payloads.Rings(ring(ringOf(outId, out.sessionId())),
                         new SendingRings<>(new RingFiles(rings, outId), settings.devicePieceBytes())),
@@ -155,9 +155,9 @@ final class AeronClient implements AutoCloseable {
         }
     }
 
-    private StreamCarrier stream(String channel, int streamId) {
+    private StreamWay stream(String channel, int streamId) {
         try {
-            return new StreamCarrier(aeron.addExclusivePublication(channel, streamId));
+            return new StreamWay(aeron.addExclusivePublication(channel, streamId));
         } catch (RuntimeException e) {
             throw refused(channel, "send to", e);
         }

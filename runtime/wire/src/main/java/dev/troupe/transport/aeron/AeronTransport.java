@@ -2,11 +2,8 @@ package dev.troupe.transport.aeron;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.port.DataPort;
-import dev.troupe.port.RunKey;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Counters;
-import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.Network;
@@ -19,8 +16,6 @@ import dev.troupe.transport.TransportListener;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.driver.Driver;
 import dev.troupe.transport.tcp.Connections;
-import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -77,7 +72,7 @@ public final class AeronTransport implements Transport {
     /** As {@link #start(NodeMap, TransportSettings)}, with faults of messages. */
     public static AeronTransport start(NodeMap nodes, TransportSettings settings, FrameHook hook) {
         return start(nodes, settings,
-                needsConnections(nodes, settings) ? Optional.of(ownConnections(nodes)) : Optional.empty(), hook);
+                needsConnections(nodes, settings) ? Optional.of(Connections.open(nodes)) : Optional.empty(), hook);
     }
 
     /**
@@ -127,19 +122,6 @@ public final class AeronTransport implements Transport {
         } catch (RuntimeException e) {
             driver.close();
             throw new TransportException("the transport did not start: " + e.getMessage(), e);
-        }
-    }
-
-    private static Connections ownConnections(NodeMap nodes) {
-        Endpoint own = nodes.endpoints().get(nodes.self());
-        try {
-            return new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port()), RunKey.open()),
-                    Optional.empty());
-        } catch (IOException refused) {
-            throw new TransportException(
-                    "the transport cannot listen on " + own + " over TCP ("
-                            + refused.getMessage() + "); see that the address is of this machine and its port is free",
-                    refused);
         }
     }
 

@@ -5,7 +5,7 @@ import dev.troupe.transport.device.SendingRing.Piece;
 import dev.troupe.transport.device.SendingRings;
 import dev.troupe.wire.Ring;
 import dev.troupe.wire.way.Outcome;
-import dev.troupe.wire.way.StreamCarrier;
+import dev.troupe.wire.way.StreamWay;
 import java.util.Optional;
 
 /**
@@ -19,7 +19,7 @@ final class MachineLink extends Link {
      */
     private static final int RING_FRAGMENT_BYTES = 64 << 10;
 
-    private final StreamCarrier stream;
+    private final StreamWay stream;
     private final Payloads payloads;
 
     /** The places of payloads. */
@@ -33,7 +33,7 @@ final class MachineLink extends Link {
         }
     }
 
-    MachineLink(int node, int since, StreamCarrier stream, Payloads payloads, Incoming incoming, Shared shared) {
+    MachineLink(int node, int since, StreamWay stream, Payloads payloads, Incoming incoming, Shared shared) {
         super(node, since, stream, incoming, new FrameWriter(false), shared);
         this.stream = stream;
         this.payloads = payloads;

@@ -1,8 +1,10 @@
 package dev.troupe.transport.tcp;
 
 import dev.troupe.port.DataPort;
+import dev.troupe.port.RunKey;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -96,6 +98,22 @@ public final class Connections implements AutoCloseable {
         this.port = port;
         this.security = security;
         port.answer(DataPort.Use.TENSORS, this::answer);
+    }
+
+    /**
+     * Makes the connections of a node in the clear, on a data port of their own.
+     *
+     * @throws TransportException if the port cannot be opened
+     */
+    public static Connections open(NodeMap nodes) {
+        Endpoint own = nodes.endpoints().get(nodes.self());
+        try {
+            return new Connections(nodes, DataPort.open(new InetSocketAddress(own.host(), own.port()), RunKey.open()),
+                    Optional.empty());
+        } catch (IOException refused) {
+            throw new TransportException("the transport cannot listen on " + own + " over TCP (" + refused.getMessage()
+                    + "); see that the address is of this machine and its port is free", refused);
+        }
     }
 
     /** Whether tensors on the connections are encrypted. */

@@ -27,7 +27,7 @@ class SegmentFrameTest {
     private final Call call = new Call();
 
     private void write(SegmentFrame.Kind kind) {
-        new SegmentWriter().write(buffer, AT, kind, 7, 1L << 40, call, 3, 1L << 33, 5);
+        new SegmentFrame().write(buffer, AT, kind, 7, 1L << 40, call, 3, 1L << 33, 5);
         buffer.putBytes(AT + SegmentFrame.HEADER_BYTES, PAYLOAD);
     }
 

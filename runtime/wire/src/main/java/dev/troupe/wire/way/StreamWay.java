@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import org.agrona.MutableDirectBuffer;
 
 /** A stream of Aeron, to all that read it. */
-public final class StreamCarrier implements FrameWay {
+public final class StreamWay implements FrameWay {
     private final ExclusivePublication publication;
     private final BufferClaim claim = new BufferClaim();
     private final Window window = new Window();
@@ -17,7 +17,7 @@ public final class StreamCarrier implements FrameWay {
     private int payloadBytes;
 
     /** Creates the carrier of a publication, which is closed with it. */
-    public StreamCarrier(ExclusivePublication publication) {
+    public StreamWay(ExclusivePublication publication) {
         this.publication = publication;
     }
 
