@@ -15,14 +15,14 @@ public final class CollectiveException extends RuntimeException {
     /**
      * Creates the error.
      *
-     * @param culprit the member at fault; empty where there is no single one
+     * @param culprit the member at fault; empty if there is no single one
      */
     public CollectiveException(String message, OptionalInt culprit, Throwable cause) {
         super(message, cause);
         this.culprit = culprit.orElse(NOBODY);
     }
 
-    /** The member at fault; empty where there is no single one. */
+    /** The member at fault; empty if there is no single one. */
     public OptionalInt culprit() {
         return culprit == NOBODY ? OptionalInt.empty() : OptionalInt.of(culprit);
     }

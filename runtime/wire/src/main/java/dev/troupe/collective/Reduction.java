@@ -4,7 +4,7 @@ package dev.troupe.collective;
 public enum Reduction {
     /** Their sum, in the order of members. */
     SUM("sum", 1),
-    /** The largest; NaN where one of them is NaN. */
+    /** The largest; NaN if one of them is NaN. */
     MAXIMUM("maximum", 2),
     /** The sum in the order of members of float32, each of which its member rounds to bfloat16 first, which halves it. */
     SUM_OF_ROUNDED("sum of bfloat16", 3);

@@ -15,7 +15,7 @@ public final class Shares {
         return Math.min(firstLine * LINE_BYTES, bytes);
     }
 
-    /** Returns the bytes of a member's share; 0 where there are fewer lines than members. */
+    /** Returns the bytes of a member's share; 0 if there are fewer lines than members. */
     public static long length(long bytes, int size, int member) {
         return start(bytes, size, member + 1) - start(bytes, size, member);
     }

@@ -51,7 +51,7 @@ public final class DataPort implements AutoCloseable {
          * Answers a call, whose connection it then owns. It returns when the caller is known, and hands the rest to another
          * thread: until then the caller is a stranger, of whom there may be few.
          *
-         * @throws IOException where the caller is refused; the connection is closed then
+         * @throws IOException if the caller is refused; the connection is closed then
          */
         void take(SocketChannel connection) throws IOException;
     }
@@ -83,7 +83,7 @@ public final class DataPort implements AutoCloseable {
      * Listens. Callers of a use wait some seconds for its {@link #answer}.
      *
      * @param key of the run: callers must have it too
-     * @throws IOException where the address is not of this machine, or the port is taken
+     * @throws IOException if the address is not of this machine, or the port is taken
      */
     public static DataPort open(InetSocketAddress address, RunKey key) throws IOException {
         if (address.isUnresolved()) {
@@ -105,7 +105,7 @@ public final class DataPort implements AutoCloseable {
      * Calls the port of another node of the run.
      *
      * @param patience longest wait for the connection
-     * @throws java.net.ConnectException where its machine refuses the connection
+     * @throws java.net.ConnectException if its machine refuses the connection
      */
     public SocketChannel call(InetSocketAddress address, Use use, Duration patience) throws IOException {
         SocketChannel connection = SocketChannel.open();
@@ -124,7 +124,7 @@ public final class DataPort implements AutoCloseable {
     /**
      * Asks the port of another node whether it has the same key.
      *
-     * @throws IOException where nobody answers
+     * @throws IOException if nobody answers
      */
     public boolean sharesKey(InetSocketAddress address) throws IOException {
         try (SocketChannel connection = call(address, Use.KEY, PATIENCE)) {

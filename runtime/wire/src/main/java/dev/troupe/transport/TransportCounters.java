@@ -30,7 +30,7 @@ public record TransportCounters(long messagesSent, long messagesReceived, long b
         dropped = Collections.unmodifiableMap(copy);
     }
 
-    /** Returns a sentence for the user on dropped frames; empty where there are none. */
+    /** Returns a sentence for the user on dropped frames; empty if there are none. */
     public Optional<String> droppedInWords() {
         long all = droppedFrames();
         return all == 0

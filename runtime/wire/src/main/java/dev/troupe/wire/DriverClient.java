@@ -33,7 +33,7 @@ public final class DriverClient implements AutoCloseable {
      * Connects a client whose housekeeping its owner's thread does.
      *
      * @param user what it is for, as in "the Aeron client of the transport"
-     * @throws io.aeron.exceptions.AeronException where no driver answers
+     * @throws io.aeron.exceptions.AeronException if no driver answers
      */
     public static DriverClient invoked(Path driverDirectory, String user) {
         return new DriverClient(driverDirectory, user, true);
@@ -58,7 +58,7 @@ public final class DriverClient implements AutoCloseable {
     /**
      * Does the housekeeping of a client of {@link #invoked}; returns the amount of work.
      *
-     * @throws IllegalStateException where the client has closed itself
+     * @throws IllegalStateException if the client has closed itself
      */
     public int invoke() {
         int work = aeron.conductorAgentInvoker().invoke();

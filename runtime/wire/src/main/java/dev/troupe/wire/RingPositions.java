@@ -77,7 +77,7 @@ public final class RingPositions {
         return (end - units(length)) % capacity;
     }
 
-    /** The reader was told of all payloads up to a position; returns false where none can end there. */
+    /** The reader was told of all payloads up to a position; returns false if none can end there. */
     public boolean told(long end) {
         if (!isAhead(end)) {
             return false;

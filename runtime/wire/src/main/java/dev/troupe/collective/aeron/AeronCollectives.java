@@ -46,7 +46,7 @@ public final class AeronCollectives implements AutoCloseable {
      *
      * @param driverDirectory its directory, as {@link dev.troupe.transport.aeron.AeronTransport#driverDirectory}
      *     returns it
-     * @param connections the connections of this node, which their owner closes; empty where no members are connected
+     * @param connections the connections of this node, which their owner closes; empty if no members are connected
      */
     public static AeronCollectives connect(Path driverDirectory, Optional<Connections> connections) {
         return new AeronCollectives(driverDirectory, connections);

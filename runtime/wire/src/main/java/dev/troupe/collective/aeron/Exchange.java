@@ -266,7 +266,7 @@ final class Exchange {
         addOwn();
     }
 
-    /** Returns the place of a part of the final values; {@link MemorySegment#NULL} where the call knows of none. */
+    /** Returns the place of a part of the final values; {@link MemorySegment#NULL} if the call knows of none. */
     MemorySegment place(int from, long offset, int bytes) {
         boolean isExpected = hasCalled[from] && bytes <= resultBytesLeft[from] && offset >= 0
                 && offset <= target.byteSize() - bytes;

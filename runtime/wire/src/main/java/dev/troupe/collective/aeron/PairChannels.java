@@ -18,7 +18,7 @@ public interface PairChannels {
      */
     String channel(int from, int to);
 
-    /** Returns the node of the receiver where the two have a connection instead; empty where they have the channel. */
+    /** Returns the node of the receiver where the two have a connection instead; empty if they have the channel. */
     default OptionalInt connectedNode(int from, int to) {
         return OptionalInt.empty();
     }

@@ -57,7 +57,7 @@ final class SegmentFrame {
                 .reduction((short) (itsCall.reduction() == null ? 0 : itsCall.reduction().code()));
     }
 
-    /** Reads a frame; returns false where the bytes are no frame. */
+    /** Reads a frame; returns false if the bytes are no frame. */
     boolean wrap(DirectBuffer bytes, int at, int frameLength) {
         buffer = bytes;
         start = at;

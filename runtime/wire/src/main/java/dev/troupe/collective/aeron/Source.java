@@ -11,11 +11,11 @@ interface Source extends AutoCloseable {
          *
          * @param memory has the payload from byte {@code at} on, as long as this call
          * @param isPlaced whether the payload is where {@link #place} wants it instead
-         * @return false where it is of a later collective, so that it must be offered again
+         * @return false if it is of a later collective, so that it must be offered again
          */
         boolean take(int from, SegmentFrame frame, MemorySegment memory, long at, boolean isPlaced);
 
-        /** Returns the memory where the payload of a frame belongs; {@link MemorySegment#NULL} where it is to be taken. */
+        /** Returns the memory where the payload of a frame belongs; {@link MemorySegment#NULL} if it is to be taken. */
         MemorySegment place(int from, SegmentFrame frame);
 
         /** Frames of the other member, or those to it, will not arrive any more. */

@@ -142,7 +142,7 @@ final class Ways implements AutoCloseable {
     }
 
     /**
-     * Sends a frame with a part of memory; returns false where some of the others have not read enough yet. A frame for
+     * Sends a frame with a part of memory; returns false if some of the others have not read enough yet. A frame for
      * all may have been sent to some of them then, so the caller must repeat the call before it sends any other frame.
      */
     boolean send(SegmentFrame.Kind kind, long sequence, Call call, MemorySegment source, long at, int bytes,

@@ -118,7 +118,7 @@ final class Meeting {
         }
     }
 
-    /** Returns the members that have arrived less often than others; empty where the last has arrived just now. */
+    /** Returns the members that have arrived less often than others; empty if the last has arrived just now. */
     private List<Integer> absentees() {
         long most = slots.stream().mapToLong(slot -> slot.arrivals).max().orElse(0);
         List<Integer> absent = new ArrayList<>();

@@ -59,7 +59,7 @@ final class CopyFrame {
                 .sum(Integer.toUnsignedLong(checksum)).part((short) part.ordinal());
     }
 
-    /** Reads a frame from any bytes; returns false where they are no frame. */
+    /** Reads a frame from any bytes; returns false if they are no frame. */
     boolean wrap(DirectBuffer bytes, int at, int frameLength) {
         buffer = bytes;
         start = at;

@@ -20,7 +20,7 @@ record SharedSnapshotNote(int door, SharedSnapshot shared) {
     /**
      * Makes a note of the bytes of {@link #encode}.
      *
-     * @throws IllegalArgumentException where the bytes are no note
+     * @throws IllegalArgumentException if the bytes are no note
      */
     static SharedSnapshotNote decode(byte[] bytes) {
         if (bytes.length != BYTES) {

@@ -156,7 +156,7 @@ final class SnapshotSender implements AutoCloseable {
         return frames;
     }
 
-    /** Takes the existing snapshot that has waited longest; returns false where there is none, or no receiver. */
+    /** Takes the existing snapshot that has waited longest; returns false if there is none, or no receiver. */
     private boolean begin() {
         while (sending == null && !waiting.isEmpty() && way.isConnected()) {
             CopyQueue.Version next = waiting.next().orElseThrow();

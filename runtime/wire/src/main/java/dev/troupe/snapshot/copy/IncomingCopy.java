@@ -7,14 +7,14 @@ public interface IncomingCopy {
     /**
      * Writes a part of its bytes.
      *
-     * @return false where the memory has another owner by now: a rank that has moved to this node, or a later copy
+     * @return false if the memory has another owner by now: a rank that has moved to this node, or a later copy
      */
     boolean write(long offset, MemorySegment source);
 
     /**
      * Marks the copy as whole and undamaged, so that readers find it from now on.
      *
-     * @return false where the memory has another owner by now
+     * @return false if the memory has another owner by now
      */
     boolean complete();
 }

@@ -8,13 +8,13 @@ public interface OutgoingCopy {
     /** Returns the layout of the snapshot. */
     SnapshotLayout layout();
 
-    /** Returns the place of its memory for other processes of this machine; empty where they cannot map it. */
+    /** Returns the place of its memory for other processes of this machine; empty if they cannot map it. */
     Optional<SharedSnapshot> shared();
 
     /**
      * Copies a part of its bytes, and blocks a writer for the time of the copy.
      *
-     * @return false where it has been overwritten: parts that were read before are of no use then
+     * @return false if it has been overwritten: parts that were read before are of no use then
      */
     boolean read(long offset, MemorySegment target);
 }

@@ -77,7 +77,7 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
     /**
      * Makes a layout of the bytes of {@link #encode}.
      *
-     * @throws IllegalArgumentException where the bytes are no layout
+     * @throws IllegalArgumentException if the bytes are no layout
      */
     public static SnapshotLayout decode(byte[] bytes) {
         Builder tensors = new Builder();

@@ -74,7 +74,7 @@ final class AeronClient implements AutoCloseable {
     /**
      * Connects to the driver and opens every stream; the stream to this process itself is connected when this returns.
      *
-     * @param connections the connections of this node, which are closed with the client; empty where there are only
+     * @param connections the connections of this node, which are closed with the client; empty if there are only
      *     streams
      * @throws TransportException if a channel cannot be opened
      */
@@ -239,7 +239,7 @@ final class AeronClient implements AutoCloseable {
         open.forEach(link -> link.settle(epoch));
     }
 
-    /** Receives up to {@code limit} frames from each node; returns a number that is 0 where there were none. */
+    /** Receives up to {@code limit} frames from each node; returns a number that is 0 if there were none. */
     int poll(Arrivals arrivals, int limit) {
         int frames = 0;
         for (Link link : open) {

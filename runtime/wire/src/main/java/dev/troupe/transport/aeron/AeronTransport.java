@@ -78,7 +78,7 @@ public final class AeronTransport implements Transport {
     /**
      * Starts the transport of a node of a cluster.
      *
-     * @param connections the connections of the node, which are closed with the transport; empty where there are only
+     * @param connections the connections of the node, which are closed with the transport; empty if there are only
      *     streams, see {@link #needsConnections}
      * @param hook {@link FrameHook#NONE} where no faults are injected
      * @throws TransportException as {@link #start(NodeMap, TransportSettings)}

@@ -55,7 +55,7 @@ final class Arrivals {
     /**
      * Takes a frame of a stream whose payloads go through a ring.
      *
-     * @param ring the ring of the payload; null where the payload is in the frame
+     * @param ring the ring of the payload; null if the payload is in the frame
      * @param end the position after the payload in the ring
      */
     void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Ring ring, long end) {
@@ -66,7 +66,7 @@ final class Arrivals {
     /**
      * Takes a frame of a stream.
      *
-     * @param payload null where the payload is in the frame
+     * @param payload null if the payload is in the frame
      */
     void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Payload payload) {
         Frame frame = frameFrom(fromNode);
@@ -79,7 +79,7 @@ final class Arrivals {
     /**
      * A device has copied a payload to its place.
      *
-     * @param failure why it has not; null where it has
+     * @param failure why it has not; null if it has
      */
     void onCopied(int fromNode, PostedReceives.Landing place, RuntimeException failure) {
         DropReason reason = receives.copied(place, failure);
@@ -114,7 +114,7 @@ final class Arrivals {
      *
      * @param place is set to the place of the payload where this returns true
      * @return whether the payload is wanted
-     * @throws IOException where the header is damaged, so that nothing behind it can be read
+     * @throws IOException if the header is damaged, so that nothing behind it can be read
      */
     boolean onHeader(int fromNode, DirectBuffer buffer, int offset, int length, int payloadBytes,
             PostedReceives.Landing place) throws IOException {
@@ -145,7 +145,7 @@ final class Arrivals {
         return receives.isOpen(place);
     }
 
-    /** Returns the memory of a payload in its buffer; empty where the buffer is not in memory of this process. */
+    /** Returns the memory of a payload in its buffer; empty if the buffer is not in memory of this process. */
     Optional<MemorySegment> memory(PostedReceives.Landing place) {
         return PostedReceives.memory(place);
     }
@@ -154,7 +154,7 @@ final class Arrivals {
      * The payload of a header has arrived.
      *
      * @param isWhole whether it fits its checksum
-     * @param payload the payload; empty where it is in its buffer
+     * @param payload the payload; empty if it is in its buffer
      */
     void onPayload(int fromNode, PostedReceives.Landing place, boolean isWhole, Optional<MemorySegment> payload) {
         if (!isWhole) {

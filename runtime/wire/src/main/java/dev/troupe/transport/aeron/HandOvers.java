@@ -102,10 +102,10 @@ final class HandOvers {
     }
 
     /**
-     * Returns the part of a message that leaves next; empty where it has to go through the stream: its tensor is neither in
+     * Returns the part of a message that leaves next; empty if it has to go through the stream: its tensor is neither in
      * the host's memory nor on a device.
      *
-     * @throws RuntimeException the engine's exception where it cannot read the tensor
+     * @throws RuntimeException the engine's exception if it cannot read the tensor
      */
     Optional<Piece> next(SendQueue.Outgoing message) {
         Optional<MemorySegment> memory = message.engine.hostMemory(message.tensor);

@@ -148,7 +148,7 @@ final class IncomingRings implements Incoming {
         }
     }
 
-    /** Returns the ring of a session of the stream; null where there is none, so that the frame has no payload. */
+    /** Returns the ring of a session of the stream; null if there is none, so that the frame has no payload. */
     private Ring ringOf(int session) {
         if (ring == null || ringSession != session) {
             Path file = files.apply(session);

@@ -40,7 +40,7 @@ final class SendQueue {
         long position;
         /** Parts of it that are on their way from tensor to tensor or to a ring of a device: the tensor is still read. */
         int piecesUnderWay;
-        /** Why the tensor could not be read; null where it could. */
+        /** Why the tensor could not be read; null if it could. */
         RuntimeException failure;
         /** The time for which it was first on its edge and had no credit. */
         long creditNanos;
@@ -100,7 +100,7 @@ final class SendQueue {
         this.nodeOfRank = nodeOfRank;
     }
 
-    /** Takes a message; returns false, and does not take it, where it is of an earlier epoch. */
+    /** Takes a message; returns false, and does not take it, if it is of an earlier epoch. */
     boolean send(Outgoing message) {
         if (message.id.epoch() < epoch) {
             return false;

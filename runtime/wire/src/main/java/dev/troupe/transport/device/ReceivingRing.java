@@ -30,7 +30,7 @@ public final class ReceivingRing<P> {
     private final ArrayDeque<Arriving<P>> arriving = new ArrayDeque<>();
     private boolean isUsed;
 
-    /** A payload on its way to its place; null where it was refused. */
+    /** A payload on its way to its place; null if it was refused. */
     private record Arriving<P>(P place, long end, Fence copied) {
     }
 
@@ -54,7 +54,7 @@ public final class ReceivingRing<P> {
      * Begins to copy a payload that the ring holds to a tensor.
      *
      * @return reached once it is there; {@link #take} follows
-     * @throws RuntimeException the engine's exception where it cannot write the tensor
+     * @throws RuntimeException the engine's exception if it cannot write the tensor
      */
     public Fence copy(long end, int length, Engine engine, Tensor tensor, long byteOffset) {
         Optional<Fence> copied = engine.fromShared(memory, positions.start(end, length), tensor, byteOffset, length);

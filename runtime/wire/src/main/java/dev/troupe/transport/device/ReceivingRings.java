@@ -61,7 +61,7 @@ public final class ReceivingRings<P> {
         }
     }
 
-    /** The ring of a frame with this reserved value; null where there is none. */
+    /** The ring of a frame with this reserved value; null if there is none. */
     public ReceivingRing<P> of(long stamp) {
         int number = Stamp.number(stamp);
         return number < rings.size() ? rings.get(number) : null;

@@ -67,7 +67,7 @@ final class RingNote implements AutoCloseable {
         return note;
     }
 
-    /** Opens the note of a ring for its writer; empty where there is none. */
+    /** Opens the note of a ring for its writer; empty if there is none. */
     static Optional<RingNote> open(Path file) throws IOException {
         FileChannel channel;
         try {

@@ -49,7 +49,7 @@ public final class SendingRing<M> {
         this.positions = new RingPositions(note.position(), memory.byteCount());
     }
 
-    /** Returns the bytes of a piece that there is room for, of those that are left of its message; 0 where there is none. */
+    /** Returns the bytes of a piece that there is room for, of those that are left of its message; 0 if there is none. */
     public int room(long left) {
         return positions.room((int) Math.min(left, pieceBytes));
     }
@@ -58,7 +58,7 @@ public final class SendingRing<M> {
      * Begins to copy a piece of {@link #room} bytes of a tensor that is written.
      *
      * @return false, and nothing is copied, where the tensor goes by way of the host
-     * @throws RuntimeException the engine's exception where it cannot read the tensor
+     * @throws RuntimeException the engine's exception if it cannot read the tensor
      */
     public boolean begin(M message, Engine engine, Tensor tensor, long offset, int length) {
         Optional<Fence> copied = engine.toShared(tensor, offset, length, memory, positions.start());
@@ -76,7 +76,7 @@ public final class SendingRing<M> {
         return !underWay.isEmpty();
     }
 
-    /** Returns the piece whose frame leaves next, whether it is copied or not; null where there is none. */
+    /** Returns the piece whose frame leaves next, whether it is copied or not; null if there is none. */
     public Piece<M> first() {
         return underWay.peekFirst();
     }

@@ -39,7 +39,7 @@ public final class SendingRings<M> {
      * The ring of a pair of ranks.
      *
      * @param engine the sender's
-     * @return empty where its payloads go by way of the host
+     * @return empty if its payloads go by way of the host
      */
     public Optional<SendingRing<M>> of(int fromRank, int toRank, Engine engine) {
         long pair = RingFiles.pair(fromRank, toRank);

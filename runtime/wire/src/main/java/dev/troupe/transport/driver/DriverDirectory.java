@@ -141,7 +141,7 @@ final class DriverDirectory {
         }
     }
 
-    /** Returns the process of the driver that has written a directory; empty where none has. */
+    /** Returns the process of the driver that has written a directory; empty if none has. */
     static OptionalLong processOf(Path directory) {
         Path file = directory.resolve(CncFileDescriptor.CNC_FILE);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {

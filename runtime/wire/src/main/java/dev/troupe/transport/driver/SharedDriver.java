@@ -52,7 +52,7 @@ public final class SharedDriver implements AutoCloseable {
         DriverDirectory.delete(directory);
     }
 
-    /** Returns the process of the driver of a directory; empty where there is none. */
+    /** Returns the process of the driver of a directory; empty if there is none. */
     public static OptionalLong processOf(Path directory) {
         return DriverDirectory.processOf(directory);
     }

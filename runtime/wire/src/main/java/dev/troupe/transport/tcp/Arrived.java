@@ -44,7 +44,7 @@ final class Arrived {
         return true;
     }
 
-    /** Moves bytes into a buffer, which has room; returns their number, 0 where none have arrived. */
+    /** Moves bytes into a buffer, which has room; returns their number, 0 if none have arrived. */
     int readInto(ByteBuffer target) throws IOException {
         int length = Math.min(in.remaining(), target.remaining());
         if (length == 0) {

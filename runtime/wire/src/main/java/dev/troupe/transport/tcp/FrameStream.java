@@ -266,7 +266,7 @@ public final class FrameStream implements AutoCloseable {
     /**
      * Reads the bytes that have arrived, up to about a limit; returns their number.
      *
-     * @throws IOException where the connection is broken, or carries what is no frame
+     * @throws IOException if the connection is broken, or carries what is no frame
      */
     public int read(FrameReader reader, int most) throws IOException {
         int taken = 0;

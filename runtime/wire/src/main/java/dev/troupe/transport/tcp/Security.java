@@ -10,14 +10,14 @@ public interface Security {
      * Returns an engine for one connection, which shows this node's certificate and asks for the other side's.
      *
      * @param isCaller whether this node has called the other
-     * @throws IOException where a certificate cannot be read
+     * @throws IOException if a certificate cannot be read
      */
     SSLEngine engine(boolean isCaller) throws IOException;
 
     /**
      * Checks the other side of a session whose handshake is done.
      *
-     * @throws IOException where its certificate is not of a node of this cluster
+     * @throws IOException if its certificate is not of a node of this cluster
      */
     void require(SSLSession session) throws IOException;
 }

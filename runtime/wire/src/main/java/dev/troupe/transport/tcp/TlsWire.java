@@ -36,7 +36,7 @@ final class TlsWire implements Wire {
     /**
      * Shakes hands on a connection that waits, and is left so.
      *
-     * @throws IOException where either side does not accept the other, or does not answer in time
+     * @throws IOException if either side does not accept the other, or does not answer in time
      */
     static TlsWire shake(SocketChannel socket, Security security, boolean isCaller) throws IOException {
         TlsWire wire = new TlsWire(socket, security.engine(isCaller));
@@ -134,7 +134,7 @@ final class TlsWire implements Wire {
         return length == 0 && isEnd ? -1 : length;
     }
 
-    /** Decrypts a record; returns false where no whole one has been read. */
+    /** Decrypts a record; returns false if no whole one has been read. */
     private boolean decrypt(ByteBuffer into) throws IOException {
         if (!in.hasRemaining()) {
             return false;

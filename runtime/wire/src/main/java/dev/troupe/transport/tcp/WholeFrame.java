@@ -64,7 +64,7 @@ public final class WholeFrame implements FrameReader {
     /**
      * Reads of a connection until a frame is here; returns whether bytes were read.
      *
-     * @throws IOException where the connection is broken, or carries something else
+     * @throws IOException if the connection is broken, or carries something else
      */
     public boolean readFrom(FrameStream stream) throws IOException {
         return stream.read(this, Integer.MAX_VALUE) > 0;

@@ -7,7 +7,7 @@ import java.nio.channels.SocketChannel;
 
 /** The bytes of one connection. Calls never wait. Thread rule: one thread, or one after the other. */
 interface Wire extends Closeable {
-    /** Reads arrived bytes into a buffer with room; returns their number, 0 where there are none, -1 at the end. */
+    /** Reads arrived bytes into a buffer with room; returns their number, 0 if there are none, -1 at the end. */
     int read(ByteBuffer into) throws IOException;
 
     /** Takes bytes from the buffers, one after the other, as many as it can. */

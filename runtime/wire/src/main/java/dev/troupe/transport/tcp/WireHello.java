@@ -48,7 +48,7 @@ record WireHello(int addresses, int from, int to, int purpose, long number, int 
     /**
      * The line of the sender's end, as this process names it.
      *
-     * @throws ProtocolException where there is no such purpose
+     * @throws ProtocolException if there is no such purpose
      */
     LineName line() throws ProtocolException {
         for (LineName.Purpose each : LineName.Purpose.values()) {
@@ -71,7 +71,7 @@ record WireHello(int addresses, int from, int to, int purpose, long number, int 
     /**
      * Waits for the hello of the other side of a wire that does not wait.
      *
-     * @throws IOException where other bytes arrive, or none in time
+     * @throws IOException if other bytes arrive, or none in time
      */
     static WireHello read(Wire wire, Duration patience) throws IOException {
         ByteBuffer message = ByteBuffer.allocate(BYTES);

@@ -17,9 +17,9 @@ public interface FrameReader {
     /**
      * A header has arrived.
      *
-     * @param payloadBytes bytes that follow, 0 where there are none
+     * @param payloadBytes bytes that follow, 0 if there are none
      * @return the memory of the payload, of its size; or {@link MemorySegment#NULL} to read past it
-     * @throws IOException where nothing behind it can be trusted; the caller must close the stream
+     * @throws IOException if nothing behind it can be trusted; the caller must close the stream
      */
     MemorySegment onHeader(DirectBuffer buffer, int offset, int length, int payloadBytes) throws IOException;
 
