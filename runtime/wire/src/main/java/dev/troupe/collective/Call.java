@@ -11,19 +11,19 @@ public final class Call {
     private static final int NO_ROOT = -1;
 
     private Collective collective = Collective.BARRIER;
-    /** Null where elements have no type. */
+    /** Null if elements have no type. */
     private DataType type;
-    /** Null where the collective is no reduction. */
+    /** Null if the collective is no reduction. */
     private Reduction reduction;
     private long bytes;
     private int root = NO_ROOT;
 
-    /** Makes this an all-reduce, or a reduce-scatter whose whole has {@code bytes}. */
+    /** Makes this an all-reduce, or a reduce-scatter of a whole of {@code bytes}. */
     public void reduce(Collective what, DataType elements, Reduction how, long byteCount) {
         set(what, elements, how, byteCount, NO_ROOT);
     }
 
-    /** Makes this an all-gather whose whole has {@code bytes}. */
+    /** Makes this an all-gather of a whole of {@code bytes}. */
     public void allGather(long byteCount) {
         set(Collective.ALL_GATHER, null, null, byteCount, NO_ROOT);
     }

@@ -3,7 +3,7 @@ package dev.troupe.collective;
 import java.util.OptionalInt;
 
 /**
- * A collective that failed. The message is one sentence that names group, epoch, member and collective, and says why.
+ * A collective that failed. The message is one sentence that names group, epoch, member and collective, with the reason.
  * The group has ended in this epoch, so the stage that called can compute nothing more; its supervisor begins another epoch.
  */
 public final class CollectiveException extends RuntimeException {

@@ -51,7 +51,7 @@ public interface CollectiveGroup extends AutoCloseable {
      */
     void allGather(MemorySegment slice, MemorySegment whole);
 
-    /** Every member's bytes become those of the root. */
+    /** Copies the root's bytes to every member. */
     void broadcast(MemorySegment values, int root);
 
     /** Whether all members are threads of this process, so that they may {@link #exchange}. */
@@ -60,10 +60,10 @@ public interface CollectiveGroup extends AutoCloseable {
     }
 
     /**
-     * Every member leaves an object, and gets those of all: for members that share a process and move values by themselves.
+     * Every member leaves an object, and gets the objects of all, if members share a process and move values by themselves.
      *
      * @param all [size], overwritten in the order of members
-     * @param whole bytes of values of each member that they move behind this; the same for all
+     * @param whole bytes of values of each member that they move after this; the same for all
      * @param sent bytes thereof for {@link #bytesSent}
      */
     default void exchange(Object own, Object[] all, long whole, long sent) {

@@ -39,7 +39,7 @@ public record Membership(String name, List<Integer> ranks, Duration deadline) {
         return "member " + member + " (rank " + ranks.get(member) + ")";
     }
 
-    /** What a message says of members who were not there at the {@link #deadline}, or of somebody where none are named. */
+    /** Describes members that were absent at the {@link #deadline}, or somebody if none are named. */
     public String describeAbsence(List<Integer> absent) {
         String who = absent.isEmpty()
                 ? "somebody of " + describe() + " who does not read what is sent"

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A hook that loses and damages the messages that are named to it before they are sent. It is asked for each frame, so a
- * message is looked up only where some are named. Any thread.
+ * message is looked up only if some are named. Any thread.
  */
 public final class NamedMessages implements FrameHook {
     private final Set<MessageId> lost = ConcurrentHashMap.newKeySet();

@@ -124,8 +124,8 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
     }
 
     /**
-     * The Aeron channel on which one node sends to another: shared memory where they share a machine, and so its media
-     * driver; UDP to the receiver's endpoint where they do not.
+     * The Aeron channel on which one node sends to another: shared memory if they share a machine, and so its media
+     * driver; UDP to the receiver's endpoint otherwise.
      */
     public String channel(int from, int to) {
         Endpoint receiver = endpoints.get(to);

@@ -2,7 +2,7 @@ package dev.troupe.transport;
 
 import dev.troupe.protocol.Edge;
 
-/** A fault of which a rank is told, because a message for which it waits may never arrive. */
+/** A fault that a rank is notified of, since a message for which it waits may never arrive. */
 public sealed interface TransportFault {
     /** One sentence: what was expected, what was found, where. */
     String sentence();
@@ -15,7 +15,7 @@ public sealed interface TransportFault {
 
     /**
      * A frame from a node does not fit its checksum, so its message is not known; this rank waits for messages from
-     * that node. The rank is told once an epoch.
+     * that node. The rank is notified once an epoch.
      */
     record DamageFault(int node, String sentence) implements TransportFault {
     }

@@ -17,7 +17,7 @@ import java.util.Optional;
  *     and does not stop
  * @param termLength {@code transport.term-length}: bytes of a term of each stream, a power of two from
  *     {@value #MIN_TERM_LENGTH} to {@value #MAX_TERM_LENGTH}; see {@link #DEFAULT_TERM_LENGTH}
- * @param linkTimeout {@code transport.timeout}: how long another node may be out of reach before the ranks are told
+ * @param linkTimeout {@code transport.timeout}: how long another node may be unreachable before the ranks are notified
  * @param network {@code transport.network}: the protocol to nodes of other machines
  */
 public record TransportSettings(Optional<Path> directory, boolean sharesDriver, int termLength, Duration linkTimeout,
@@ -101,7 +101,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     }
 
     /**
-     * Bytes of payload that may be in flight to another process of the machine: the window of a stream, where that is
+     * Bytes of payload that may be in flight to another process of the machine: the window of a stream, if that is
      * smaller.
      */
     public int ringBytes() {

@@ -20,7 +20,7 @@ public final class AgentThread {
 
     /**
      * @param agent has its {@link Agent#roleName} as the name of the thread; closed on it, after an error too
-     * @param onError told of an error that ends the thread, before the agent is closed, and of one as it is closed; on
+     * @param onError receives an error that ends the thread, before the agent is closed, and of one as it is closed; on
      *     the thread
      */
     public AgentThread(Agent agent, IdleStrategy idle, ErrorHandler onError) {
@@ -41,7 +41,7 @@ public final class AgentThread {
                 idle.idle(agent.doWork());
             }
         } catch (Throwable error) {
-            // An Error too: others wait for what the agent does.
+            // An Error too: others wait for the agent's work.
             onError.onError(error);
         } finally {
             isRunning = false;

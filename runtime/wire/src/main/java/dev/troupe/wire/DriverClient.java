@@ -30,7 +30,7 @@ public final class DriverClient implements AutoCloseable {
     }
 
     /**
-     * Connects a client whose housekeeping its owner's thread does.
+     * Connects a client that does its housekeeping on its owner's thread.
      *
      * @param user what it is for, as in "the Aeron client of the transport"
      * @throws io.aeron.exceptions.AeronException if no driver answers
@@ -39,7 +39,7 @@ public final class DriverClient implements AutoCloseable {
         return new DriverClient(driverDirectory, user, true);
     }
 
-    /** As {@link #invoked}, where a thread of the client does its housekeeping. */
+    /** As {@link #invoked}, but a thread of the client does its housekeeping. */
     public static DriverClient withThread(Path driverDirectory, String user) {
         return new DriverClient(driverDirectory, user, false);
     }

@@ -15,7 +15,7 @@ public final class Mailbox<C> {
     private final Rest rest;
     private volatile boolean isResting;
 
-    /** Creates a mailbox whose commands end a rest. */
+    /** Creates a mailbox of commands that end a rest. */
     public Mailbox(Rest rest) {
         this.rest = rest;
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The rest of a thread that looks after connections, and perhaps also after streams in memory, whose frames wake no
+ * The rest of a thread that looks after connections, and perhaps also after streams in memory, with frames that wake no
  * thread.
  *
  * <p>Thread rule: one thread rests and watches; any thread wakes it.
@@ -70,7 +70,7 @@ public final class Rest implements AutoCloseable {
         mostMillis = Long.MAX_VALUE;
     }
 
-    /** The whole milliseconds of a time, at least one: a selector that is told none waits for ever. */
+    /** The whole milliseconds of a time, at least one: a selector without a time waits for ever. */
     private static long millis(long nanos) {
         return Math.max(1, Math.ceilDiv(nanos, TimeUnit.MILLISECONDS.toNanos(1)));
     }

@@ -2,7 +2,7 @@ package dev.troupe.wire;
 
 import org.agrona.concurrent.IdleStrategy;
 
-/** An idle strategy whose rests a command ends. It begins again after each round with work. One thread. */
+/** An idle strategy of rests that a command ends. It begins again after each round with work. One thread. */
 public abstract class RestingIdle implements IdleStrategy {
     private final Mailbox<?> mailbox;
 

@@ -52,7 +52,7 @@ public final class Ring implements AutoCloseable {
     }
 
     /**
-     * Opens a ring for its reader, and deletes its name: its memory is freed with its two processes, also where they
+     * Opens a ring for its reader, and deletes its name: its memory is freed with its two processes, even if they
      * are killed.
      */
     public static Ring open(Path file) throws IOException {

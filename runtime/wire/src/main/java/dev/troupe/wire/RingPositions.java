@@ -17,7 +17,7 @@ public final class RingPositions {
 
     private final MemorySegment shared;
     private final long capacity;
-    /** The position up to which this side has written, or was told of payloads. */
+    /** The position up to which this side has written, or has read of payloads in frames. */
     private long position;
     /** The reader's: the position up to which it has given room back. */
     private long freed;
@@ -45,7 +45,7 @@ public final class RingPositions {
         return position % capacity;
     }
 
-    /** Returns the position up to which this side has written, or was told of payloads. */
+    /** Returns the position up to which this side has written, or has read of payloads in frames. */
     public long position() {
         return position;
     }
@@ -56,12 +56,12 @@ public final class RingPositions {
         return position;
     }
 
-    /** Forgets payloads that begin at a position or after it: the reader was not told of them. */
+    /** Forgets payloads that begin at a position or after it: no frame has named them. */
     public void retreat(long to) {
         position = to;
     }
 
-    /** Whether a payload that ends at a position is one the writer can have written, and the next to be told of. */
+    /** Whether a payload that ends at a position is one that the writer can have written and a frame may name next. */
     public boolean holds(long end, int length) {
         long start = end - units(length);
         return isAhead(end) && end % UNIT_BYTES == 0 && start >= position
@@ -77,7 +77,7 @@ public final class RingPositions {
         return (end - units(length)) % capacity;
     }
 
-    /** The reader was told of all payloads up to a position; returns false if none can end there. */
+    /** Frames have named all payloads up to a position; returns false if none can end there. */
     public boolean told(long end) {
         if (!isAhead(end)) {
             return false;
@@ -86,7 +86,7 @@ public final class RingPositions {
         return true;
     }
 
-    /** Gives the room of all payloads up to a position back, of which the reader was {@link #told}. */
+    /** Gives the room of all payloads up to a position back, which frames have {@link #told named}. */
     public void free(long end) {
         freed = end;
         POSITION.setRelease(shared, 0L, end);

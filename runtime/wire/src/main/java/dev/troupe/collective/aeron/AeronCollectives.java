@@ -15,13 +15,13 @@ import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Groups whose members are in several JVMs: over the media driver that JVMs of one machine share, and over connections or
+ * Groups of members in several JVMs: over the media driver that JVMs of one machine share, and over connections or
  * UDP between machines. One for a JVM.
  *
  * <p>Thread rule: any thread.
  */
 public final class AeronCollectives implements AutoCloseable {
-    /** Bytes of a stream in the directory of the media driver at each of its ends, once where both ends share it. */
+    /** Bytes of a stream in the directory of the media driver at each of its ends, once if both ends share it. */
     public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(Ways.TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
 
@@ -36,13 +36,13 @@ public final class AeronCollectives implements AutoCloseable {
         this.connections = connections;
     }
 
-    /** As {@link #connect(Path, Optional)}, where no members are connected. */
+    /** As {@link #connect(Path, Optional)} without connections. */
     public static AeronCollectives connect(Path driverDirectory) {
         return connect(driverDirectory, Optional.empty());
     }
 
     /**
-     * Makes groups over a media driver that runs, which is asked where a group has a stream.
+     * Makes groups over a media driver that runs, which is asked if a group has a stream.
      *
      * @param driverDirectory its directory, as {@link dev.troupe.transport.aeron.AeronTransport#driverDirectory}
      *     returns it

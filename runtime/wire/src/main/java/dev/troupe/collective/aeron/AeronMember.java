@@ -13,15 +13,15 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * A group from the side of a member that hears the others through streams and connections.
+ * A group from the side of a member that receives from the others through streams and connections.
  *
  * <p>Each member writes its frames in the order in which all need them, and reads the others' streams frame by frame: a
  * frame is reduced or copied from its place in the stream. A member takes no frame of a later collective, so streams
  * need no list of waiting members; and since all write and read in the order of segments, the slowest member always
  * finds the frame for which it waits.
  *
- * <p>The first collective waits until all members have heard each other, so that several ranks of one thread can join their
- * groups one after another.
+ * <p>The first collective waits until all members have reached each other, so that several ranks of one thread can join
+ * their groups one after another.
  */
 final class AeronMember extends CheckedGroup implements Source.Taker {
     /** The interval of a waiting member's join frames, which may lie unread in its stream for as long as a deadline. */
@@ -71,7 +71,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
     }
 
     /**
-     * Sends join frames until all others have heard this member and it has heard them: from then on each reads every
+     * Sends join frames until it has reached all others and they have reached it: from then on each reads every
      * frame of the others.
      */
     private void join() {
@@ -175,7 +175,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
             }
             case CALL, PART, RESULT -> {
                 if (!isJoined) {
-                    // The frame is for later; its sender has heard all members, and all have heard it.
+                    // The frame is for later; all members have reached its sender, and it has reached all.
                     heardBy[from] = heardBy[member()];
                     yield false;
                 }
@@ -232,7 +232,7 @@ final class AeronMember extends CheckedGroup implements Source.Taker {
         return code == SegmentFrame.FOR_ALL ? OptionalInt.empty() : OptionalInt.of(code);
     }
 
-    /** Rests where no frame has moved; throws where the group has ended or the deadline has passed. */
+    /** Rests if no frame has moved; throws if the group has ended or the deadline has passed. */
     private void rest(boolean moved, IntPredicate isAwaited) {
         long now = System.nanoTime();
         if (moved) {

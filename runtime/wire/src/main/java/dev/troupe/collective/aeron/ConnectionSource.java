@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The connection of another member. A part of a result is read into its place, and a part to be reduced into memory of this
- * object, where it waits for its turn.
+ * object until its turn.
  */
 final class ConnectionSource implements Source {
     private final int from;

@@ -13,7 +13,7 @@ import java.util.Arrays;
  * One collective of a member: the parts that it has still to send, and those for which it waits, by member. Reused from
  * collective to collective. One thread.
  *
- * <p>Two members, and more of them where there are few bytes, send each other all their values, and each reduces all of
+ * <p>Two members, and more of them if there are few bytes, send each other all their values, and each reduces all of
  * them (the direct way). Otherwise a member sends each other member that member's share, segment by segment, reduces
  * its own share, and sends the result to all.
  */
@@ -283,7 +283,7 @@ final class Exchange {
         resultBytesLeft[from] -= bytes;
     }
 
-    /** Reduces this member's own part where it is next, and where it has been sent if the result overwrites it. */
+    /** Reduces this member's own part when it is next, and after it has been sent if the result overwrites it. */
     private boolean addOwn() {
         boolean isNext = isReducing() && reduceNext == member;
         if (!isNext || isDirect && partAt < reduceAt + segment(reduceEnd - reduceAt)) {
@@ -302,7 +302,7 @@ final class Exchange {
         added();
     }
 
-    /** Writes the result where the last member's values are in it. */
+    /** Writes the result when the last member's values are in it. */
     private void added() {
         if (++reduceNext == size) {
             block.write(target, call.collective() == Collective.REDUCE_SCATTER ? reduceAt - reduceFrom : reduceAt);

@@ -9,8 +9,8 @@ public interface PairChannels {
     PairChannels ONE_MACHINE = (_, _) -> "aeron:ipc";
 
     /**
-     * Returns the channel, such as {@code aeron:ipc} where both share a media driver, and
-     * {@code aeron:udp?endpoint=host:port} of the receiver where they do not. Frames between machines have the same
+     * Returns the channel, such as {@code aeron:ipc} if both share a media driver, and
+     * {@code aeron:udp?endpoint=host:port} of the receiver otherwise. Frames between machines have the same
      * size for all pairs.
      *
      * @param from the sender
@@ -18,7 +18,7 @@ public interface PairChannels {
      */
     String channel(int from, int to);
 
-    /** Returns the node of the receiver where the two have a connection instead; empty if they have the channel. */
+    /** Returns the node of the receiver if the two have a connection instead; empty if they have the channel. */
     default OptionalInt connectedNode(int from, int to) {
         return OptionalInt.empty();
     }

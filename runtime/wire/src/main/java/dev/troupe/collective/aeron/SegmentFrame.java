@@ -34,7 +34,7 @@ final class SegmentFrame {
 
     /** The kinds of frames. */
     enum Kind {
-        /** A member has joined; the offset of the frame is the set of members that it has heard. */
+        /** A member has joined; the offset of the frame is the set of members that have reached it. */
         JOIN,
         /** A member has called a collective; the frame has the call. */
         CALL,
@@ -42,7 +42,7 @@ final class SegmentFrame {
         PART,
         /** A part of the final values. */
         RESULT,
-        /** A member has ended the group: the payload says why, and the root is the member at fault, or {@link #FOR_ALL}. */
+        /** A member has ended the group: the payload is the reason, the root the member at fault or {@link #FOR_ALL}. */
         END
     }
 

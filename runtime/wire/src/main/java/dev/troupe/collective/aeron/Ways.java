@@ -35,9 +35,9 @@ final class Ways implements AutoCloseable {
     static final int TERM_LENGTH = 1 << 20;
     private static final int LINE_BYTES = 64;
     private static final int FRAMES_OF_EACH_IN_A_TERM = 8;
-    /** The most bytes of a payload where a stream is among the ways: a block of a level 1 cache, reduced in its place. */
+    /** The most bytes of a payload if a stream is among the ways: a block of a level 1 cache, reduced in its place. */
     private static final int STREAM_PAYLOAD = 8 << 10;
-    /** As {@link #STREAM_PAYLOAD} where all ways are connections: of a level 2 cache, for few calls of the kernel. */
+    /** As {@link #STREAM_PAYLOAD} if all ways are connections: of a level 2 cache, for few calls of the kernel. */
     private static final int CONNECTION_PAYLOAD = 128 << 10;
     private static final int MEMBER_BITS = 6;
     // Nothing wakes a thread that waits for a stream, so it polls, and sleeps in between: with more threads than cores
@@ -70,8 +70,8 @@ final class Ways implements AutoCloseable {
     /**
      * Opens the ways; the other members need not have opened theirs.
      *
-     * @param aeron asked only where there are streams
-     * @param connections asked only where members are connected
+     * @param aeron asked only if there are streams
+     * @param connections asked only if members are connected
      * @param number number of the group, the same for all its members and of no other group of their nodes
      * @throws io.aeron.exceptions.RegistrationException if a channel cannot be opened
      */
@@ -184,8 +184,8 @@ final class Ways implements AutoCloseable {
     }
 
     /**
-     * Sends the set of members that this member has received frames of to the others, as far as their ways have room; returns
-     * whether it went to all.
+     * Sends the others the set of members that have reached this one, as far as their ways have room; returns whether it
+     * went to all.
      */
     boolean sendJoin(Call call, long heard) {
         boolean isSentToAll = true;
@@ -245,7 +245,7 @@ final class Ways implements AutoCloseable {
         return others.get(from).readAhead();
     }
 
-    /** Rests where nothing has moved; a connection ends the rest. */
+    /** Rests if nothing has moved; a connection ends the rest. */
     void rest(boolean moved) {
         boolean hasStreams = connected.size() < ways.size();
         if (hasStreams) {

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.OptionalInt;
 
 /**
- * A group whose members are threads of this JVM. Each member joins it in each epoch; the first to join in a later epoch
+ * A group of threads of this JVM. Each member joins it in each epoch; the first to join in a later epoch
  * ends the earlier one.
  *
  * <p>Thread rule: any thread.

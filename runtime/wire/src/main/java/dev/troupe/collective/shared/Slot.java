@@ -11,7 +11,7 @@ final class Slot {
 
     /** The number of this member's arrivals. */
     volatile long arrivals;
-    /** The member's thread where it sleeps or is about to, else null. */
+    /** The member's thread if it sleeps or is about to, else null. */
     volatile Thread sleeper;
     private final Turn[] turns = {new Turn(), new Turn()};
 

@@ -29,7 +29,7 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
     private static final Logger LOG = LoggerFactory.getLogger(AeronSnapshotCopies.class);
     /** Half a term may be in flight, sixteen frames over IPC; three terms are in the driver's directory. */
     static final int TERM_LENGTH = 2 << 20;
-    /** Bytes of a stream in the directory of the media driver at each of its ends, once where both ends share it. */
+    /** Bytes of a stream in the directory of the media driver at each of its ends, once if both ends share it. */
     public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
     private static final long CLOSE_TIMEOUT_SECONDS = 5;

@@ -49,9 +49,9 @@ final class CopyAgent implements Agent {
         }
     }
 
-    /** Empty where all other nodes are of other machines, and connected. */
+    /** Empty if all other nodes are of other machines, and connected. */
     private final Optional<DriverClient> client;
-    /** Empty where streams lead to other machines too. */
+    /** Empty if streams lead to other machines too. */
     private final Optional<Connections> connections;
     private final Rest rest = Rest.open();
     private final IncomingConnections arrivals;

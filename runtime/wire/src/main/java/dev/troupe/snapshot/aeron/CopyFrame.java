@@ -11,7 +11,7 @@ import org.agrona.MutableDirectBuffer;
 
 /**
  * A frame of a copy: the identity of the copy, and a part of it. The frames of a copy are the layout and then the
- * bytes, in order, each with the CRC32C of all so far; or, where the memory is shared, a single frame with a
+ * bytes, in order, each with the CRC32C of all so far; or, if the memory is shared, a single frame with a
  * {@link SharedSnapshotNote}. One thread at a time.
  */
 final class CopyFrame {

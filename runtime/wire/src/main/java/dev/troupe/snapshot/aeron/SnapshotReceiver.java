@@ -20,7 +20,7 @@ final class SnapshotReceiver {
     private static final long MOST_HEAD_BYTES = 16 << 20;
     private static final String OWNED = "a rank that came here, or a later copy, has its memory";
 
-    /** Is told of a snapshot whose memory cannot be mapped, and of the door of its sender. */
+    /** Receives a snapshot with memory that cannot be mapped, and the door of its sender. */
     interface Decliner {
         void decline(Subject shared, int door);
     }

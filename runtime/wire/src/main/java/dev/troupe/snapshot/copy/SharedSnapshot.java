@@ -5,7 +5,7 @@ package dev.troupe.snapshot.copy;
  *
  * @param process the process that owns the memory
  * @param descriptor the descriptor under which that process has the memory open
- * @param token tells the memory from any other
+ * @param token distinguishes the memory from any other
  */
 public record SharedSnapshot(long process, int descriptor, long token) {
 }

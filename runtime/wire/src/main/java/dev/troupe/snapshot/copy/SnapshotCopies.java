@@ -2,12 +2,12 @@ package dev.troupe.snapshot.copy;
 
 /**
  * Copies of snapshots between nodes: this node shares its snapshots with other nodes of its machine, streams them to nodes
- * of other machines, and takes theirs, which its {@link CopyStore} then has beside those of its own ranks.
+ * of other machines, and takes theirs, which its {@link CopyStore} then has in addition to those of its own ranks.
  *
  * <p>Thread rule: any thread. {@link #close} before the store is closed.
  */
 public interface SnapshotCopies extends AutoCloseable {
-    /** Is told of received copies. */
+    /** Receives the news of copies. */
     @FunctionalInterface
     interface Listener {
         /**
@@ -18,7 +18,7 @@ public interface SnapshotCopies extends AutoCloseable {
     }
 
     /**
-     * Shares this node's snapshot of a stage with another node, or streams it there where that node cannot map the memory,
+     * Shares this node's snapshot of a stage with another node, or streams it there if that node cannot map the memory,
      * and returns at once. The two newest snapshots of each stage wait for their turn, the older first, since it may be the
      * last committed one. A copy whose snapshot the rank overwrites meanwhile is broken off; a snapshot that does not exist
      * any more at its turn is not sent. Where the other node is not connected, snapshots wait for it.

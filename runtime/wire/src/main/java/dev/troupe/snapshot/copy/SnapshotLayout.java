@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The places of the tensors of a snapshot. Immutable; equal where the tensors and their places are equal.
+ * The places of the tensors of a snapshot. Immutable; equal if the tensors and their places are equal.
  *
  * @param regions the regions by name, one after the other
  * @param byteCount bytes of all regions, with the gaps that align them
@@ -25,7 +25,7 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
 
     /** A tensor's place; offset and size in bytes. */
     public record Region(long offset, Shape shape, DataType type) {
-        /** The bytes of the tensor, without the gap behind it. */
+        /** The bytes of the tensor, without the gap after it. */
         public long byteCount() {
             return Math.multiplyExact(shape.elementCount(), type.elementBytes());
         }

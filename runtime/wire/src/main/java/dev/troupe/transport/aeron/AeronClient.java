@@ -39,7 +39,7 @@ import java.util.stream.Stream;
  */
 final class AeronClient implements AutoCloseable {
     private static final long CONNECT_TIMEOUT_SECONDS = 10;
-    /** The longest rest of a thread that each frame wakes: the driver must hear of this client now and then. */
+    /** The longest rest of a thread that each frame wakes: the driver expects a sign of this client now and then. */
     private static final long WOKEN_REST_NANOS = 16_000_000;
     /** The longest rest of a thread that looks for frames in memory, which wakes no thread. */
     private static final long LOOKING_REST_NANOS = 1_000_000;
@@ -49,7 +49,7 @@ final class AeronClient implements AutoCloseable {
     private final Path rings;
     private final TransportSettings settings;
     private final Link.Shared shared;
-    /** Empty where all nodes are on this machine, or streams go to the others too. */
+    /** Empty if all nodes are on this machine, or streams go to the others too. */
     private final Optional<Connections> connections;
     private final Rest rest;
     private final RetiredRings retired = new RetiredRings();
@@ -256,7 +256,7 @@ final class AeronClient implements AutoCloseable {
     /**
      * Returns the longest rest that delays no frame.
      *
-     * @param awaitsStream whether a stream must have room again, of which no thread is told
+     * @param awaitsStream whether a stream must have room again, which wakes no thread
      */
     long longestRestNanos(boolean awaitsStream) {
         return isWoken && !awaitsStream ? WOKEN_REST_NANOS : LOOKING_REST_NANOS;

@@ -80,7 +80,7 @@ public final class AeronTransport implements Transport {
      *
      * @param connections the connections of the node, which are closed with the transport; empty if there are only
      *     streams, see {@link #needsConnections}
-     * @param hook {@link FrameHook#NONE} where no faults are injected
+     * @param hook {@link FrameHook#NONE} if no faults are injected
      * @throws TransportException as {@link #start(NodeMap, TransportSettings)}
      */
     public static AeronTransport start(NodeMap nodes, TransportSettings settings, Optional<Connections> connections,

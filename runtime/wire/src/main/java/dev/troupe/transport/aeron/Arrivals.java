@@ -112,9 +112,9 @@ final class Arrivals {
     /**
      * Takes a frame whose payload follows on a connection.
      *
-     * @param place is set to the place of the payload where this returns true
+     * @param place is set to the place of the payload if this returns true
      * @return whether the payload is wanted
-     * @throws IOException if the header is damaged, so that nothing behind it can be read
+     * @throws IOException if the header is damaged, so that nothing after it can be read
      */
     boolean onHeader(int fromNode, DirectBuffer buffer, int offset, int length, int payloadBytes,
             PostedReceives.Landing place) throws IOException {

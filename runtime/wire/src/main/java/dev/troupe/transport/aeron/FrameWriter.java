@@ -14,7 +14,7 @@ import org.agrona.MutableDirectBuffer;
 
 /**
  * Writes frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and the payload
- * where it leaves the machine: a payload within the machine stays in memory, which is as safe as a tensor's own. One
+ * if it leaves the machine: a payload within the machine stays in memory, which is as safe as a tensor's own. One
  * thread at a time.
  */
 final class FrameWriter {

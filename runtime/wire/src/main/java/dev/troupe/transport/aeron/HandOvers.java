@@ -12,12 +12,12 @@ import org.agrona.DirectBuffer;
 
 /**
  * Payloads of a process to itself that do not go through its stream. Their header does, and when it is read, the payload is
- * copied from the one tensor to the other: in the host's memory where it lies there, on the device where both are on one,
- * and by way of the host between devices. Until then its message is under way, and its tensor stays the transport's.
+ * copied from the one tensor to the other: in the host's memory if it lies there, on the device if both are on one, and by
+ * way of the host between devices. Until then its message is in flight, and its tensor stays the transport's.
  * Belongs to the transport thread.
  */
 final class HandOvers {
-    /** The most of a tensor in the host's memory, so that edges take turns. */
+    /** The most of a tensor in the host's memory, so that edges alternate. */
     private static final int HOST_BYTES = 256 << 10;
     /** The most of any other: a device copies that much in less than a millisecond. */
     private static final int DEVICE_BYTES = 1 << 30;

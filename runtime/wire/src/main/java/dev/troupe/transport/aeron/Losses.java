@@ -9,7 +9,7 @@ import java.util.TreeSet;
 import java.util.function.IntUnaryOperator;
 
 /**
- * What ranks are told of messages that are lost: once of a message, and once an epoch of a node whose frames are damaged.
+ * The notices of lost messages to ranks: one for a message, and one an epoch for a node that sends damaged frames.
  * No Aeron, no thread, no clock.
  */
 final class Losses {
@@ -40,7 +40,7 @@ final class Losses {
         }
     }
 
-    /** A frame of a message from a node was damaged or lost: every rank that waits for a message from the node is told. */
+    /** A frame from a node was damaged or lost: every rank that waits for a message from the node is notified. */
     void damaged(int node, String why, Collection<IncomingEdge> edges) {
         SortedSet<Integer> waiting = new TreeSet<>();
         for (IncomingEdge edge : edges) {

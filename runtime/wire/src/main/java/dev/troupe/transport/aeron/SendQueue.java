@@ -17,8 +17,8 @@ import org.agrona.collections.Long2ObjectHashMap;
 
 /**
  * The sender's queues: the messages held and the credits of each edge, and the edge whose turn it is. A message leaves
- * when its edge has a credit of its epoch and the message before it on that edge has left. Edges towards one node take
- * turns. No Aeron, no thread, no clock.
+ * when its edge has a credit of its epoch and the message before it on that edge has left. Edges towards one node
+ * alternate. No Aeron, no thread, no clock.
  */
 final class SendQueue {
     private final Long2ObjectHashMap<OutgoingEdge> edges = new Long2ObjectHashMap<>();
@@ -33,7 +33,7 @@ final class SendQueue {
         final Tensor tensor;
         final long byteCount;
         final long sinceNanos;
-        /** Gets the message back where it is late, since its rank may have moved to another node by then. */
+        /** Gets the message back if it is late, since its rank may have moved to another node by then. */
         final TransportListener owner;
         private final Fence ready;
         /** The bytes of the message that have left. */
@@ -61,7 +61,7 @@ final class SendQueue {
             this.sinceNanos = sinceNanos;
         }
 
-        /** Whether the tensor can be read. An engine that has failed says so when it is. */
+        /** Whether the tensor can be read. An engine that has failed reports it when it is. */
         boolean isReady() {
             return PostedReceives.isReached(ready);
         }
@@ -112,7 +112,7 @@ final class SendQueue {
     }
 
     /**
-     * Adds credits. Credits of an epoch that has not begun here are kept for it, since the receiver may have been told
+     * Adds credits. Credits of an epoch that has not begun here are kept for it, since the receiver may have learned
      * of the epoch first.
      *
      * @param now the time, on the clock of the messages

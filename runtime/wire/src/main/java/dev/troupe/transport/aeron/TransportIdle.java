@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * The idle strategy of a transport's thread: it spins and yields, and then rests, briefly at first and up to a
- * millisecond, or longer where each frame wakes it.
+ * millisecond, or longer if each frame wakes it.
  */
 final class TransportIdle extends RestingIdle {
     private static final int SPINS = 20;
@@ -22,9 +22,9 @@ final class TransportIdle extends RestingIdle {
     private long restNanos = MIN_REST_NANOS;
 
     /**
-     * @param awaitsEngine whether a message or a buffer was behind a fence in the last round; an engine that reaches
+     * @param awaitsEngine whether a message or a buffer waited for a fence in the last round; an engine that reaches
      *     one wakes nobody
-     * @param awaitsStream whether a stream must have room again, of which no thread is told
+     * @param awaitsStream whether a stream must have room again, which wakes no thread
      */
     TransportIdle(AeronClient client, Mailbox<?> mailbox, BooleanSupplier awaitsEngine, BooleanSupplier awaitsStream) {
         super(mailbox);

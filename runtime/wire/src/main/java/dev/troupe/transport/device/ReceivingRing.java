@@ -45,7 +45,7 @@ public final class ReceivingRing<P> {
         return positions;
     }
 
-    /** The position behind the payload of a frame with this reserved value. */
+    /** The position after the payload of a frame with this reserved value. */
     public long end(long stamp) {
         return Stamp.end(stamp, positions.position());
     }
@@ -89,7 +89,7 @@ public final class ReceivingRing<P> {
     /**
      * Looks which payloads have arrived; returns how many.
      *
-     * @param listener receives the place of each, and what failed; null where nothing did
+     * @param listener receives the place of each, and its failure; null if there is none
      */
     int progress(BiConsumer<P, RuntimeException> listener) {
         int count = 0;

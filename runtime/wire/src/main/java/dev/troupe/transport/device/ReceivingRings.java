@@ -25,7 +25,7 @@ public final class ReceivingRings<P> {
     private final RingFiles files;
     private final long ringBytes;
     private final LongHashSet pairs = new LongHashSet();
-    /** The ring with number n is at index n; null stands there once the writer has refused that ring. */
+    /** The ring with number n is at index n; null once the writer has refused that ring. */
     private final List<ReceivingRing<P>> rings = new ArrayList<>();
 
     /** Of a stream, with so many bytes each. */

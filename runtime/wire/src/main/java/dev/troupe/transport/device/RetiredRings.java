@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rings that nobody reads any more, and whose memory their writers may still have open: a driver does not say what happens
- * where memory goes that another process has open.
+ * Rings that nobody reads any more, with memory that their writers may still have open: what happens to memory that is freed
+ * while another process has it open, no driver defines.
  *
  * <p>Thread rule: the transport's thread.
  */

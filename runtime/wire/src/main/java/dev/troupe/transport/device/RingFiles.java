@@ -3,7 +3,7 @@ package dev.troupe.transport.device;
 import java.nio.file.Path;
 
 /**
- * The files by which the reader of a stream tells its writer of rings.
+ * The files through which the writer of a stream finds the rings of its reader.
  *
  * @param directory that of rings of the machine's media driver
  * @param streamId the stream's, which no two incarnations of its two processes have in common

@@ -17,9 +17,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * A file by which the reader of a ring tells its writer of the ring: the handle of its memory, and from then on how far it
+ * A file through which the writer of a ring finds it: the handle of its memory, and from then on how far it
  * has read. The writer deletes the file's name, and holds a lock of the file as long as it has the memory open, so that the
- * reader knows of its end, also where it was killed.
+ * reader knows of its end, even if it was killed.
  *
  * <p>Thread rule: each process has an object of its own, for one thread.
  */
@@ -129,7 +129,7 @@ final class RingNote implements AutoCloseable {
         channel.close();
     }
 
-    /** Deletes the file's name where the writer has not. */
+    /** Deletes the file's name if the writer has not. */
     void delete() throws IOException {
         Files.deleteIfExists(file);
     }

@@ -57,7 +57,7 @@ public final class SendingRing<M> {
     /**
      * Begins to copy a piece of {@link #room} bytes of a tensor that is written.
      *
-     * @return false, and nothing is copied, where the tensor goes by way of the host
+     * @return false, and nothing is copied, if the tensor goes by way of the host
      * @throws RuntimeException the engine's exception if it cannot read the tensor
      */
     public boolean begin(M message, Engine engine, Tensor tensor, long offset, int length) {

@@ -3,7 +3,7 @@ package dev.troupe.transport.device;
 import dev.troupe.wire.RingPositions;
 
 /**
- * The reserved value of a frame whose payload is in a ring of a device: the number of the ring and the position behind the
+ * The reserved value of a frame whose payload is in a ring of a device: the number of the ring and the position after the
  * payload. It is negative, which a position alone is not.
  */
 public final class Stamp {
@@ -29,7 +29,7 @@ public final class Stamp {
     }
 
     /**
-     * The position behind the payload: of those that the stamp may mean, the first after another.
+     * The position after the payload: of those that the stamp may mean, the first after another.
      *
      * @param before a position before it, a multiple of {@link RingPositions#UNIT_BYTES}
      */

@@ -38,10 +38,10 @@ public final class Driver implements AutoCloseable {
     private static final long CLOSE_TIMEOUT_SECONDS = 5;
 
     private final Path directory;
-    /** Empty where another process runs the driver. */
+    /** Empty if another process runs the driver. */
     private final Optional<MediaDriver> mediaDriver;
     /**
-     * Deletes the files of the driver where the process exits without closing it, as after a second Ctrl-C. The driver
+     * Deletes the files of the driver if the process exits without closing it, as after a second Ctrl-C. The driver
      * itself ends with the process: until then a program's own hook may still bring its run to a checkpoint.
      */
     private final Thread atExit = new Thread(this::deleteFiles, "troupe-media-driver-at-exit");
@@ -92,7 +92,7 @@ public final class Driver implements AutoCloseable {
 
     /**
      * Returns the bytes of a node in the directory of its driver since an epoch: all streams on which it sends, and
-     * those from other machines, where these go over UDP.
+     * those from other machines, if these go over UDP.
      */
     static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
         int self = nodes.self();
@@ -153,7 +153,7 @@ public final class Driver implements AutoCloseable {
     }
 
     /**
-     * Whether a client uses the driver, where this process runs it. A killed client counts until its heartbeat is missed.
+     * Whether a client uses the driver, if this process runs it. A killed client counts until its heartbeat is missed.
      */
     boolean hasClients() {
         AtomicBoolean found = new AtomicBoolean();
@@ -162,7 +162,7 @@ public final class Driver implements AutoCloseable {
         return found.get();
     }
 
-    /** Stops the driver and deletes its directory, where this process runs it; waits a few seconds at most. */
+    /** Stops the driver and deletes its directory, if this process runs it; waits a few seconds at most. */
     @Override
     public void close() {
         if (mediaDriver.isEmpty()) {

@@ -112,7 +112,7 @@ final class DriverDirectory {
 
     /**
      * Whether a driver runs in a directory. A killed driver looks alive until its last heartbeat is 10 seconds old, so
-     * this waits for the next heartbeat: about a second where a driver runs, 10 where one was just killed.
+     * this waits for the next heartbeat: about a second if a driver runs, 10 if one was just killed.
      */
     static boolean isAtWork(Path directory) {
         long sinceNanos = System.nanoTime();

@@ -41,7 +41,7 @@ public final class SharedDriver implements AutoCloseable {
     }
 
     /**
-     * Whether a driver runs in a directory; waits up to 10 seconds to tell a driver that was just killed from a living one.
+     * Whether a driver runs in a directory; waits up to 10 seconds to see whether a driver was just killed.
      */
     public static boolean isAtWork(Path directory) {
         return DriverDirectory.isAtWork(directory);
@@ -62,7 +62,7 @@ public final class SharedDriver implements AutoCloseable {
         return driver.hasClients();
     }
 
-    /** Stops the driver and deletes its directory; clients that still use it are told. Waits a few seconds at most. */
+    /** Stops the driver and deletes its directory; clients that still use it are notified. Waits a few seconds at most. */
     @Override
     public void close() {
         driver.close();

@@ -68,7 +68,7 @@ final class Arrived {
         return length;
     }
 
-    /** A number, {@code offset} bytes behind the first byte that is here. */
+    /** A number, {@code offset} bytes after the first byte that is here. */
     int getInt(int offset) {
         return in.getInt(in.position() + offset);
     }

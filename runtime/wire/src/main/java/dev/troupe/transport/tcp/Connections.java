@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the connections of a node to the nodes of other machines, one for each line, and makes them again where they are
+ * Makes the connections of a node to the nodes of other machines, one for each line, and makes them again when they are
  * asked for again. Of two nodes the first one of the file calls; copies of snapshots are called for by their sender. A call
  * for a line that is not wanted yet waits for a while.
  *
@@ -67,7 +67,7 @@ public final class Connections implements AutoCloseable {
      * @param node the other node
      */
     public record Ready(int node, Wire wire) {
-        /** Closes the connection, where no end takes it. */
+        /** Closes the connection, if no end takes it. */
         public void close() {
             Connections.close(wire);
         }
@@ -143,7 +143,7 @@ public final class Connections implements AutoCloseable {
         };
     }
 
-    /** Wants no connection for a line any more, where an end had wanted it. */
+    /** Wants no connection for a line any more, if an end had wanted it. */
     public void forget(LineName line, End end) {
         wanted.computeIfPresent(line, (_, what) -> what.end() == end ? null : what);
     }

@@ -14,7 +14,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Frames on one connection, each way one after the other. A frame is the lengths of its header and payload (4 bytes each,
- * little-endian), the header, the payload, and behind a payload its CRC32C and its state. A large payload is written from
+ * little-endian), the header, the payload, and after a payload its CRC32C and its state. A large payload is written from
  * the memory of the tensor itself and read into that of the other one, so that it is copied by the kernel alone; its
  * checksum follows it so that both sides compute it while the bytes are in a near cache. The first frame either way
  * counts frames, since a connection that breaks may have lost some. {@linkplain Nudges Nudges} have lengths alone.
@@ -27,9 +27,9 @@ public final class FrameStream implements AutoCloseable {
      * cache.
      */
     public static final int MOST_PAYLOAD = 256 << 10;
-    /** The largest payload that is copied beside its header, so that one call of the kernel serves many of them. */
+    /** The largest payload that is copied next to its header, so that one call of the kernel serves many of them. */
     public static final int MOST_COPIED = 8 << 10;
-    /** The bytes of a header's checksum, where it is {@linkplain #seal sealed}. */
+    /** The bytes of a header's checksum, if it is {@linkplain #seal sealed}. */
     public static final int SEAL_BYTES = Integer.BYTES;
     private static final int MOST_HEADER = 256;
     private static final int PREFIX_BYTES = 2 * Integer.BYTES;
@@ -111,9 +111,9 @@ public final class FrameStream implements AutoCloseable {
     }
 
     /**
-     * Begins a frame, where there is room; {@link #commit} or {@link #abort} is next.
+     * Begins a frame, if there is room; {@link #commit} or {@link #abort} is next.
      *
-     * @return the place of its header in {@link #buffer}; a payload of at most {@link #MOST_COPIED} bytes goes behind it
+     * @return the place of its header in {@link #buffer}; a payload of at most {@link #MOST_COPIED} bytes goes after it
      */
     public int begin(int headerBytes, int payloadBytes) {
         if (out.position() > 0) {
@@ -210,7 +210,7 @@ public final class FrameStream implements AutoCloseable {
         return true;
     }
 
-    /** Writes what the kernel takes, and a nudge where it is due; returns whether the kernel has taken all. */
+    /** Writes what the kernel takes, and a nudge when it is due; returns whether the kernel has taken all. */
     public boolean flush() throws IOException {
         boolean isDone = push();
         long now = System.nanoTime();

@@ -277,7 +277,7 @@ public final class Line implements FrameWay, Connections.End {
 
     /** Gives up the connection after a failure, and wants another. */
     private int broken(IOException why) {
-        // A process that ends closes its connections; of that the others are told elsewhere.
+        // A process that ends closes its connections; the others learn of its end elsewhere.
         LOG.atLevel(why instanceof EOFException ? Level.DEBUG : Level.WARN)
                 .log("the connection to node {} broke and is made again: {}", name.node(), why.toString());
         drop();

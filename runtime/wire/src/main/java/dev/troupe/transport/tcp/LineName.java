@@ -6,15 +6,15 @@ import java.util.Objects;
  * The name of a line between this node and another, the same at both of its ends but for the node.
  *
  * @param node the other node
- * @param purpose what the line carries
- * @param number tells the line from others of the purpose between the two nodes
+ * @param purpose its use
+ * @param number distinguishes the line from others of the purpose between the two nodes
  */
 public record LineName(int node, Purpose purpose, long number) {
     public LineName {
         Objects.requireNonNull(purpose, "purpose");
     }
 
-    /** What a line carries. The code goes on the wire, so it never changes. */
+    /** The use of a line. The code goes on the wire, so it never changes. */
     public enum Purpose {
         /** Tensors of all ranks of the two nodes. */
         TENSORS(1),

@@ -3,10 +3,10 @@ package dev.troupe.transport.tcp;
 import java.util.concurrent.TimeUnit;
 
 /**
- * When a connection on which nothing more is written sends a few bytes behind its last frame. Where a network loses the
- * last packets, TCP hears of it by an acknowledgement of later ones and sends them again at once; without later ones it
- * waits for its timer, of 200 ms at least (RFC 8985, section 7, shortens that where more than one packet is in flight). A
- * nudge may be lost too, or wait in the kernel behind a long message, so several follow, each after four times the pause.
+ * The times at which an idle connection sends a few bytes after its last frame. If a network loses the last packets, TCP
+ * learns of it by an acknowledgement of later ones and sends them again at once; without later ones it waits for its timer,
+ * of 200 ms at least (RFC 8985, section 7, shortens that if more than one packet is in flight). A nudge may be lost too, or
+ * wait in the kernel after a long message, so several follow, each after four times the pause.
  *
  * <p>Thread rule: one thread.
  */
@@ -33,7 +33,7 @@ final class Nudges {
     }
 
     /**
-     * The kernel has all bytes: returns the time until the next nudge, or the longest there is where none follows.
+     * The kernel has all bytes: returns the time until the next nudge, or the longest time if none follows.
      *
      * @param written the frames that were written until now; a new one serves those before it as a nudge
      */

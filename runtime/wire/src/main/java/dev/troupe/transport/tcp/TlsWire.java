@@ -90,7 +90,7 @@ final class TlsWire implements Wire {
         return engine.getHandshakeStatus();
     }
 
-    /** Encrypts one record behind those that wait; where it has no room there, nothing is taken. */
+    /** Encrypts one record after those that wait; without room for it, nothing is taken. */
     private SSLEngineResult wrap(ByteBuffer from) throws IOException {
         int start = out.hasRemaining() ? out.position() : 0;
         int end = out.hasRemaining() ? out.limit() : 0;

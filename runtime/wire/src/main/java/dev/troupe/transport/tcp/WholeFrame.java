@@ -12,12 +12,12 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * The frame of a connection that has been read and not been taken yet: the header, which is {@linkplain FrameStream#seal
- * sealed}, and behind it the payload, in memory of this object. While it is here no other is read.
+ * sealed}, and after it the payload, in memory of this object. While it is here no other is read.
  *
  * <p>Thread rule: one thread.
  */
 public final class WholeFrame implements FrameReader {
-    /** Is told of frames that were lost with a connection, or damaged on the way. */
+    /** Receives the numbers of frames that were lost with a connection, or damaged on the way. */
     @FunctionalInterface
     public interface Losses {
         /** As {@link FrameReader#onLost}; a damaged frame is one from the other side. */
@@ -28,7 +28,7 @@ public final class WholeFrame implements FrameReader {
     @FunctionalInterface
     public interface Place {
         /**
-         * Returns the memory of a payload, of its size; {@link MemorySegment#NULL} for that behind the header.
+         * Returns the memory of a payload, of its size; {@link MemorySegment#NULL} for that after the header.
          *
          * @param frame its header, in {@link WholeFrame#buffer}
          */
@@ -80,7 +80,7 @@ public final class WholeFrame implements FrameReader {
         return isHere;
     }
 
-    /** The header, and behind it the payload unless that {@linkplain #isPlaced has another place}. */
+    /** The header, and after it the payload unless that {@linkplain #isPlaced has another place}. */
     public DirectBuffer buffer() {
         return buffer;
     }
@@ -100,7 +100,7 @@ public final class WholeFrame implements FrameReader {
         return headerBytes + payloadBytes;
     }
 
-    /** Whether the payload is where the {@link Place} has put it. */
+    /** Whether the payload is in the memory of the {@link Place}. */
     public boolean isPlaced() {
         return isPlaced;
     }

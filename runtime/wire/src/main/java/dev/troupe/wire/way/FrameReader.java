@@ -19,7 +19,7 @@ public interface FrameReader {
      *
      * @param payloadBytes bytes that follow, 0 if there are none
      * @return the memory of the payload, of its size; or {@link MemorySegment#NULL} to read past it
-     * @throws IOException if nothing behind it can be trusted; the caller must close the stream
+     * @throws IOException if nothing after it can be trusted; the caller must close the stream
      */
     MemorySegment onHeader(DirectBuffer buffer, int offset, int length, int payloadBytes) throws IOException;
 

@@ -21,7 +21,7 @@ public final class StreamWay implements FrameWay {
         this.publication = publication;
     }
 
-    /** Returns the number by which receivers tell the stream from others of its channel. */
+    /** Returns the number by which receivers distinguish the stream from others of its channel. */
     public int sessionId() {
         return publication.sessionId();
     }
