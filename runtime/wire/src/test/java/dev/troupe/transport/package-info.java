@@ -1,0 +1,2 @@
+/** Tests of the transport's settings. */
+package dev.troupe.transport;
