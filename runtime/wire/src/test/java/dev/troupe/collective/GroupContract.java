@@ -248,7 +248,7 @@ public abstract class GroupContract {
     }
 
     @Test
-    void shouldSayWhoCalledWhatWhereTheyDiffer() {
+    void shouldNameTheCallsThatDiffer() {
         requireDifferent("all-reduce of 40 bytes (FLOAT32, sum)", "all-reduce of 44 bytes (FLOAT32, sum)",
                 group -> allReduce(group, 40), group -> allReduce(group, 44));
         requireDifferent("all-reduce of 400,000 bytes (FLOAT32, sum)", "barrier", group -> allReduce(group, 400_000),

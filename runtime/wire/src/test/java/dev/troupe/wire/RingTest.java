@@ -85,7 +85,7 @@ class RingTest {
     }
 
     @Test
-    void shouldGiveRoomOnlyForWhatIsRead() {
+    void shouldGiveRoomOnlyForBytesThatAreRead() {
         assertEquals(CAPACITY, writer.room(2 * CAPACITY));
         Sent first = send(new byte[100]);
         assertEquals(128, first.end(), "whole units");
@@ -100,7 +100,7 @@ class RingTest {
     }
 
     @Test
-    void shouldForgetWhatTheReaderWasNotToldOf() {
+    void shouldForgetPayloadsThatNoFrameHasNamed() {
         Sent told = send(new byte[128]);
         long end = writer.positions().position();
         send(new byte[CAPACITY - 128]);

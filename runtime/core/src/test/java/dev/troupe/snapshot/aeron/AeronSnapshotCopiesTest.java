@@ -171,7 +171,7 @@ class AeronSnapshotCopiesTest {
     }
 
     @Test
-    void shouldSendTheBytesWhereMemoryCannotBeHad() throws InterruptedException {
+    void shouldSendTheBytesIfMemoryCannotBeShared() throws InterruptedException {
         Node from = sharing(0);
         Node to = node(1);
         try (SampleState state = new SampleState(3, 1000)) {
@@ -241,7 +241,7 @@ class AeronSnapshotCopiesTest {
     }
 
     @Test
-    void shouldBreakOffWhatIsWrittenOverAndSendTheLatest() throws InterruptedException {
+    void shouldBreakOffAnOverwrittenSnapshotAndSendTheLatest() throws InterruptedException {
         Node from = node(0);
         Node to = node(1);
         try (SampleState small = new SampleState(1); SampleState large = new SampleState(MANY)) {
@@ -266,7 +266,7 @@ class AeronSnapshotCopiesTest {
     }
 
     @Test
-    void shouldGoOnWithANodeThatComesAgainAfterItsDeath() throws InterruptedException {
+    void shouldContinueWithANodeThatReturnsAfterItsDeath() throws InterruptedException {
         Node from = node(0);
         Node to = node(1);
         try (SampleState small = new SampleState(1); SampleState large = new SampleState(MANY)) {
@@ -288,7 +288,7 @@ class AeronSnapshotCopiesTest {
     }
 
     @Test
-    void shouldSayOfAStateThatIsHereThatItIsAndLeaveItWhole() throws InterruptedException {
+    void shouldReportAStateThatItHasAndLeaveItWhole() throws InterruptedException {
         Node from = node(0);
         Node to = node(1);
         try (SampleState state = new SampleState(1000)) {
@@ -336,7 +336,7 @@ class AeronSnapshotCopiesTest {
     }
 
     @Test
-    void shouldHearNoMoreOfANodeThatIsForgotten() throws InterruptedException {
+    void shouldIgnoreANodeThatIsForgotten() throws InterruptedException {
         Node dead = node(0);
         Node to = node(1);
         Node living = node(2);
@@ -359,7 +359,7 @@ class AeronSnapshotCopiesTest {
     }
 
     @Test
-    void shouldHoldNobodyUpWhereANodeIsNeverThere() throws InterruptedException {
+    void shouldHoldNobodyUpIfANodeNeverComes() throws InterruptedException {
         Node from = node(0);
         Node to = node(1);
         try (SampleState state = new SampleState(10)) {

@@ -53,7 +53,7 @@ class SnapshotReceiverTest {
     }
 
     @Test
-    void shouldTakeWhatComesWhole() {
+    void shouldTakeWholeCopies() {
         take(first);
         take(second);
         assertEquals(List.of(1L, 2L), heard);
@@ -63,7 +63,7 @@ class SnapshotReceiverTest {
     }
 
     @Test
-    void shouldNeverFindWhatADamagedBitHasChanged() {
+    void shouldNeverTakeABitThatWasDamaged() {
         int unnoticed = 0;
         for (int frame = 0; frame < first.size(); frame++) {
             for (int bit = 0; bit < first.get(frame).length * Byte.SIZE; bit++) {
@@ -87,7 +87,7 @@ class SnapshotReceiverTest {
     }
 
     @Test
-    void shouldLetTheEarlierOneStandWhereFramesAreLostOrComeTwice() {
+    void shouldKeepTheEarlierCopyIfFramesAreLostOrRepeated() {
         take(first);
         for (int frame = 0; frame < second.size(); frame++) {
             List<byte[]> lost = copy(second);
@@ -106,7 +106,7 @@ class SnapshotReceiverTest {
     }
 
     @Test
-    void shouldTakeTheNextWhereOneBreaksOff() {
+    void shouldTakeTheNextCopyWhenOneBreaksOff() {
         take(first.subList(0, first.size() - 1));
         take(second);
         assertEquals(List.of(2L), heard);
@@ -114,7 +114,7 @@ class SnapshotReceiverTest {
     }
 
     @Test
-    void shouldRefuseOneWhoseMemoryALaterOneHas() {
+    void shouldRefuseACopyWhenALaterOneHasItsMemory() {
         int last = first.size() - 1;
         for (int taken : new int[]{last - 1, last}) {
             there.forget(RANK, 2);
@@ -131,7 +131,7 @@ class SnapshotReceiverTest {
     }
 
     @Test
-    void shouldSayOfOneThatIsHereAlreadyThatItIs() {
+    void shouldReportACopyThatItHasAlready() {
         take(second);
         take(first);
         take(second);
@@ -142,7 +142,7 @@ class SnapshotReceiverTest {
     }
 
     @Test
-    void shouldHearNothingOfASenderThatIsDead() {
+    void shouldIgnoreADeadSender() {
         take(first);
         take(second.subList(0, 2));
         assertEquals(NODE, receiver.fromNode());
@@ -162,7 +162,7 @@ class SnapshotReceiverTest {
     }
 
     @Test
-    void shouldNeverMapWhatADamagedBitHasChanged() {
+    void shouldNeverMapANoteWithADamagedBit() {
         try (Snapshots here = new Snapshots(true)) {
             state.keep(here, RANK, STAGE, 1);
             List<byte[]> whole = shared(here.read(RANK, STAGE, 1).flatMap(OutgoingCopy::shared).orElseThrow());

@@ -93,7 +93,8 @@ final class Ways implements AutoCloseable {
                 wayTo.add(null);
             } else if (node.isPresent()) {
                 Line way = new Line(connections.get(),
-                        new LineName(node.getAsInt(), LineName.Purpose.GROUP, number(number, member, other)), epoch, rest,
+                        new LineName(node.getAsInt(), LineName.Purpose.GROUP, number(number, member, other)), epoch,
+                        rest,
                         mostOfConnection, true);
                 ConnectionSource source = new ConnectionSource(other, way, mostOfConnection, taker);
                 connected.add(source);

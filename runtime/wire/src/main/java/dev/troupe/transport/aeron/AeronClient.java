@@ -121,7 +121,8 @@ final class AeronClient implements AutoCloseable {
     private Link open(NodeMap nodes, int node, int since) {
         boolean isOfMachine = nodes.shareMachine(nodes.self(), node);
         if (connections.isPresent() && !isOfMachine) {
-            Line way = new Line(connections.get(), LineName.tensors(node), since, rest, FrameStream.MOST_PAYLOAD, false);
+            Line way = new Line(connections.get(), LineName.tensors(node), since, rest, FrameStream.MOST_PAYLOAD,
+                    false);
             return new Link(node, since, way, new IncomingConnection(node, way), new FrameWriter(false), shared);
         }
         int inId = streamId(nodes, node, nodes.self(), since);

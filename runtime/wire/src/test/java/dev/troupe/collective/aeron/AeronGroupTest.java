@@ -134,7 +134,7 @@ class AeronGroupTest extends GroupContract {
 
     /** The last frame of a member that leaves has to wait for the room that the others make. */
     @Test
-    void shouldSayThatItLeavesOnAStreamThatIsFull() throws InterruptedException {
+    void shouldReportItsEndOnAFullStream() throws InterruptedException {
         List<CollectiveGroup> members = members(2, DEADLINE);
         Crowd.play(members, CollectiveGroup::barrier);
         try (Arena arena = Arena.ofShared()) {

@@ -79,7 +79,7 @@ class TcpGroupTest extends HostsContract {
     }
 
     @Test
-    void shouldSayAtOnceThatALaterEpochHasBegun() {
+    void shouldReportALaterEpochAtOnce() {
         for (boolean isCallerLater : new boolean[]{true, false}) {
             Membership membership = new Membership("data", List.of(4, 5), Duration.ofSeconds(30));
             int number = nextNumber();

@@ -94,7 +94,7 @@ class TwoProcessesTest {
 
     @Tag("long")
     @Test
-    void shouldNameTheMemberWhoseProcessHasDied() throws Exception {
+    void shouldNameAMemberAfterTheDeathOfItsProcess() throws Exception {
         try (AeronTransport transport = AeronTransport.start(NodeMap.single(1), TransportSettings.defaults());
                 AeronCollectives collectives = AeronCollectives.connect(transport.driverDirectory())) {
             Process peer = start(transport.driverDirectory(), "die");

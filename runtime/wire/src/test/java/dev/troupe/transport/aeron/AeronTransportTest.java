@@ -209,7 +209,7 @@ class AeronTransportTest {
     }
 
     @Test
-    void shouldHoldBackWithoutCreditAndGoOnWithIt() throws InterruptedException {
+    void shouldHoldMessagesUntilThereIsCredit() throws InterruptedException {
         Edge edge = Samples.edge(2, 3);
         for (int microbatch = 0; microbatch < 3; microbatch++) {
             transport.send(Samples.id(edge, microbatch), Samples.ENGINE, Samples.random(microbatch, 1000));
@@ -314,7 +314,7 @@ class AeronTransportTest {
     }
 
     @Test
-    void shouldSayThatATensorCouldNotBeRead() throws InterruptedException {
+    void shouldReportATensorThatCannotBeRead() throws InterruptedException {
         Edge edge = Samples.edge(0, 1);
         Tensor broken = Samples.zeros(100);
         transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
@@ -327,7 +327,7 @@ class AeronTransportTest {
     }
 
     @Test
-    void shouldGoOnWhenAListenerThrows() throws InterruptedException {
+    void shouldContinueWhenAListenerThrows() throws InterruptedException {
         Edge edge = Samples.edge(0, 1);
         transport.register(0, new Ear() {
             @Override
@@ -344,7 +344,7 @@ class AeronTransportTest {
 
     @Tag("long")
     @Test
-    void shouldSayWhereItsThreadStandsAndCloseAllTheSame() throws InterruptedException {
+    void shouldReportWhereItsThreadIsAndCloseAnyway() throws InterruptedException {
         Edge edge = Samples.edge(0, 1);
         var entered = new CountDownLatch(1);
         var leave = new CompletableFuture<Void>();

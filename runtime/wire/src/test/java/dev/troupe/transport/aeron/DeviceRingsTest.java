@@ -147,7 +147,7 @@ class DeviceRingsTest {
     }
 
     @Test
-    void shouldGoByTheHostWhereTheSenderReachesNothing() throws InterruptedException {
+    void shouldGoByTheHostIfTheSenderReachesNothing() throws InterruptedException {
         Tensor target = grant(to, LARGE);
         Tensor source = Samples.random(3, LARGE);
         here.send(Samples.id(EDGE, 0), Samples.ENGINE, source);
@@ -157,7 +157,7 @@ class DeviceRingsTest {
     }
 
     @Test
-    void shouldGoByTheHostWhereADeviceRefuses() throws InterruptedException {
+    void shouldGoByTheHostIfADeviceRefuses() throws InterruptedException {
         from.refusal = new IllegalStateException("another container");
         to.refusal = new IllegalStateException("no handle of such memory");
         for (Edge edge : List.of(EDGE, OTHER)) {
@@ -203,7 +203,7 @@ class DeviceRingsTest {
 
     /** The pieces that fill the ring have no header yet: their room is free again, and their tensor is read no more. */
     @Test
-    void shouldTakeBackWhatIsOnItsWayWhereAnEpochBegins() throws InterruptedException {
+    void shouldTakeBackPiecesInFlightWhenAnEpochBegins() throws InterruptedException {
         from.isHeld = true;
         Tensor buffer = grant(to, LARGE);
         Tensor source = from.random(1, LARGE);
@@ -263,7 +263,7 @@ class DeviceRingsTest {
     }
 
     @Test
-    void shouldHoldUpNoOtherRanksWhereARingIsFull() throws InterruptedException {
+    void shouldHoldUpNoOtherRanksWhenARingIsFull() throws InterruptedException {
         to.isHeld = true;
         Tensor held = grant(to, LARGE);
         send(from, 0, from.random(1, LARGE));
@@ -283,7 +283,7 @@ class DeviceRingsTest {
     }
 
     @Test
-    void shouldTellOfATensorThatADeviceCannotRead() throws InterruptedException {
+    void shouldReportATensorThatADeviceCannotRead() throws InterruptedException {
         from.failure = new IllegalStateException("out of order");
         grant(to, LARGE);
         Tensor broken = from.random(1, LARGE);
@@ -317,7 +317,7 @@ class DeviceRingsTest {
     }
 
     @Test
-    void shouldTellOfABufferThatADeviceCannotWrite() throws InterruptedException {
+    void shouldReportABufferThatADeviceCannotWrite() throws InterruptedException {
         to.failure = new IllegalStateException("out of order");
         grant(to, LARGE);
         grant(to, LARGE);

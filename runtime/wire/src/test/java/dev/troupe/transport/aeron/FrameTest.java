@@ -107,7 +107,7 @@ class FrameTest {
     }
 
     @Test
-    void shouldCheckTheHeaderAloneWhereThePayloadStaysInTheProcess() {
+    void shouldCheckTheHeaderAloneIfThePayloadStaysInTheProcess() {
         Frame own = new Frame(false);
         UnsafeBuffer bytes = Samples.fragment(new FrameWriter(false), id, tensor, 0, 64);
         assertNull(own.read(bytes, 0, bytes.capacity()));
@@ -183,7 +183,7 @@ class FrameTest {
     }
 
     @Test
-    void shouldTellADamagedPartOfAMessageFromWhatIsNone() {
+    void shouldDistinguishADamagedPartOfAMessageFromOtherBytes() {
         UnsafeBuffer damaged = sample(); // of epoch 2
         flip(damaged, 8 * MICROBATCH);
         assertEquals(DropReason.BAD_CHECKSUM, read(damaged));

@@ -152,7 +152,7 @@ class MovedRanksTest {
     }
 
     @Test
-    void shouldMoveARankWhileMessagesAreHeldAndUnderWay() throws InterruptedException {
+    void shouldMoveARankWhileMessagesAreHeldAndInFlight() throws InterruptedException {
         Tensor underWay = stopNodeTwo();
         Tensor held = Samples.zeros(10);
         Tensor buffer = Samples.zeros(10);
@@ -203,7 +203,7 @@ class MovedRanksTest {
     }
 
     @Test
-    void shouldTellNoFaultOfANodeThatIsGone() throws InterruptedException {
+    void shouldReportNoFaultOfANodeThatIsGone() throws InterruptedException {
         nodes.get(2).close();
         // Credits for node 2, which it does not read: its link is out of reach.
         grant(nodes.get(0), 0, BACK, Samples.zeros(10));
@@ -218,7 +218,7 @@ class MovedRanksTest {
     }
 
     @Test
-    void shouldDropWhatWasOnItsWayToARankThatHasMoved() throws InterruptedException {
+    void shouldDropMessagesInFlightToARankThatHasMoved() throws InterruptedException {
         // More frames than are read in a round, in the stream of node 1 to itself, which stays.
         int frames = 40;
         var entered = new CompletableFuture<Void>();
@@ -254,7 +254,7 @@ class MovedRanksTest {
     }
 
     @Test
-    void shouldExchangeWithANodeThatComesBackBesideItsFormerSelf() throws InterruptedException {
+    void shouldExchangeWithANodeThatReturnsNextToItsFormerProcess() throws InterruptedException {
         stopNodeTwo();
         move(0, 1, AWAY, LEFT);
         move(1, 1, AWAY, LEFT);
@@ -314,7 +314,7 @@ class MovedRanksTest {
     }
 
     @Test
-    void shouldEndWithASentenceWhereAStreamCannotBeOpened() throws Exception {
+    void shouldEndWithASentenceIfAStreamCannotBeOpened() throws Exception {
         try (DatagramSocket taken = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
             List<Endpoint> endpoints = List.of(endpoint(taken.getLocalPort()),
                     new Endpoint("127.0.0.2", Host.freePort()));

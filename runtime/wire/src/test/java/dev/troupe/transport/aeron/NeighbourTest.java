@@ -109,7 +109,7 @@ class NeighbourTest {
     }
 
     @Test
-    void shouldDropWhatHasNoBufferAndLandTheNext() throws InterruptedException {
+    void shouldDropAMessageWithoutABufferAndLandTheNext() throws InterruptedException {
         there.grant(0, EDGE, Samples.failing("fromHost"), Samples.zeros(LARGE));
         here.send(Samples.id(EDGE, 0), Samples.ENGINE, Samples.zeros(LARGE));
         Ear.next(sender.sent);
@@ -125,7 +125,7 @@ class NeighbourTest {
     }
 
     @Test
-    void shouldGoOnAfterATensorThatCannotBeRead() throws InterruptedException {
+    void shouldContinueAfterATensorThatCannotBeRead() throws InterruptedException {
         Tensor broken = Samples.zeros(LARGE);
         grant(LARGE);
         grant(LARGE);

@@ -196,7 +196,7 @@ class NetworkTest {
     }
 
     @Test
-    void shouldTellOfAFlippedBitAndGoOnInTheNextEpoch() throws InterruptedException {
+    void shouldReportAFlippedBitAndContinueInTheNextEpoch() throws InterruptedException {
         requireCarries(0, 10);
         grant(0, LARGE);
         relay.flip(relay.carried() + 2_000_000);
@@ -210,7 +210,7 @@ class NetworkTest {
 
     /** A header that is damaged says nothing of where the next one begins. */
     @Test
-    void shouldMakeTheConnectionAgainWhereAHeaderIsDamaged() throws InterruptedException {
+    void shouldMakeTheConnectionAgainIfAHeaderIsDamaged() throws InterruptedException {
         requireCarries(0, 10);
         grant(0, LARGE);
         Tensor source = Samples.random(1, LARGE);
@@ -224,7 +224,7 @@ class NetworkTest {
     }
 
     @Test
-    void shouldTellOfWhatABrokenConnectionLostAndGoOnInTheNextEpoch() throws Exception {
+    void shouldReportLossesOfABrokenConnectionAndContinueInTheNextEpoch() throws Exception {
         requireCarries(0, 10);
         Tensor buffer = grant(0, HUGE);
         long before = here.counters().backPressured();

@@ -102,7 +102,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     }
 
     @Test
-    void shouldDropWhatHasNoBuffer() {
+    void shouldDropAMessageWithoutABuffer() {
         assertEquals(DropReason.NO_BUFFER, land(0, 0, 64));
         assertEquals(DropReason.OUT_OF_ORDER, land(0, 64, 64));
         assertEquals(List.of(DropReason.NO_BUFFER), lost, "one fault a message");
@@ -112,7 +112,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     }
 
     @Test
-    void shouldDropWhatDoesNotFitItsBuffer() {
+    void shouldDropAMessageThatDoesNotFitItsBuffer() {
         Tensor buffer = grant(edge, 6, 8);
         assertEquals(DropReason.WRONG_SHAPE, land(0, 0, 192));
         assertArrayEquals(new byte[192], Samples.bytes(buffer));
@@ -182,7 +182,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     }
 
     @Test
-    void shouldTakeWhatIsSentTwiceAndWhatWasOvertakenForInOrder() {
+    void shouldTakeMessagesThatAreRepeatedOrOvertakenInOrder() {
         int[] numbers = {0, 1, 2};
         int[] microbatches = {1, 0, 0};
         for (int index = 0; index < numbers.length; index++) {
@@ -197,7 +197,7 @@ class PostedReceivesTest implements PostedReceives.Events {
     }
 
     @Test
-    void shouldTellThoseWhoWaitForANodeOfDamageOnceAnEpoch() {
+    void shouldReportDamageOnceAnEpochToRanksThatWaitForTheNode() {
         var book = new PostedReceives(2, rank -> rank / 2, this);
         Edge fromThere = Samples.edge(2, 1);
         book.damaged(1, "why");

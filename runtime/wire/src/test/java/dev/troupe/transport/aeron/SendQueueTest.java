@@ -75,7 +75,7 @@ class SendQueueTest {
     }
 
     @Test
-    void shouldLetEdgesTakeTurns() {
+    void shouldLetEdgesAlternate() {
         SendQueue.Outgoing one = send(0, near, 0);
         SendQueue.Outgoing two = send(0, nearToo, 0);
         queue.credit(near, 0, 1, 0);
@@ -88,7 +88,7 @@ class SendQueueTest {
     }
 
     @Test
-    void shouldSendToWhereTheReceiverLivesInTheNewEpoch() {
+    void shouldSendToTheNodeOfTheReceiverInTheNewEpoch() {
         int[] nodeOfRank = {0, 0, 1};
         var moving = new SendQueue(2, rank -> nodeOfRank[rank]);
         SendQueue.Outgoing before = message(0, far, 0);
@@ -108,7 +108,7 @@ class SendQueueTest {
     }
 
     @Test
-    void shouldGiveBackWhatIsOfAnEarlierEpoch() {
+    void shouldReturnMessagesOfAnEarlierEpoch() {
         send(0, near, 0);
         send(0, near, 1);
         queue.credit(near, 0, 1, 0);
@@ -159,7 +159,7 @@ class SendQueueTest {
     }
 
     @Test
-    void shouldSayWhatWaitsForWhatTheLongestFirst() {
+    void shouldListPendingTransfersTheLongestFirst() {
         queue.send(new SendQueue.Outgoing(Samples.id(near, 0), Samples.ENGINE, tensor, Fence.REACHED,
                 30, null));
         queue.send(new SendQueue.Outgoing(Samples.id(near, 1), Samples.ENGINE, tensor, Fence.REACHED,

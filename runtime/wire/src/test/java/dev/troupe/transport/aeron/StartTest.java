@@ -75,7 +75,7 @@ class StartTest {
     }
 
     @Test
-    void shouldReplaceWhatAKilledRunHasLeft() throws IOException {
+    void shouldReplaceTheDirectoryOfAKilledRun() throws IOException {
         Path directory = Files.createDirectories(folder.resolve("driver/publications")).getParent();
         Files.write(directory.resolve("cnc.dat"), new byte[100]);
         AeronTransport.start(NodeMap.single(1), in(directory)).close();

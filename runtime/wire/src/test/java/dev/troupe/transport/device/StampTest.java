@@ -29,7 +29,7 @@ class StampTest {
     }
 
     @Test
-    void shouldTellAPositionThatWasFarBehind() {
+    void shouldReadAPositionFarBehind() {
         long stamp = Stamp.of(3, 128);
         assertTrue(Stamp.end(stamp, 256) - 256 > CAPACITY, "it is no position that the ring can hold");
     }

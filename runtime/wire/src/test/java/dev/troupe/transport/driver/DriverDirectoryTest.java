@@ -17,7 +17,7 @@ class DriverDirectoryTest {
     Path folder;
 
     @Test
-    void shouldSayHowMuchRoomIsMissing() {
+    void shouldReportHowMuchRoomIsMissing() {
         TransportException refused = assertThrows(TransportException.class,
                 () -> DriverDirectory.choose(Optional.of(folder.resolve("driver")), 1L << 60));
         assertTrue(refused.getMessage().contains("transport needs 1099511627776 MiB in " + folder),
@@ -26,7 +26,7 @@ class DriverDirectoryTest {
     }
 
     @Test
-    void shouldDeleteWhatAKilledProcessHasLeftAndNothingElse() throws IOException {
+    void shouldDeleteTheFilesOfAKilledProcessAlone() throws IOException {
         Path abandoned = Files.createDirectories(folder.resolve("troupe-999999999999-0123abcd/publications"));
         Path living = Files.createDirectories(
                 folder.resolve("troupe-" + ProcessHandle.current().pid() + "-0123abcd"));

@@ -55,7 +55,7 @@ class FrameStreamTest {
     }
 
     @Test
-    void shouldSendNudgesBehindTheLastFrame() throws IOException {
+    void shouldSendNudgesAfterTheLastFrame() throws IOException {
         FrameStream near = stream(nearSocket);
         write(near, 42);
         int expected = COUNTS_BYTES + LENGTHS_BYTES + HEADER_BYTES + NUDGES * LENGTHS_BYTES;

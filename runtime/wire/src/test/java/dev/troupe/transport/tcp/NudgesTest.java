@@ -34,7 +34,7 @@ class NudgesTest {
     }
 
     @Test
-    void shouldTellTheTimeUntilTheNext() {
+    void shouldReturnTheTimeUntilTheNext() {
         assertEquals(2 * MILLISECOND, nudges.nanosUntilDue(7, 0));
         assertTrue(nudges.isDue(3 * MILLISECOND));
         assertEquals(7 * MILLISECOND, nudges.nanosUntilDue(7, 4 * MILLISECOND));
