@@ -144,7 +144,7 @@ public final class AeronTransport implements Transport {
                     + ", but found rank " + rank + " of a world of " + nodes.worldSize());
         }
         // The command is queued first, so that commands of threads that see the rank registered come after it.
-        agent.submit(new Command.Register(rank, listener));
+        agent.submit(new TransportAgent.Command.Register(rank, listener));
         registered.set(rank, listener);
     }
 
@@ -164,7 +164,7 @@ public final class AeronTransport implements Transport {
 
     private TransportListener check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {
         Objects.requireNonNull(engine, "engine");
-        Command.Epoch present = agent.announced();
+        TransportAgent.Command.Epoch present = agent.announced();
         NodeMap nodes = present.nodes();
         if (closed.get() || agent.hasEnded()) {
             throw new IllegalStateException("the transport is closed or its thread has ended: " + edge);
@@ -196,17 +196,17 @@ public final class AeronTransport implements Transport {
 
     @Override
     public synchronized void epoch(int newEpoch) {
-        Command.Epoch present = agent.announced();
+        TransportAgent.Command.Epoch present = agent.announced();
         if (newEpoch < present.epoch()) {
             throw new IllegalArgumentException(
                     "the epoch only grows: it is " + present.epoch() + ", but found " + newEpoch);
         }
-        begin(new Command.Epoch(newEpoch, present.nodes()));
+        begin(new TransportAgent.Command.Epoch(newEpoch, present.nodes()));
     }
 
     @Override
     public synchronized void epoch(int newEpoch, NodeMap nodes) {
-        Command.Epoch present = agent.announced();
+        TransportAgent.Command.Epoch present = agent.announced();
         NodeMap before = present.nodes();
         if (newEpoch <= present.epoch()) {
             throw new IllegalArgumentException("ranks move in an epoch after the present one, " + present.epoch()
@@ -218,7 +218,7 @@ public final class AeronTransport implements Transport {
                     + before.worldSize() + " ranks on nodes " + before.endpoints() + ", but found node " + nodes.self()
                     + ", " + nodes.worldSize() + " ranks, nodes " + nodes.endpoints());
         }
-        begin(new Command.Epoch(newEpoch, nodes));
+        begin(new TransportAgent.Command.Epoch(newEpoch, nodes));
         for (int rank = 0; rank < nodes.worldSize(); rank++) {
             if (!nodes.isLocal(rank)) {
                 registered.set(rank, null);
@@ -226,7 +226,7 @@ public final class AeronTransport implements Transport {
         }
     }
 
-    private void begin(Command.Epoch begun) {
+    private void begin(TransportAgent.Command.Epoch begun) {
         // The command is queued first, so that commands of threads that use the new epoch come after it.
         agent.submit(begun);
         agent.announce(begun);
@@ -235,7 +235,7 @@ public final class AeronTransport implements Transport {
     @Override
     public List<PendingTransfer> pending() {
         var answer = new CompletableFuture<List<PendingTransfer>>();
-        agent.submit(new Command.Pending(answer));
+        agent.submit(new TransportAgent.Command.Pending(answer));
         try {
             return answer.get(ANSWER_TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException e) {

@@ -13,7 +13,7 @@ import org.agrona.DirectBuffer;
  * The frames from one node on a connection. If frames were lost with one that broke, the ranks that wait for messages are
  * notified. Belongs to the transport thread.
  */
-final class IncomingConnection implements Incoming, FrameReader {
+final class IncomingConnection implements Link.Incoming, FrameReader {
     /** Bytes that are read before other nodes have their turn: some 0.3 ms. */
     private static final int BYTES_PER_POLL = 1 << 20;
 

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * The frames from another process of this machine: headers on a stream, and payloads in rings. Belongs to the transport
  * thread.
  */
-final class IncomingRings implements Incoming {
+final class IncomingRings implements Link.Incoming {
     private static final Logger LOG = LoggerFactory.getLogger(IncomingRings.class);
 
     private final int node;

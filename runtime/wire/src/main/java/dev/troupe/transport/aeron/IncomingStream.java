@@ -4,8 +4,8 @@ import io.aeron.Subscription;
 import io.aeron.logbuffer.FragmentHandler;
 import java.util.Optional;
 
-/** The frames from one node on a stream, with their payloads, or of this process to itself. Belongs to the transport thread. */
-final class IncomingStream implements Incoming {
+/** The frames of a node on a stream, with their payloads, or of this process. Belongs to the transport thread. */
+final class IncomingStream implements Link.Incoming {
     private final int node;
     private final Subscription subscription;
     private final Optional<HandOvers> handOvers;

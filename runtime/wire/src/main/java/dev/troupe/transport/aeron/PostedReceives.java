@@ -60,7 +60,7 @@ final class PostedReceives {
      * @param owner gets the buffer back where it is late, since its rank may have moved to another node by then
      */
     record Buffer(int epoch, Edge edge, Engine engine, Tensor tensor, Fence free, long sinceNanos,
-            TransportListener owner) implements Command {
+            TransportListener owner) implements TransportAgent.Command {
     }
 
     /** Whether a fence is reached. Where the engine has failed it is, since whatever is asked of the engine then says so. */

@@ -27,7 +27,7 @@ final class SendQueue {
     private int epoch;
 
     /** A message on its way out. */
-    static final class Outgoing implements Command {
+    static final class Outgoing implements TransportAgent.Command {
         final MessageId id;
         final Engine engine;
         final Tensor tensor;

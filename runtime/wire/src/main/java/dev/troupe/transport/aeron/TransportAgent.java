@@ -6,13 +6,16 @@ import dev.troupe.transport.Counters;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportListener;
 import dev.troupe.wire.AgentThread;
 import dev.troupe.wire.Mailbox;
 import dev.troupe.wire.way.Outcome;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.agrona.DirectBuffer;
@@ -54,6 +57,20 @@ final class TransportAgent implements Agent, PostedReceives.Events {
     /** The error that ended the thread, or null. */
     private volatile TransportFault.TransportEnded end;
     private volatile boolean ended;
+
+    /** The commands of other threads to the transport thread. A message and a buffer are the commands that hand them over. */
+    sealed interface Command
+            permits Command.Register, Command.Epoch, Command.Pending, SendQueue.Outgoing, PostedReceives.Buffer {
+        record Register(int rank, TransportListener listener) implements Command {
+        }
+
+        /** An epoch, with the nodes of the ranks in it. */
+        record Epoch(int epoch, NodeMap nodes) implements Command {
+        }
+
+        record Pending(CompletableFuture<List<PendingTransfer>> answer) implements Command {
+        }
+    }
 
     TransportAgent(NodeMap nodes, AeronClient client, Counters counters, NanoClock clock) {
         this.nodes = nodes;

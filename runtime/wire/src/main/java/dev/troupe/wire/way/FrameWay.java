@@ -58,8 +58,8 @@ public interface FrameWay extends AutoCloseable {
     /**
      * Continues the frame that was committed in part.
      *
-     * @return {@link Outcome#ACCEPTED} if the memory of its payload is not read any more; {@link Outcome#NOT_CONNECTED} if the
-     *     connection broke, so that the frame has to be sent again
+     * @return {@link Outcome#ACCEPTED} if the memory of its payload is not read any more; {@link Outcome#NOT_CONNECTED} if
+     *     the connection broke, so that the frame has to be sent again
      */
     default Outcome push() {
         return Outcome.ACCEPTED;
@@ -75,7 +75,7 @@ public interface FrameWay extends AutoCloseable {
         return true;
     }
 
-    /** Takes a new connection, if there is one, and reads frames of the other side, if any come this way; returns the work. */
+    /** Takes a new connection, and reads frames of the other side, if there are any; returns the amount of work. */
     default int poll(FrameReader reader, int mostBytes) {
         return 0;
     }
