@@ -58,7 +58,7 @@ final class TransportAgent implements Agent, PostedReceives.Events {
     private volatile TransportFault.TransportEnded end;
     private volatile boolean ended;
 
-    /** The commands of other threads to the transport thread. A message and a buffer are the commands that hand them over. */
+    /** The commands of other threads. A message and a buffer are the commands that hand them over. */
     sealed interface Command
             permits Command.Register, Command.Epoch, Command.Pending, SendQueue.Outgoing, PostedReceives.Buffer {
         record Register(int rank, TransportListener listener) implements Command {
