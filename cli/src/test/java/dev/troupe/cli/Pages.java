@@ -44,6 +44,11 @@ final class Pages {
         return Stream.concat(guides().stream(), below("bench", Integer.MAX_VALUE).stream()).toList();
     }
 
+    /** The decisions and the log. */
+    static List<Path> records() {
+        return Stream.concat(below("docs/decisions", 1).stream(), Stream.of(page("docs/LOG.md"))).toList();
+    }
+
     private static List<Path> below(String folder, int depth) {
         try (Stream<Path> files = Files.walk(page(folder), depth)) {
             return files.filter(file -> file.toString().endsWith(".md") && !file.endsWith("LOG.md")).sorted().toList();

@@ -10,9 +10,11 @@ import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -30,9 +32,22 @@ import picocli.CommandLine.ParameterException;
 class PagesTest {
     private static final int WIDEST_LINE = 125;
     private static final int LARGEST_README = 8_000;
+    /** Pages that name classes as a way into the code. */
+    private static final List<String> OF_CLASSES = List.of("docs/architecture.md", "docs/recovery-protocol.md",
+            "docs/add-a-family.md");
+    private static final Pattern CLASS = Pattern
+            .compile("`([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)((?:\\.\\w+)*)(?:\\(\\))?`");
+    private static final Pattern DECLARATION = Pattern.compile("\\b(?:class|record|interface|enum) ([A-Z]\\w*)");
     private static final Pattern UNUSUAL = Pattern
             .compile("(?i)\\b(?:behind|beside|whose|stands|under way|in turns|by turns"
                     + "|goes on|went on|what of)\\b");
+    private static final Pattern OF_A_RUN = Pattern
+            .compile("\\.\\.\\.|[,:;\"]| expected |^expected | found |\\d[\\w:.-]*"
+                    + "|\\b[ab]\\b|/\\S+|\\w+-\\d|[a-z]+\\.[a-z]\\S*");
+    private static final int LONG_PART = 14;
+    /** Parts of messages that a program composes, or that Pekko writes. */
+    private static final Set<String> COMPOSED = Set.of("none for ranks", "ended by signal",
+            "Failed to deserialize message");
     private static final Pattern SHOWN = Pattern.compile("(?m)^\\$? ?\\./troupe (schedule [^\n]*)\n");
 
     static List<Path> guides() {
@@ -45,6 +60,10 @@ class PagesTest {
 
     static List<Path> pages() {
         return Pages.all();
+    }
+
+    static List<Path> withRecords() {
+        return Stream.concat(pages().stream(), Pages.records().stream()).toList();
     }
 
     @Test
@@ -86,7 +105,7 @@ class PagesTest {
 
     /** Links to files and to headings. */
     @ParameterizedTest(name = "{0}")
-    @MethodSource("pages")
+    @MethodSource("withRecords")
     void shouldLinkToFilesAndHeadingsThatExist(Path page) {
         List<String> broken = new ArrayList<>();
         Pattern.compile("]\\(([^)\\s]+)\\)").matcher(Pages.text(page)).results().map(found -> found.group(1))
@@ -146,6 +165,28 @@ class PagesTest {
         assertEquals(List.of(), unknown);
     }
 
+    /** A class by its name, and the members that follow it after a point. */
+    @Test
+    void shouldNameClassesThatExist() {
+        Map<String, String> sources = new HashMap<>(); // of each type the text of the file that declares it
+        SourceTree.TEXTS.values().forEach(text -> DECLARATION.matcher(text).results()
+                .forEach(found -> sources.merge(found.group(1), text, String::concat)));
+        Stream<String> texts = Stream.concat(OF_CLASSES.stream().map(Pages::text), glossaryClasses());
+        assertEquals(List.of(), texts.flatMap(text -> CLASS.matcher(text).results()).filter(
+                found -> !sources.containsKey(found.group(1))
+                        || !hasMembers(sources.get(found.group(1)), found.group(2)))
+                .map(MatchResult::group).distinct().toList());
+    }
+
+    private static boolean hasMembers(String source, String members) {
+        return Stream.of(members.split("\\.")).filter(member -> !member.isEmpty())
+                .allMatch(member -> Pattern.compile("\\b" + member + "\\b").matcher(source).find());
+    }
+
+    private static Stream<String> glossaryClasses() {
+        return glossary().map(row -> row[2]);
+    }
+
     /** The rows of the glossary: term, meaning, class, name in other systems. */
     private static Stream<String[]> glossary() {
         return Pages.text("docs/glossary.md").lines().filter(line -> line.matches("\\| (?!term \\|).*"))
@@ -157,6 +198,19 @@ class PagesTest {
         Set<String> terms = new HashSet<>();
         assertEquals(List.of(), glossary().flatMap(row -> Stream.of(row[0].strip().split(", ")))
                 .filter(term -> !terms.add(term)).toList());
+    }
+
+    /** The parts of each message that no name, number or path of a run interrupts. */
+    @Test
+    void shouldQuoteMessagesThatTheSourcesHave() {
+        String sources = SourceTree.TEXTS.entrySet().stream().filter(source -> SourceTree.isMain(source.getKey()))
+                .map(source -> source.getValue().replaceAll("\"\\s*\\+\\s*\"", "")).collect(Collectors.joining());
+        List<String> parts = Pages.text("docs/errors.md").lines().filter(line -> line.startsWith("| `"))
+                .flatMap(line -> Pattern.compile("`([^`]+)`").matcher(line.split(" \\| ")[0]).results())
+                .flatMap(message -> OF_A_RUN.splitAsStream(message.group(1))).map(String::strip)
+                .filter(part -> part.length() >= LONG_PART && !COMPOSED.contains(part)).toList();
+        assertTrue(parts.size() > 25, parts.toString());
+        assertEquals(List.of(), parts.stream().filter(part -> !sources.contains(part)).toList());
     }
 
     /** In the fence of the command, or in the next one. */
