@@ -2,10 +2,12 @@ package dev.troupe.config.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.problem.ConfigException;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.config.spec.EngineSpec;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -49,6 +51,17 @@ class ClusterSpecTest {
                 + "of nodes a, b; check the name, or add it to /etc/hosts."),
                 cluster(node("a", "no-such-host.invalid", 0), node("b", "no-such-host.invalid", 1),
                         node("c", "localhost", 2)).unknownHosts());
+    }
+
+    @Test
+    void shouldReportANetworkWithoutTls() {
+        assertEquals(Optional.empty(), cluster(node("a", "localhost", 0), node("b", "127.0.0.2", 1)).exposure());
+        String exposure = CLUSTER.exposure().orElseThrow();
+        assertTrue(exposure.startsWith("cluster.tls is not set, and the nodes talk over a network (10.0.0.2): "),
+                exposure);
+        TlsSpec tls = new TlsSpec(Path.of("node.pem"), Path.of("node.key"), Path.of("ca.pem"));
+        assertEquals(Optional.empty(),
+                new ClusterSpec("test", CLUSTER.nodes(), Duration.ofSeconds(1), Optional.of(tls)).exposure());
     }
 
     @Test
