@@ -35,6 +35,7 @@ class ClusterFaultTest {
     private Path directory;
     private Path config;
     private List<Integer> ports;
+    private String tls = "";
 
     @BeforeEach
     void findPorts() {
@@ -61,6 +62,7 @@ class ClusterFaultTest {
                   name = %s
                   cluster {
                     join-timeout = 120s
+                    %s
                     nodes = [
                       { name = a, host = %s, control-port = %d, data-port = %d }
                       { name = b, host = %s, control-port = %d, data-port = %d }
@@ -68,7 +70,7 @@ class ClusterFaultTest {
                     ]
                   }
                 }
-                """.formatted(name(), HERE, ports.get(0), ports.get(1), hostOfB, ports.get(2), ports.get(3), standby));
+                """.formatted(name(), tls, HERE, ports.get(0), ports.get(1), hostOfB, ports.get(2), ports.get(3), standby));
     }
 
     private static List<String> small(int ranks, String... more) {
@@ -87,9 +89,10 @@ class ClusterFaultTest {
         return arguments;
     }
 
-    /** A pipeline over TCP; the coordinator's process is killed, and the other takes over its ranks and the run. */
+    /** Two launched nodes and TLS; the coordinator's process is killed, and the other takes over its ranks and the run. */
     @Test
-    void shouldEndWithTheSameBitsWhereTheNodeThatLeadsIsKilled() throws IOException {
+    void shouldEndWithTheSameBitsOverTlsWhenTheLeaderIsKilled() throws Exception {
+        tls = TestTls.section(directory);
         requireTheBitsOfOneProcess("127.0.0.2", "1f1b", 1, "exception stage=1 step=1 at=B", "kill-coordinator step=3");
     }
 
@@ -134,6 +137,7 @@ class ClusterFaultTest {
      * Ranks of two processes hand over on one device, late and in drawn orders; one of them is killed in the middle of a
      * step, and the standby takes its ranks, which hand over there again.
      */
+    @Tag("long")
     @Test
     void shouldEndWithTheSameBitsWhereProcessesShareADevice() throws IOException {
         requireTheSameBitsOnOneDevice("1f1b");

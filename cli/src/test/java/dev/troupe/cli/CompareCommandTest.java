@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.prepare.EngineChoice;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("real")
+@Dealt(2)
 class CompareCommandTest {
     private static final List<String> TINY = List.of("-s", "parallel.pipeline=2", "-s", "model.layers=2", "-s",
             "model.hidden=8", "-s", "model.heads=2", "-s", "model.sequence-length=8", "-s",

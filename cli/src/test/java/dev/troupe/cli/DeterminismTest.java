@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -11,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which runs agree bit for bit: losses, gradient norms and rates as text, exported weights as bytes. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class DeterminismTest {
     @TempDir

@@ -2,6 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every schedule trains on real stages to PyTorch's losses, and to GPipe's bits where gradients are added in its order. */
 @Tag("real")
+@Dealt(3)
 @Timeout(60)
 class EveryScheduleTest {
     private static final double TOLERANCE = 1e-9;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.troupe.engine.Bfloat16;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code OUT/model} is the model that was trained. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class ExportTest {
     @TempDir

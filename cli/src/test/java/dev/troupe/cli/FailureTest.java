@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * from its checkpoint.
  */
 @Tag("real")
+@Dealt(2)
 @Timeout(60)
 class FailureTest {
     @TempDir

@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code troupe train} of Llama and the families after it, against transformers in float64. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class FamilyGoldenTest {
     private static final List<String> NAMES = List.of("llama-gqa", "llama31-rope-scaled", "smollm-tied-mqa",

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.generate.Generator;
 import dev.troupe.generate.Sampling;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * first tokens are compared here, and {@code GgufFileTest} holds their numbers in the file.
  */
 @Tag("parity")
+@Dealt(2)
 @Timeout(120)
 class GgufTest {
     private static final String PROMPT = "It's 1234 o'clock, and\n\n the café is  closed: 你好!";

@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -12,6 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * microbatches than ranks and more.
  */
 @Tag("real")
+@Dealt(2)
 @Timeout(120)
 class GoldenTest {
     /** Each schedule, a layout of each kind, one rank, two and four, and fewer microbatches than ranks. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** {@code training.gradient-exchange}: gradients that travel in bfloat16 between ranks with the same weights. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class GradientExchangeTest {
     /**

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.typesafe.config.ConfigFactory;
 import dev.troupe.cli.GatedEngineProvider.Gate;
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.run.ActorSystems;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -53,6 +54,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two nodes in this JVM, on two addresses of the loopback, and whoever else is on their machine or reaches their ports. */
 @Tag("real")
+@Dealt(2)
 @Timeout(300)
 class GuardedRunTest {
     private static final long PATIENCE_SECONDS = 120;
@@ -68,10 +70,7 @@ class GuardedRunTest {
     @ParameterizedTest(name = "TLS: {0}")
     @ValueSource(booleans = {true, false})
     void shouldTrainToTheBitsOfOneProcessWhateverAStrangerTries(boolean isEncrypted) throws Exception {
-        if (isEncrypted) {
-            makeCertificates();
-        }
-        String tls = isEncrypted ? certificates() : "";
+        String tls = isEncrypted ? TestTls.section(directory) : "";
         Path config = write("cluster.conf", tls, "");
         Gate gate = new Gate(0, 0, 1, Duration.ofSeconds(PATIENCE_SECONDS));
         GatedEngineProvider.reference(List.of());
@@ -107,20 +106,6 @@ class GuardedRunTest {
         // Pekko's selector closes a port a little after its actor system has ended.
         await("ports in use", () -> ports.stream().allMatch(FreePorts::isFree));
         LocalCluster.requireNothingLeft(name, ports);
-    }
-
-    private void makeCertificates() throws IOException, InterruptedException {
-        Path log = directory.resolve("openssl.log");
-        Process made = new ProcessBuilder("../cluster-config/make-test-certificates",
-                directory.resolve("tls").toString(), "127.0.0.1,127.0.0.2").redirectErrorStream(true)
-                .redirectOutput(log.toFile()).start();
-        assertTrue(made.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS));
-        assertEquals(0, made.exitValue(), Files.readString(log));
-    }
-
-    private String certificates() {
-        return "tls { certificate = %1$s/127.0.0.1.crt, key = %1$s/127.0.0.1.key, authority = %1$s/ca.crt }"
-                .formatted(directory.resolve("tls"));
     }
 
     private Path write(String file, String tls, String third) throws IOException {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each kind of kernel of a run has run once before the run begins, and a kernel that cannot run is refused. */
 @Tag("real")
+@Dealt(3)
 @Timeout(60)
 class KernelWarmUpTest {
     @TempDir

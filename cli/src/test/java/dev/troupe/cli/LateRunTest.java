@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * takes a tensor behind its fence and no sooner.
  */
 @Tag("real")
+@Dealt(3)
 @Timeout(180)
 class LateRunTest {
     private static final String RUNS = """

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs that train low-rank adapters: on other grids, after failures, and where the request is wrong. */
 @Tag("real")
+@Dealt(2)
 @Timeout(120)
 class LoraTest {
     private static final Golden GOLDEN = Golden.named("llama-lora");
@@ -131,6 +133,13 @@ class LoraTest {
                 """);
         Execution.train(out, settings("model.adapter=" + broken))
                 .requireRefused("adapter_config.json", "use_dora", "true");
+        // PEFT applies such an adapter from these tokens on, and Troupe would to every token.
+        Files.writeString(broken.resolve("adapter_config.json"), """
+                {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "target_modules": ["q_proj", "v_proj"],
+                 "alora_invocation_tokens": [5, 6]}
+                """);
+        Execution.train(out, settings("model.adapter=" + broken))
+                .requireRefused("adapter_config.json", "alora_invocation_tokens", "[5, 6]");
         Path more = Files.createDirectories(directory.resolve("more"));
         Files.copy(GOLDEN.adapter().orElseThrow().resolve("adapter_model.safetensors"),
                 more.resolve("adapter_model.safetensors"));

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.memory.MemoryPlan;
 import dev.troupe.memory.RankMemory;
 import dev.troupe.prepare.BuiltInCorpus;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A run takes the memory that it announced. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class MemoryTest {
     @TempDir

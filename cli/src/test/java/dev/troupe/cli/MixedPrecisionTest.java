@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs in bfloat16, against the naive engine, themselves, and float32. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class MixedPrecisionTest {
     /** An activation on the edge between two numbers may become either, 2^-8 apart; a loss is the mean of many rows. */

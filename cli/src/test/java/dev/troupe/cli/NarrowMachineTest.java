@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs on a processor that has AVX2 and no more, which a JVM and oneDNN held to it are. */
 @Tag("real")
+@Tag("long")
 @Timeout(240)
 @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
 class NarrowMachineTest {

@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * its updates, and from a checkpoint on another number of ranks.
  */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class OptimizerRunTest extends OverlappingRuns {
     /** A rank fails in its sixth update of eight, with four matrices in each of its two blocks. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * ranks, however often the pipeline is flushed, after faults, and from a checkpoint.
  */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class OverlappingRunTest extends OverlappingRuns {
     private static final String SCHEDULE = "parallel.schedule=pipedream-2bw";

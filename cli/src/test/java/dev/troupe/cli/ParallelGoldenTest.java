@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code troupe train} against PyTorch where the ranks are a grid of pipeline x tensor x data. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class ParallelGoldenTest {
     private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "interleaved-1f1b");

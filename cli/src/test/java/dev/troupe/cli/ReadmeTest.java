@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.cli.page.PageCommandTest;
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * continue the README are long tests.
  */
 @Tag("real")
+@Dealt(2)
 @Timeout(300)
 class ReadmeTest {
     private static final Path ROOT = Path.of("..");

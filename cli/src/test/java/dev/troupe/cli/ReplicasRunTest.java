@@ -2,6 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * often the pipeline is flushed, after faults, and from a checkpoint.
  */
 @Tag("real")
+@Dealt(3)
 @Timeout(240)
 class ReplicasRunTest extends OverlappingRuns {
     private static final int STEPS = 12;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunNews;
 import dev.troupe.observe.RunOutcome;
@@ -41,6 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A run that was stopped and resumed has the bits of a run that never stopped. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class ResumeTest {
     private static final String STEPS = "training.steps=";

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.memory.RankMemory;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * never in another exception, in a number below zero or in a wait without end. Nothing is started and nothing written.
  */
 @Tag("plan")
+@Dealt(3)
 class SizesTest {
     private static final long SEED = Long.getLong("troupe.seed", 20_240_607);
     private static final int FEW_CONFIGURATIONS = 15;

@@ -2,6 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * checkpoint.
  */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class StashingRunTest extends OverlappingRuns {
     private static final int STEPS = 12;

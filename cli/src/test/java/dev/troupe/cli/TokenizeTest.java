@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A tokenizer's directory wherever a tokenizer can be named. */
 @Tag("real")
+@Dealt(2)
 @Timeout(120)
 class TokenizeTest {
     private static final JsonMapper JSON = new JsonMapper();

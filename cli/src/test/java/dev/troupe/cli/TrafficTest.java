@@ -2,6 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * 2020).
  */
 @Tag("real")
+@Dealt(3)
 @Timeout(60)
 class TrafficTest {
     private static final int MICROBATCH_SIZE = 2;

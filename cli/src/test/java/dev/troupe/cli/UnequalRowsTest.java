@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs on rows of very different lengths, of which the microbatches are as long as their longest row. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class UnequalRowsTest {
     private static final int LONGEST = 64;

@@ -3,6 +3,7 @@ package dev.troupe.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.cli.ParallelGoldenTest.Grid;
+import dev.troupe.engine.conformance.share.Dealt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code training.zero}: ranks with the same weights that divide their state, against PyTorch. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class ZeroGoldenTest {
     private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "interleaved-1f1b");

@@ -10,6 +10,7 @@ import com.networknt.schema.SpecVersion;
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.Golden;
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("real")
+@Dealt(2)
 @Timeout(300)
 class BisectTest {
     @TempDir

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.Golden;
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Flips at places that are drawn: each is named by the first output in which the run parts from an undisturbed one. */
 @Tag("real")
+@Dealt(3)
 @Timeout(300)
 class FlipBitTest {
     private static final int STEPS = 2;

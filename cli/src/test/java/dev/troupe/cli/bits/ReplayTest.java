@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.Golden;
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("real")
+@Dealt(2)
 @Timeout(300)
 class ReplayTest {
     @TempDir

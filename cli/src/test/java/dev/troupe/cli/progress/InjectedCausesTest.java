@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.FreePorts;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.schedule.idle.Cause;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The time that a fault adds to a step goes to the fault's cause and rank, in runs of real ranks. */
 @Tag("real")
+@Dealt(3)
 @Timeout(900)
 class InjectedCausesTest {
     /** Says that nothing else runs on this machine. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.observe.RunNews;
@@ -55,6 +56,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** One rank on one node, a checkpoint due after each four steps of nine; node and rank are probes. */
 @Tag("actor")
+@Dealt(2)
 class CheckpointsTest {
     private static final ModelSpec MODEL = new Gpt2(1, 4, 1, 4, 8, true, 1e-5).spec();
     private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),

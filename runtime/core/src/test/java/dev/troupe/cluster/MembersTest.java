@@ -8,6 +8,7 @@ import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.cluster.status.StatusBoard;
 import dev.troupe.cluster.status.StatusQuery;
 import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.liveness.TwoNodes;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** Two members in this JVM, with the settings that nodes have. */
 @Tag("actor")
+@Dealt(2)
 class MembersTest {
     private static final long PATIENCE_SECONDS = 60;
 

@@ -12,6 +12,7 @@ import dev.troupe.cluster.guard.KeyFile;
 import dev.troupe.cluster.guard.SealedSerializer;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.liveness.TwoNodes;
 import dev.troupe.plan.UsageException;
 import dev.troupe.port.RunKey;
@@ -67,6 +68,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * nodes have: the key of the run, or a certificate that they accept.
  */
 @Tag("actor")
+@Dealt(2)
 class StrangerTest {
     private static final long PATIENCE_SECONDS = 60;
     private static final long LOOK_AGAIN_NANOS = 20_000_000;

@@ -17,6 +17,7 @@ import dev.troupe.collective.aeron.Host;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.port.DataPort;
 import dev.troupe.port.RunKey;
 import dev.troupe.transport.Endpoint;
@@ -48,6 +49,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Nodes of one world, as Aeron clients of one or several media drivers in this JVM. */
 @Tag("real")
+@Dealt(3)
 class NodeGroupsTest {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
     /** Where somebody does not come. */

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.conformance.share.Dealt;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The tests that every implementation of {@link CollectiveGroup} must pass. */
+@Dealt(2)
 public abstract class GroupContract {
     /** Around every block, line, note and frame there is, and a few that are none of them. */
     private static final int[] ELEMENTS = {0, 1, 2, 3, 15, 16, 17, 33, 129, 1000, 2047, 2049, 4096, 4097,

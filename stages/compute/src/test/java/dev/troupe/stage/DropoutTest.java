@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.NaivePipeline.StepResult;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What drops out follows from the seed, the step and the microbatch, and from nothing else. */
 @Tag("parity")
+@Dealt(2)
 class DropoutTest {
     private static final DropoutSettings DROPOUT = new DropoutSettings(0.2, 5);
 

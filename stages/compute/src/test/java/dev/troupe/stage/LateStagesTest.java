@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.engine.late.LateEngine;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngineProvider;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Stages whose engines compute as late as fences allow have the bits of stages whose engines compute at once. */
 @Tag("parity")
+@Dealt(3)
 class LateStagesTest {
     private static final int SEEDS = 20;
     private static final int STEPS = 2;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.engine.cpu.CpuEngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
@@ -45,6 +46,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Stages whose steps overlap, against PyTorch and against one device that trains on weights of one update before. */
 @Tag("parity")
+@Dealt(3)
 class OverlapTest {
     private static final double TOLERANCE = 1e-9;
 

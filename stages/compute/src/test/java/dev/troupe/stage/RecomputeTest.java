@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.Partition;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What is computed again is what would have been kept, to the bit, and takes less room. */
 @Tag("parity")
+@Dealt(3)
 class RecomputeTest {
     private record Steps(List<StepResult> results, Map<String, double[]> gradients, long bytes) {
     }

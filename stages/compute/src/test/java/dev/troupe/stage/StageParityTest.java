@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.NaivePipeline.StepResult;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Training by stages against PyTorch, and one split against another. */
 @Tag("parity")
+@Dealt(3)
 class StageParityTest {
     private static final double TOLERANCE = 1e-9;
 

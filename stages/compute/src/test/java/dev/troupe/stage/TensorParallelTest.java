@@ -3,6 +3,7 @@ package dev.troupe.stage;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A stage shared out over the ranks of a group against the same stage on one rank, and what the group exchanges. */
 @Tag("parity")
+@Dealt(3)
 class TensorParallelTest {
     private static final double TOLERANCE = 1e-9;
     private static final double SINGLE_TOLERANCE = 1e-4;

@@ -3,6 +3,7 @@ package dev.troupe.stage;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Ranks that hold the same weights and share out what belongs to them, against ranks that each keep everything. */
 @Tag("parity")
+@Dealt(3)
 class ZeroTest {
     private static final double TOLERANCE = 1e-9;
 

@@ -3,6 +3,7 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
+import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
 /** Activations and products of bfloat16, as many threads as a case asks for. */
@@ -11,5 +12,10 @@ class CpuBfloat16OneThreadConformanceTest extends EngineConformance {
     protected Engine open(int threads) {
         return new CpuEngineProvider()
                 .open(new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, threads));
+    }
+
+    @Override
+    protected boolean takes(String kernelCase) {
+        return Deal.has("CpuBfloat16OneThreadConformanceTest " + kernelCase, 4);
     }
 }

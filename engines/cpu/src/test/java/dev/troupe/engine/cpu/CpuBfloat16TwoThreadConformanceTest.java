@@ -3,6 +3,7 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
+import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
 /** Activations and products of bfloat16, on two threads throughout. */
@@ -11,5 +12,10 @@ class CpuBfloat16TwoThreadConformanceTest extends EngineConformance {
     protected Engine open(int threads) {
         return new CpuEngineProvider()
                 .open(new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 2));
+    }
+
+    @Override
+    protected boolean takes(String kernelCase) {
+        return Deal.has("CpuBfloat16TwoThreadConformanceTest " + kernelCase, 4);
     }
 }

@@ -10,6 +10,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.engine.cpu.library.BfloatUnits;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is the cpu engine's own beside the conformance of all engines: shapes, threads, memory, neighbours, refusals. */
 @Tag("parity")
+@Dealt(2)
 class CpuEngineTest {
     private static final EveryKernel.Sizes SMALL = new EveryKernel.Sizes(2, 70, 3, 24, 40, 37);
     /** Large enough that products are cut into panels and vectors of sums into blocks, and keys into two tiles. */

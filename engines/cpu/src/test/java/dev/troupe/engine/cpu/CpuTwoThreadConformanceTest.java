@@ -3,6 +3,7 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
+import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
 /** Two threads throughout. */
@@ -10,5 +11,10 @@ class CpuTwoThreadConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {
         return new CpuEngineProvider().open(new EngineSettings(DataType.FLOAT32, 2));
+    }
+
+    @Override
+    protected boolean takes(String kernelCase) {
+        return Deal.has("CpuTwoThreadConformanceTest " + kernelCase, 4);
     }
 }

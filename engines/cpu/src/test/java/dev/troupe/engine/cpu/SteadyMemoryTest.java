@@ -3,6 +3,7 @@ package dev.troupe.engine.cpu;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.conformance.share.Dealt;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -11,6 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * in fewer than one call of a hundred so far, as with other sizes, the compiler inlines none of its operations, and each
  * makes an object from then on.
  */
+@Dealt(2)
 class SteadyMemoryTest {
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})

@@ -8,6 +8,7 @@ import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.layer.DropoutSettings;
@@ -43,6 +44,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @ExtendWith(DrawnOrders.class)
 @Tag("parity")
+@Dealt(3)
 class FourStagesTest {
     private static final int MICROBATCHES = 2;
     private static final int MICROBATCH_SIZE = 1;

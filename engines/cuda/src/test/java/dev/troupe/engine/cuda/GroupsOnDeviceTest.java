@@ -12,6 +12,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.late.WrappedEngine;
 import dev.troupe.group.EngineGroup;
@@ -53,6 +54,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @ExtendWith(DrawnOrders.class)
 @Tag("parity")
+@Dealt(3)
 class GroupsOnDeviceTest {
     private static final int MICROBATCHES = 2;
     private static final int SEQUENCE_LENGTH = 8;

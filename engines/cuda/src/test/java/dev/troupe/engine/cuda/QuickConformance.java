@@ -1,6 +1,7 @@
 package dev.troupe.engine.cuda;
 
 import dev.troupe.engine.conformance.EngineConformance;
+import dev.troupe.engine.conformance.share.Deal;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The cases of the conformance that an interpreter does within a build. */
@@ -13,6 +14,6 @@ abstract class QuickConformance extends EngineConformance {
 
     @Override
     protected boolean takes(String kernelCase) {
-        return Interpreted.isQuick(kernelCase);
+        return Interpreted.isQuick(kernelCase) && Deal.has(getClass().getSimpleName() + " " + kernelCase, 3);
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import java.util.Optional;
@@ -25,6 +26,7 @@ import org.nd4j.linalg.factory.Nd4j;
 
 /** What is this engine's own: its threads, its memory, and that engines side by side do not disturb each other. */
 @Tag("parity")
+@Dealt(3)
 class Nd4jEngineTest {
     private static final EngineSettings ONE_THREAD = new EngineSettings(DataType.FLOAT32, 1);
     private static final EngineSettings TWO_THREADS = new EngineSettings(DataType.FLOAT32, 2);

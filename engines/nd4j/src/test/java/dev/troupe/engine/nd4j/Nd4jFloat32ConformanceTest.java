@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
+import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,11 @@ class Nd4jFloat32ConformanceTest extends EngineConformance {
     @Override
     protected boolean dropsOut() {
         return false;
+    }
+
+    @Override
+    protected boolean takes(String kernelCase) {
+        return Deal.has("Nd4jFloat32ConformanceTest " + kernelCase, 4);
     }
 
     /** Kernels that are defined by others of this engine. */

@@ -3,6 +3,7 @@ package dev.troupe.engine.nd4j;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
+import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
 /** float64, one thread throughout: engines that are open together must agree on the number. */
@@ -15,5 +16,10 @@ class Nd4jFloat64ConformanceTest extends EngineConformance {
     @Override
     protected boolean dropsOut() {
         return false;
+    }
+
+    @Override
+    protected boolean takes(String kernelCase) {
+        return Deal.has("Nd4jFloat64ConformanceTest " + kernelCase, 4);
     }
 }

@@ -22,6 +22,8 @@ class BrokenProtocolTest {
     private static final RunShape SHAPE = new RunShape("1f1b", 2, 1, 3, true, 2);
     private static final RunShape ON_A_GRID = new RunShape("1f1b", 2, 1, 2, true, 2, new Grid(2, 2));
     private static final long OUT_OF_ORDER = 8;
+    /** The shares of the points of a whole protocol, of which a build tries one. */
+    private static final int SHARES = 5;
     private static final int PARTED_WALKS = 170;
     private static final int LEADERLESS_WALKS = 100;
     private static final int LATE_WALKS = 50;
@@ -29,7 +31,7 @@ class BrokenProtocolTest {
 
     @Test
     void shouldFindNothingWhereTheProtocolIsWhole() {
-        assertDoesNotThrow(() -> sweep(SHAPE, Protocol.WHOLE, FaultSweep.STEPS + 1));
+        assertDoesNotThrow(() -> sweep(SHAPE, Protocol.WHOLE, FaultSweep.STEPS + 1, SHARES));
     }
 
     @Test
@@ -103,8 +105,12 @@ class BrokenProtocolTest {
     }
 
     private static void sweep(RunShape shape, Protocol protocol, int steps) {
+        sweep(shape, protocol, steps, 1);
+    }
+
+    private static void sweep(RunShape shape, Protocol protocol, int steps, int shares) {
         FaultSweep sweep = new FaultSweep(shape, OUT_OF_ORDER, World.Copies.SENT, 0, steps, protocol);
-        sweep.points(1, 0).forEach(sweep::tries);
+        sweep.points(shares, FaultSweepTest.DEALER).forEach(sweep::tries);
     }
 
     /** The coordinator's node is cut off at any point, and then its rank fails, in random orders. */

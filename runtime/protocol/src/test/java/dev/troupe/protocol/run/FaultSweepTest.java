@@ -22,36 +22,36 @@ class FaultSweepTest {
     /** With {@code -Dtroupe.sweep.share=N} the whole sweep takes one of N points. */
     private static final int SHARE = Integer.getInteger("troupe.sweep.share", 1);
 
-    /** A seventh of all points of the smallest runs of every schedule, and some of larger ones. */
+    /** Some points of the smallest runs of every schedule, and of larger ones. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongInATinyRun() {
-        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 7);
+        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 29);
         sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED, FaultSweep.STEPS,
-                17);
-        sweep("tiny runs of three steps", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS + 1, 29);
-        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS, 37);
+                67);
+        sweep("tiny runs of three steps", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS + 1, 113);
+        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS, 149);
         sweep("tiny runs on one machine, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SHARED,
-                FaultSweep.STEPS, 31);
+                FaultSweep.STEPS, 127);
     }
 
     /** Ranks that share stages, pipelines side by side, and both: a place starts again as one, and groups meet anew. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongOnAGrid() {
         sweep("tensor groups, in order", RunShape.upTo(2, 1, 1, new Grid(1, 2)), IN_ORDER, Copies.SENT,
-                FaultSweep.STEPS, 191);
+                FaultSweep.STEPS, 761);
         sweep("pipelines side by side, out of order", RunShape.upTo(2, 2, 1, new Grid(2, 1)), OUT_OF_ORDER, Copies.SENT,
-                FaultSweep.STEPS, 401);
+                FaultSweep.STEPS, 1601);
         sweep("both on one machine, out of order", RunShape.upTo(2, 1, 1, new Grid(2, 2)), OUT_OF_ORDER, Copies.SHARED,
-                FaultSweep.STEPS, 809);
+                FaultSweep.STEPS, 3203);
     }
 
     /** Passes of three steps that overlap: a rank fails with two of them in flight, one of which is skipped. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongWhileStepsOverlap() {
         sweep("overlapping steps, in order", RunShape.overlappingUpTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS,
-                7);
+                29);
         sweep("overlapping steps on one machine, out of order", RunShape.overlappingUpTo(3, 2, 2), OUT_OF_ORDER,
-                Copies.SHARED, FaultSweep.STEPS, 61);
+                Copies.SHARED, FaultSweep.STEPS, 241);
         sweep("overlapping steps of tensor groups", RunShape.overlappingUpTo(2, 1, 1, new Grid(1, 2)), OUT_OF_ORDER,
                 Copies.SENT, FaultSweep.STEPS, 211);
         sweep("overlapping steps of pipelines side by side", RunShape.overlappingUpTo(2, 1, 1, new Grid(2, 1)),
@@ -85,7 +85,7 @@ class FaultSweepTest {
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongWhereForwardsAreReplayed() {
         sweep("replays, in order", RunShape.replaying(RunShape.upTo(2, 1, 1)), IN_ORDER, Copies.SENT, FaultSweep.STEPS,
-                101);
+                211);
         sweep("replays in tensor groups", RunShape.replaying(RunShape.upTo(2, 1, 1, new Grid(1, 2))), OUT_OF_ORDER,
                 Copies.SENT, FaultSweep.STEPS, 401);
         sweep("replays of overlapping steps", RunShape.replaying(RunShape.overlappingUpTo(2, 1, 1)), OUT_OF_ORDER,
@@ -103,9 +103,9 @@ class FaultSweepTest {
     /** Some points of every run, other ones of each. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
-        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 1301);
+        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 5003);
         sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED,
-                FaultSweep.STEPS, 1303);
+                FaultSweep.STEPS, 4999);
     }
 
     @Test

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.engine.conformance.share}. */
+package dev.troupe.engine.conformance.share;
