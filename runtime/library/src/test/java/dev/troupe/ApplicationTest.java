@@ -22,26 +22,14 @@ import java.util.concurrent.TimeUnit;
 import org.apache.pekko.actor.CoordinatedShutdown;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A run in an application that has class loaders, an actor system and a life of its own. */
 @Tag("runtime")
 @Timeout(60)
-class ApplicationTest {
-    private static final int ENDLESS = 1_000_000;
-
-    @TempDir
-    private Path home;
-
-    @AfterEach
-    void shouldLeaveNothing() throws InterruptedException, IOException {
-        SmallRun.requireNothingLeft();
-    }
-
+class ApplicationTest extends RunsInThisJvm {
     /** As the common pool's in a fat jar: the class path of the program is not that of the thread's class loader. */
     @Test
     void shouldTrainFromAThreadWithAClassLoaderThatSeesNoLibrary() throws Exception {
@@ -102,11 +90,7 @@ class ApplicationTest {
         // As a signal does: Pekko's shutdown hook runs all phases too.
         CoordinatedShutdown.get(system).runAll(CoordinatedShutdown.jvmExitReason());
         TrainingResult result = handle.await();
-        assertTrue(result.wasStopped());
-        assertTrue(result.model().isPresent());
-        try (Checkpoint checkpoint = Checkpoint.open(result.directory())) {
-            assertEquals(result.stepsDone(), checkpoint.stepsDone());
-        }
+        requireStopped(result);
         system.getWhenTerminated().toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
         assertEquals("the actor system \"app\" has been terminated, so no run can start in it: start the run in another"
                 + " system, or without one",
@@ -158,8 +142,7 @@ class ApplicationTest {
 
     @Test
     void shouldEndWithTheBlockOfItsHandle() throws InterruptedException {
-        TrainingHandle handle = Troupe.start(SmallRun.spec(home.resolve("run")).steps(ENDLESS).build(),
-                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
+        TrainingHandle handle = start(ENDLESS, TrainingListener.NONE);
         try (handle) {
             assertEquals(Optional.empty(), handle.await(Duration.ofMillis(1)));
             assertFalse(handle.isDone());

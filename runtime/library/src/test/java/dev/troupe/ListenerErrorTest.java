@@ -8,18 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.observe.Observation;
 import dev.troupe.observe.RunNews;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,18 +23,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What a program's code throws is the cause of the run's failure, and harms nothing else. */
 @Tag("runtime")
 @Timeout(60)
-class ListenerErrorTest {
-    @TempDir
-    private Path home;
-
+class ListenerErrorTest extends RunsInThisJvm {
     /** The calls of a listener. */
     enum Call {
         START, STEP, VALIDATION, EVENT
-    }
-
-    @AfterEach
-    void shouldLeaveNothing() throws InterruptedException, IOException {
-        SmallRun.requireNothingLeft();
     }
 
     static Stream<Throwable> thrown() {

@@ -20,25 +20,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 @Tag("runtime")
 @Timeout(120)
-class TroupeTest {
-    private static final int ENDLESS = 1_000_000;
-
-    @TempDir
-    private Path home;
-
-    @AfterEach
-    void shouldLeaveNothing() throws InterruptedException, IOException {
-        SmallRun.requireNothingLeft();
-    }
-
+class TroupeTest extends RunsInThisJvm {
     @Test
     void shouldWriteWhatTheCommandWrites() throws InterruptedException, IOException {
         List<TrainingStep> steps = new ArrayList<>();
@@ -94,17 +82,12 @@ class TroupeTest {
     @Test
     void shouldStopFromAnotherThreadWithACheckpoint() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
-        TrainingHandle handle = Troupe.start(SmallRun.spec(home.resolve("run")).steps(ENDLESS).build(),
-                TrainingData.ofText(SmallRun.TEXT), _ -> begun.countDown());
+        TrainingHandle handle = start(ENDLESS, _ -> begun.countDown());
         assertTrue(begun.await(60, TimeUnit.SECONDS));
         handle.stop();
         TrainingResult result = handle.await();
-        assertTrue(result.wasStopped());
-        assertTrue(result.model().isPresent());
+        requireStopped(result);
         assertEquals(result.stepsDone(), handle.stepsDone());
-        try (Checkpoint checkpoint = Checkpoint.open(result.directory())) {
-            assertEquals(result.stepsDone(), checkpoint.stepsDone());
-        }
     }
 
     @Test
@@ -124,8 +107,7 @@ class TroupeTest {
     void shouldSayThatItsStartWasInterrupted() {
         Thread.currentThread().interrupt();
         InterruptedException interrupted = assertThrows(InterruptedException.class,
-                () -> Troupe.start(SmallRun.spec(home.resolve("run")).build(), TrainingData.ofText(SmallRun.TEXT),
-                        TrainingListener.NONE));
+                () -> start(4, TrainingListener.NONE));
         assertTrue(Thread.interrupted());
         assertEquals("the run has not started: the thread that was starting it was interrupted",
                 interrupted.getMessage());
@@ -172,10 +154,9 @@ class TroupeTest {
 
     @Test
     void shouldFailWithTheReasonOfTheListener() throws InterruptedException {
-        TrainingHandle handle = Troupe.start(SmallRun.spec(home.resolve("run")).build(),
-                TrainingData.ofText(SmallRun.TEXT), _ -> {
-                    throw new IllegalStateException("enough");
-                });
+        TrainingHandle handle = start(4, _ -> {
+            throw new IllegalStateException("enough");
+        });
         CompletableFuture<TrainingResult> result = handle.result();
         RunFailedException failed = assertThrows(RunFailedException.class, handle::await);
         assertTrue(failed.getMessage().contains("enough"), failed.getMessage());
