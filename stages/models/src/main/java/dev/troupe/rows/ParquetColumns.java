@@ -29,9 +29,12 @@ import java.util.Optional;
  */
 final class ParquetColumns implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
+    private static final int BYTES_OF_A_ROW = 16;
 
     private final Path file;
     private final int longestBytes;
+    private final long mostBytes;
+    private long bytesRead;
     private final ParquetFileReader reader;
     private final RowReader rows;
     private final boolean isText;
@@ -43,11 +46,13 @@ final class ParquetColumns implements AutoCloseable {
      *
      * @param input reads the file
      * @param longestBytes the most bytes of the strings of a row
-     * @throws DataException where it has not the columns
+     * @param mostBytes the most bytes of all rows, with {@value #BYTES_OF_A_ROW} more for each
+     * @throws DataException if it does not have the columns
      */
-    ParquetColumns(Path file, InputFile input, int longestBytes) throws IOException {
+    ParquetColumns(Path file, InputFile input, int longestBytes, long mostBytes) throws IOException {
         this.file = file;
         this.longestBytes = longestBytes;
+        this.mostBytes = mostBytes;
         this.reader = ParquetFileReader.open(input);
         try {
             Optional<SchemaNode> text = column(Entry.TEXT);
@@ -118,7 +123,8 @@ final class ParquetColumns implements AutoCloseable {
     /**
      * The content of the row.
      *
-     * @throws DataException where it is empty, not UTF-8, or longer than a line of a .jsonl file may be
+     * @throws DataException if it is empty, not UTF-8, or longer than a line of a .jsonl file may be, or if the rows so far
+     *     are more than such a file has
      */
     Entry entry(DocumentOrigin origin) {
         return isText ? new Entry.Text(text(origin)) : new Entry.Chat(chat(origin));
@@ -130,6 +136,7 @@ final class ParquetColumns implements AutoCloseable {
             throw new DataException(origin + " is null in the column " + Entry.TEXT + "; leave the row out");
         }
         requireShort(origin, text.length);
+        count(text.length);
         return JsonLine.decoded(origin, text);
     }
 
@@ -155,7 +162,16 @@ final class ParquetColumns implements AutoCloseable {
                 }
             }
         }
+        count(bytes);
         return chat;
+    }
+
+    private void count(long bytes) {
+        bytesRead += bytes + BYTES_OF_A_ROW;
+        if (bytesRead > mostBytes) {
+            throw new DataException(file + " unpacks to more than " + mostBytes + " bytes, far more than it has; write it"
+                    + " again from its source");
+        }
     }
 
     @Override

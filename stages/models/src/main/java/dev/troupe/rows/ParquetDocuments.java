@@ -22,8 +22,10 @@ import java.util.regex.Pattern;
 /** The rows of a Parquet file, within a limited time for some of them. */
 final class ParquetDocuments implements DocumentReader {
     private static final String SUFFIX = ".parquet";
-    /** Some damaged files make the library loop for ever. A row group that takes it longer would have some 10 GB. */
-    private static final Duration LONGEST = Duration.ofSeconds(60);
+    /** Some damaged files make the library loop for ever. */
+    private static final Duration LONGEST_OF_A_SMALL_FILE = Duration.ofSeconds(10);
+    /** The bytes of a file for which there is another second: the library reads ten times as many. */
+    private static final long BYTES_A_SECOND = 16 << 20;
     private static final int ROWS_AT_A_TIME = 64;
     /** What the library tells the programmer who calls it: which dependency to add, and its own classes. */
     private static final Pattern ADVICE = Pattern.compile(
@@ -52,7 +54,7 @@ final class ParquetDocuments implements DocumentReader {
      * @throws DataException where it cannot be read, is no Parquet, or has not the columns
      */
     ParquetDocuments(Path file, int fileIndex) {
-        this(file, fileIndex, LONGEST);
+        this(file, fileIndex, LONGEST_OF_A_SMALL_FILE.plusSeconds(file.toFile().length() / BYTES_A_SECOND));
     }
 
     ParquetDocuments(Path file, int fileIndex, Duration longest) {
@@ -64,11 +66,16 @@ final class ParquetDocuments implements DocumentReader {
             DataFile.map(file, own); // says why where it cannot be read at all
         }
         try {
-            this.columns = answered(() -> new ParquetColumns(file, input, LineReader.LONGEST_BYTES));
+            this.columns = answered(() -> new ParquetColumns(file, input, LineReader.LONGEST_BYTES, mostBytes(file)));
         } catch (DataException refused) {
             thread.shutdown();
             throw refused;
         }
+    }
+
+    /** Compression and dictionaries make text of a hundred bytes from each; what makes 4,096 was made to fill a disk. */
+    private static long mostBytes(Path file) {
+        return (file.toFile().length() << 12) + LineReader.LONGEST_BYTES;
     }
 
     @Override

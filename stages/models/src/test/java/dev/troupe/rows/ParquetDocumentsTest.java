@@ -92,7 +92,8 @@ class ParquetDocumentsTest {
     @ParameterizedTest
     @CsvSource({"text, 4, 2", "messages, 20, 0"})
     void shouldRefuseARowThatNoHeapHolds(String name, int bytes, int before) throws IOException {
-        try (ParquetColumns columns = new ParquetColumns(file(name), new StoppableInput(file(name)), bytes)) {
+        try (ParquetColumns columns = new ParquetColumns(file(name), new StoppableInput(file(name)), bytes,
+                Long.MAX_VALUE)) {
             for (int row = 0; row < before; row++) {
                 columns.next();
                 columns.entry(new DocumentOrigin(file(name), 0, row + 1));
