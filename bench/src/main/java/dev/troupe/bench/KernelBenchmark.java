@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * How far is each kernel from the naive one and from what the machine can do? Prints the table of
+ * The distance of each kernel from the naive one and from the limit of the machine. Prints the table of
  * {@code bench/kernels/README.md}.
  */
 @Command(name = "bench/kernels/run", mixinStandardHelpOptions = true, description = {

@@ -36,7 +36,7 @@ import java.util.Random;
  * configuration to checkpoint.
  *
  * @param stepSeconds the time of each step on the clock
- * @param losses of every step, those of the warm-up first
+ * @param losses of every step, the warm-up included
  * @param threads processor time of all those steps together
  * @param kernels cost of kernels in all those steps together; empty for an engine that does not measure them
  * @param productNanos the part of that time inside the engine's library of matrix products, by kernel; empty likewise
@@ -58,7 +58,7 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
      * @param warmupSteps steps before the first that counts, at least 1: the first step also fills pools and compiles
      * @param steps steps that count
      * @param more further settings of {@code troupe train -s}
-     * @throws IllegalStateException where the run fails, with its reason
+     * @throws IllegalStateException if the run fails, with its reason
      */
     public static MeasuredRun of(BenchmarkModel model, Arrangement arrangement, int warmupSteps, int steps,
             List<String> more)
@@ -127,7 +127,7 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
         private HeapUse heapAtBegin;
         private HeapUse heap;
         private List<KernelTimes.Total> kernels;
-        // Null until the warm-up is over, and where kernels are not measured.
+        // Null until the warm-up is over, and if kernels are not measured.
         private ProductRecording products;
 
         Watch(int warmupSteps, boolean profiled) {

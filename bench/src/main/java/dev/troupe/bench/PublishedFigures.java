@@ -22,7 +22,7 @@ public final class PublishedFigures {
     private PublishedFigures() {
     }
 
-    /** PyTorch's tokens per second, equal under the three schedules; empty where there is no measurement. */
+    /** PyTorch's tokens per second, equal under the three schedules; empty if there is no measurement. */
     static OptionalDouble pyTorchTokensPerSecond(BenchmarkModel model, int ranks) {
         return PYTORCH.stream().filter(figure -> figure.model.equals(model) && figure.ranks == ranks)
                 .mapToDouble(PyTorch::tokensPerSecond).findFirst();

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * How many tokens a second does a training step reach, and where does its time go? Prints the tables of
+ * The tokens per second of a training step, and the parts of its time. Prints the tables of
  * {@code bench/step/README.md}.
  */
 @Command(name = "bench/step/run", mixinStandardHelpOptions = true, description = {

@@ -148,7 +148,7 @@ final class CompareCommand implements Callable<Integer> {
         }
     }
 
-    /** Deletes the directory where it is empty, as after a run that failed or schedules that disagree. */
+    /** Deletes the directory if it is empty, as after a run that failed or schedules that disagree. */
     private static void deleteWhereEmpty(Path directory) {
         try {
             if (RunDirectory.isFree(directory)) {

@@ -26,7 +26,7 @@ final class CompletionCommand implements Callable<Integer> {
     private static final String REGISTRATION = "complete -F _complete_troupe";
 
     /**
-     * A key is completed up to its '=', a value behind it; everything else is picocli's. Bash takes '=' for the end of a
+     * A key is completed up to its '=', a value after it; everything else is picocli's. Bash takes '=' for the end of a
      * word and zsh does not, so the setting is put together first. Keys of nodes are left out, since only files have them.
      */
     private static final String SETTINGS = """

@@ -29,9 +29,9 @@ final class JsonLines {
     /**
      * Reads a file, a line at a time.
      *
-     * @param expected what a line must be, in words
-     * @param line hears the value of each line; false where it is not what is expected
-     * @throws UsageException naming file and line of what is not
+     * @param expected the description of a line, in words
+     * @param line receives the value of each line; returns false for an unexpected one
+     * @throws UsageException with file and line of an unexpected value
      */
     static void read(Path file, String expected, Predicate<JsonNode> line) {
         if (Files.exists(file) && !Files.isRegularFile(file)) { // a pipe may never end

@@ -50,7 +50,7 @@ final class LaunchCommand implements Callable<Integer> {
             "How often in a row the process of a node starts again without which the run goes on, as a standby; one that was at work for a minute begins a new row; default ${DEFAULT-VALUE}."})
     private int respawns;
 
-    /** Longer than the end of nodes and media drivers takes where they have to be killed. */
+    /** Longer than nodes and media drivers take to end, even if they have to be killed. */
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final PrintStream output = System.out;
@@ -86,7 +86,7 @@ final class LaunchCommand implements Callable<Integer> {
     }
 
     /**
-     * Runs to the end; where the run cannot survive the loss of a process, all start again, from the newest checkpoint if
+     * Runs to the end; if the run cannot survive the loss of a process, all start again, from the newest checkpoint if
      * there is one.
      */
     private int run(RunSpec spec, List<NodeSpec> local, Path directory, Path logs, StopRequests requests)

@@ -66,7 +66,7 @@ final class TrainCommand implements Callable<Integer> {
         }
     }
 
-    /** The page, where one is served. */
+    /** The page, if one is served. */
     private record Watched(Optional<PageServer> server) implements AutoCloseable {
         @Override
         public void close() {

@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code troupe verify}: a run beside the same model and data on one rank. */
+/** {@code troupe verify}: a run, and the same model and data on one rank. */
 @Command(name = "verify", mixinStandardHelpOptions = true, description = {
         "Trains a configuration and the same model on the same data on one rank, and compares every loss and the weights at the end: to the bit if docs/determinism.md promises equal bits, else within a tolerance."})
 final class VerifyCommand implements Callable<Integer> {

@@ -1,4 +1,4 @@
 /**
- * The door of {@code troupe}, and those of its commands that have no package of their own.
+ * The entry point of {@code troupe}, and the commands without a package of their own.
  */
 package dev.troupe.cli;

@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
 
 /**
  * What do collectives cost, by size? Prints the table of {@code bench/collectives/README.md}: threads of one JVM, processes
- * over one media driver, and Gloo's processes, in turns, beside a plain copy.
+ * over one media driver, and Gloo's processes, alternately with a plain copy.
  */
 @Command(name = "bench/collectives/run", mixinStandardHelpOptions = true, description = {
         "Measures collectives in one JVM and between JVMs beside Gloo's (PyTorch) and a plain copy, in turns."})

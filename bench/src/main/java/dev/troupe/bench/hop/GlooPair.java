@@ -22,7 +22,7 @@ final class GlooPair implements Burst {
     /**
      * Starts both processes.
      *
-     * @param what the hop or the collective
+     * @param what {@code hop}, or the name of the collective
      * @param before words in front of the command of process 1
      */
     GlooPair(String what, int bytes, List<String> script, String address, int port, String networkInterface,

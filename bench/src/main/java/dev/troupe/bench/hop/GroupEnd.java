@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * One of two members of a group, which call the same collective in turns. Member 0 measures, and tells member 1 how often
+ * One of two members of a group, which call the same collective alternately. Member 0 measures, and sends member 1 how often
  * they call it.
  *
  * <p>Thread rule: one thread.
@@ -24,7 +24,7 @@ final class GroupEnd implements Burst {
      * Makes room for the values.
      *
      * @param group is closed with this
-     * @param what the collective
+     * @param what the name of the collective
      * @param bytes of the whole that is reduced, gathered or sent
      * @param release is done after the group is closed
      */

@@ -19,9 +19,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One end of a hop between two JVMs. Rank 0 sends bursts of messages, and rank 1 answers each burst with one small
- * message; the pass of a message tells the length of its burst.
+ * message; the pass of a message has the length of its burst.
  *
- * <p>Thread rule: one thread measures, while no burst is under way.
+ * <p>Thread rule: one thread measures, while no burst is in flight.
  */
 final class HopEnd implements TransportListener, Burst {
     /** The window: tensors that are sent, and buffers that are granted, at one time. */

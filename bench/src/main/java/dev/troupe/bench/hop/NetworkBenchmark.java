@@ -17,9 +17,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * How fast is the path between two machines, beside a plain TCP socket and Gloo? Rank 0 is in this process, rank 1 in a
- * child of another network namespace. All ways are measured by turns, and each turn is compared with the first way's in the
- * same round.
+ * The speed of the path between two machines, compared with a plain TCP socket and Gloo. Rank 0 is in this process,
+ * rank 1 in a child of another network namespace. All ways are measured alternately, and each turn is compared with the
+ * first way's in the same round.
  */
 @Command(name = "bench/network/run", mixinStandardHelpOptions = true, sortOptions = false)
 public final class NetworkBenchmark implements Callable<Integer> {

@@ -31,10 +31,10 @@ import java.util.Set;
  *
  * @param self this process, 0 or 1
  * @param hosts the addresses of both
- * @param certificates the directory of node.crt, node.key and ca.crt, where a way has TLS
+ * @param certificates the directory of node.crt, node.key and ca.crt, if a way has TLS
  */
 record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Path directory) {
-    /** The collectives that can be measured, beside {@link #HOP}. */
+    /** The collectives that can be measured, in addition to {@link #HOP}. */
     static final List<String> COLLECTIVES = List.of("all-reduce", "reduce-scatter", "all-gather", "broadcast");
     /** A message from process 0 to process 1. */
     static final String HOP = "hop";

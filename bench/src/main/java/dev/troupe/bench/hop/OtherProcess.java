@@ -29,7 +29,7 @@ final class OtherProcess implements AutoCloseable {
         return new OtherProcess(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
     }
 
-    /** In the other process: says that it is ready, and returns when this process ends it. */
+    /** In the other process: reports that it is ready, and returns when this process ends it. */
     static void serve() throws IOException {
         System.out.println("ready");
         while (System.in.read() >= 0) {

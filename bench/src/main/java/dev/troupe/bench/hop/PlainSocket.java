@@ -12,7 +12,7 @@ import java.nio.channels.SocketChannel;
 /**
  * A pair of plain TCP sockets, the stand-in for Gloo: each message is written from memory of its own in blocking calls and
  * read into memory of its own, by one thread on either side, without any check. A message is 8 bytes before its payload, all
- * 0 where it is to be answered by a byte: the last message of a burst, or each of them, so that no more are unanswered than
+ * 0 if it is to be answered by a byte: the last message of a burst, or each of them, so that no more are unanswered than
  * the transport has credits.
  */
 final class PlainSocket implements Burst {

@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
 
 /**
  * What does a hop between two ranks of one JVM cost, by the size of the message? Prints the table of
- * {@code bench/transport/README.md}. Each rate is measured beside a plain copy of memory of the same size, in turns.
+ * {@code bench/transport/README.md}. Each rate is measured alternately with a plain copy of memory of the same size.
  */
 @Command(name = "bench/transport/run", mixinStandardHelpOptions = true, description = {
         "Measures a hop over the transport by size of message: bytes per second and latency."})

@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /**
- * Causal attention, whose limit is that of its products: half of the T x T scores of each head, two products forward and
+ * Causal attention, limited by its products: half of the T x T scores of each head, two products forward and
  * five backward. Sizes and thread rule as of {@link Workbench}.
  */
 public class AttentionKernels extends Workbench {

@@ -55,7 +55,7 @@ public class CastKernels extends Workbench {
         engine().cast(weights, rounded);
     }
 
-    /** An update that also writes what the cast would. */
+    /** An update that also writes the result of the cast. */
     @Benchmark
     public void adamWWithOperands() {
         engine().adamW(weights, gradients, firstMoment, secondMoment, OptimizerKernels.UPDATE, rounded);

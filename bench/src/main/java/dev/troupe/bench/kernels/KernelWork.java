@@ -8,8 +8,8 @@ import java.util.Locale;
  *
  * @param benchmark the simple name of the JMH class and its method, such as {@code NormKernels.layerNorm}
  * @param sizes of its operands, in words
- * @param operations floating-point operations of its products; 0 where memory is its limit
- * @param bytes bytes read and bytes written, each tensor once; 0 where products are its limit
+ * @param operations floating-point operations of its products; 0 if memory is its limit
+ * @param bytes bytes read and bytes written, each tensor once; 0 if products are its limit
  */
 public record KernelWork(String benchmark, String sizes, double operations, double bytes) {
     private static final double OPERATIONS_OF_A_TERM = 2;

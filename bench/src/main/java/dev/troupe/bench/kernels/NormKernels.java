@@ -66,7 +66,7 @@ public class NormKernels extends Workbench {
         engine().layerNorm(dx, dy, gamma, beta, EPSILON, y, mean, reciprocalDeviation);
     }
 
-    /** The gradient for the input, added to that of the residual stream. */
+    /** The gradient for the input, added to the gradient of the residual stream. */
     @Benchmark
     public void layerNormBackwardInput() {
         engine().layerNormBackwardInput(dy, x, gamma, mean, reciprocalDeviation, dx, true);

@@ -7,8 +7,8 @@ import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /**
- * What a block of Llama's kind has beside its projections: norms by the root mean square, rotary positions, attention whose
- * heads share keys and values, and the gated unit. Sizes and thread rule as of {@link Workbench}.
+ * The parts of a block of Llama's kind other than its projections: norms by the root mean square, rotary positions,
+ * attention whose heads share keys and values, and the gated unit. Sizes and thread rule as of {@link Workbench}.
  */
 public class RotaryKernels extends Workbench {
     private static final double EPSILON = 1e-5;
@@ -97,7 +97,7 @@ public class RotaryKernels extends Workbench {
         engine().rmsNorm(null, x, gamma, EPSILON, y, root);
     }
 
-    /** The gradient for the input, added to that of the residual stream. */
+    /** The gradient for the input, added to the gradient of the residual stream. */
     @Benchmark
     public void rmsNormBackwardInput() {
         engine().rmsNormBackwardInput(dy, x, gamma, root, dx, true);

@@ -2,7 +2,7 @@ package dev.troupe.bench.observe;
 
 import java.util.List;
 
-/** What a run records beside its work, with the methods that record it: left out, they return at once. */
+/** A kind of records of a run, with the methods that write them: left out, they return at once. */
 enum Recorded {
     /** A digest of each output. */
     DIGESTS(List.of(new Method("dev.troupe.bits.BitRecorder$Step", "record"),

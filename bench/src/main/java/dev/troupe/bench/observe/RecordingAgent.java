@@ -48,7 +48,7 @@ public final class RecordingAgent {
         });
     }
 
-    /** Returns the methods that are not changed: those of classes that were never loaded, and those that do not exist. */
+    /** Returns the methods that are not changed, since their class was never loaded or they do not exist. */
     static Set<Method> unchanged() {
         if (!isLoaded) {
             throw new IllegalStateException("this benchmark needs its agent: start it by bench/observe/run");
@@ -59,7 +59,7 @@ public final class RecordingAgent {
         return all;
     }
 
-    /** Returns a class with its questions; null where nothing is to be changed, as the JVM expects. */
+    /** Returns a class with its questions; null if nothing is to be changed, as the JVM expects. */
     static byte[] changed(String type, byte[] bytes) {
         if (Stream.of(Recorded.values()).noneMatch(kind -> kind.methods().stream()
                 .anyMatch(method -> method.type().equals(type)))) {

@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether what a run records is left out now. The methods of {@link Recorded} ask, since {@link RecordingAgent} has put the
- * question in front of each.
+ * The switch by which records of a run are left out. The methods of {@link Recorded} ask, since {@link RecordingAgent}
+ * has put the question in front of each.
  *
  * <p>Thread rule: any thread.
  */

@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Blocks of steps by turns: recorded, left out, left out, recorded, and so on. The first step of a block does not count,
+ * Alternating blocks of steps: recorded, left out, left out, recorded, and so on. The first step of a block does not count,
  * since what the one before left is still written in it. The steps of the warm-up take turns too, so that both ways are
  * compiled when the first block begins.
  *
@@ -43,7 +43,7 @@ final class Turns implements Observation {
     /**
      * Blocks of a run.
      *
-     * @param kinds what is left out in every other block
+     * @param kinds the kinds that are left out in every other block
      * @param warmUpSteps steps before the first block
      * @param blockSteps the steps of a block that count
      */
@@ -90,7 +90,7 @@ final class Turns implements Observation {
         }
     }
 
-    /** A block is over, which counts behind the warm-up, and the next begins. */
+    /** A block is over, which counts after the warm-up, and the next begins. */
     private void change(int next) {
         if (next > 0) {
             blocks.add(new Block(isRecorded(next - 1), seconds.median(), ThreadTimes.now().since(begin)));

@@ -20,10 +20,10 @@ final class CommandRun {
     /**
      * Trains in a process of its own.
      *
-     * @param tree the root of a checkout whose launcher is built
+     * @param tree the root of a checkout with a built launcher
      * @param settings of {@code troupe train -s}
      * @param warmupSteps steps before the first that counts
-     * @throws IllegalStateException where the run fails, with its last words
+     * @throws IllegalStateException if the run fails, with its last words
      */
     static TimedSteps of(Path tree, List<String> settings, int warmupSteps) throws IOException, InterruptedException {
         return of(tree, List.of("train"), settings, warmupSteps);
@@ -32,11 +32,11 @@ final class CommandRun {
     /**
      * Trains on nodes of this machine, each a JVM of its own with one rank.
      *
-     * @param tree the root of a checkout whose launcher is built
+     * @param tree the root of a checkout with a built launcher
      * @param ranks their number
      * @param settings of {@code troupe launch -s}
      * @param warmupSteps steps before the first that counts
-     * @throws IllegalStateException where the run fails, with its last words
+     * @throws IllegalStateException if the run fails, with its last words
      */
     static TimedSteps launched(Path tree, int ranks, List<String> settings, int warmupSteps)
             throws IOException, InterruptedException {
@@ -78,7 +78,7 @@ final class CommandRun {
         }
     }
 
-    /** Reads the lines of steps and ignores others, such as those of checkpoints. */
+    /** Reads the lines of steps and ignores others. */
     static TimedSteps read(Path metrics, int warmupSteps) throws IOException {
         List<Double> seconds = new ArrayList<>();
         List<Double> losses = new ArrayList<>();

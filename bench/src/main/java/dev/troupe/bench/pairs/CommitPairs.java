@@ -3,7 +3,7 @@ package dev.troupe.bench.pairs;
 import dev.troupe.bench.Samples;
 import java.util.Locale;
 
-/** Runs of this tree and of another commit's, taken in turns, of one training. Thread rule: one thread. */
+/** Alternating runs of one training by this tree and by another commit's. Thread rule: one thread. */
 final class CommitPairs {
     private final PeerCase training;
     private final Samples ours = new Samples();
@@ -27,7 +27,7 @@ final class CommitPairs {
         return ratios.latest();
     }
 
-    /** The ratio of the speeds, above 1 where this tree is the faster one. */
+    /** The ratio of the speeds, above 1 if this tree is the faster one. */
     double medianRatio() {
         return ratios.median();
     }

@@ -21,7 +21,7 @@ final class InitialWeights {
     /**
      * Writes them as the family is published, in float32.
      *
-     * @param settings those of the training beside its model's and its arrangement's
+     * @param settings those of the training, in addition to its model's and its arrangement's
      * @param directory an empty one
      * @return the safetensors file
      */

@@ -40,7 +40,7 @@ record PeerCase(BenchmarkModel model, Arrangement arrangement, int threads, Stri
         return arrangements.stream().map(pipeline -> new PeerCase(BenchmarkModel.WIDE, pipeline, 1, precision));
     }
 
-    /** Such as {@code wide-2-gpipe-float32}: model, ranks, schedule where there are several ranks, precision. */
+    /** Such as {@code wide-2-gpipe-float32}: model, ranks, schedule if there are several ranks, precision. */
     String name() {
         String schedule = arrangement.ranks() == 1 ? "" : "-" + arrangement.schedule();
         return model.name() + "-" + arrangement.ranks() + schedule + "-" + precision;
@@ -51,12 +51,12 @@ record PeerCase(BenchmarkModel model, Arrangement arrangement, int threads, Stri
         return ZERO_BUBBLE.contains(arrangement);
     }
 
-    /** Settings of {@code troupe train -s} for the model and the arrangement, with others behind them. */
+    /** Settings of {@code troupe train -s} for the model and the arrangement, and others after them. */
     List<String> completed(List<String> others) {
         return Stream.of(model.settings(), arrangement.settings(), others).flatMap(List::stream).toList();
     }
 
-    /** Settings of {@code troupe train -s} beside those of the model and the arrangement. */
+    /** Settings of {@code troupe train -s} in addition to the model and the arrangement. */
     List<String> settings() {
         return List.of("engine.threads=" + threads, "training.precision=" + precision, "data.order=sequential");
     }

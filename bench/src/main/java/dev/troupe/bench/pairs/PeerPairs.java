@@ -5,7 +5,7 @@ import dev.troupe.bench.Samples;
 import java.util.List;
 import java.util.Locale;
 
-/** Runs of Troupe and of a peer, taken in turns, of one training. Thread rule: one thread. */
+/** Alternating runs of one training by Troupe and by a peer. Thread rule: one thread. */
 final class PeerPairs {
     private final PeerCase training;
     private final Samples ours = new Samples();
@@ -46,7 +46,7 @@ final class PeerPairs {
      * Refuses runs that were not the same training.
      *
      * @param tolerance of the losses of any step of any pair, relative to the peer's
-     * @throws IllegalStateException where a loss differs by more
+     * @throws IllegalStateException if a loss differs by more
      */
     void requireEqualLosses(double tolerance) {
         if (!(lossDifference <= tolerance)) {

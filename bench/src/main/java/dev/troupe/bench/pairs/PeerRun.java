@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * The figures of a peer, which trains in processes of its own and prints a line a step.
  *
  * @param steps its steps
- * @param library what it multiplies with, in its own words; empty: not said
+ * @param library its library of matrix products, in its own words; empty: unknown
  */
 record PeerRun(TimedSteps steps, String library) {
     private static final Pattern STEP = Pattern.compile("step \\d+ seconds (\\S+) loss (\\S+)");
@@ -26,7 +26,7 @@ record PeerRun(TimedSteps steps, String library) {
      * Returns the version of PyTorch that a Python has.
      *
      * @param python a command
-     * @return empty where there is no such command or it cannot import PyTorch
+     * @return empty if there is no such command or it cannot import PyTorch
      */
     static Optional<String> torchVersion(String python) throws InterruptedException {
         try {
@@ -44,12 +44,12 @@ record PeerRun(TimedSteps steps, String library) {
     /**
      * Trains.
      *
-     * @param command the peer with what runs it
-     * @param environment variables beside those of this process
+     * @param command the command of the peer
+     * @param environment variables in addition to those of this process
      * @param tokens a file with a token in each byte
      * @param warmupSteps steps before the first that counts
      * @param steps steps that count
-     * @throws IllegalStateException where the script fails or prints fewer steps; its own messages go to the standard
+     * @throws IllegalStateException if the script fails or prints fewer steps; its own messages go to the standard
      *     error
      */
     static PeerRun of(List<String> command, Map<String, String> environment, PeerCase training, Path tokens,

@@ -7,8 +7,8 @@ import java.util.List;
  * The steps of one run of either side.
  *
  * @param seconds the time of each step after the warm-up
- * @param losses of every step, those of the warm-up first
- * @param processorSeconds what the steps after the warm-up took of processors, in all processes together; 0: not known
+ * @param losses of every step, the warm-up included
+ * @param processorSeconds processor time of the steps after the warm-up, in all processes together; 0: unknown
  */
 record TimedSteps(List<Double> seconds, List<Double> losses, double processorSeconds) {
     /** The median time of a step. */

@@ -1,4 +1,4 @@
 /**
- * Which of two trainings is faster, run in turns: this tree against another commit, or against another program.
+ * The faster one of two trainings, which run alternately: this tree against another commit, or against another program.
  */
 package dev.troupe.bench.pairs;

@@ -7,7 +7,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** A call of a kernel, so that the time of the engine's library in it can be told from the rest. */
+/** A call of a kernel, which separates the time of the engine's library from the rest. */
 @Name(KernelEvent.NAME)
 @Label("Kernel")
 @Category("Troupe")

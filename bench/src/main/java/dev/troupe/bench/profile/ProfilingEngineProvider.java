@@ -12,7 +12,7 @@ import java.util.ServiceLoader;
 
 /**
  * Opens engines that compute on another engine and add up the cost of each call. The system property {@value #INNER}
- * names the other engine. The figures are right for engines whose kernels are done when they return, as on a CPU.
+ * names the other engine. The figures are right for engines that have computed when a kernel returns, as on a CPU.
  */
 public final class ProfilingEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} for such engines. */

@@ -24,7 +24,7 @@ public record ThreadTimes(Map<String, Long> cpuNanos) {
     /** The kind of the threads that actors run on. */
     public static final String ACTORS = "actors";
 
-    /** Threads that record what a run does, each a kind of its own. */
+    /** Threads that record a run, each a kind of its own. */
     private static final Set<String> RECORDERS = Set.of("step-records", "pauses");
 
     /** Returns the processor time of all threads until now. */

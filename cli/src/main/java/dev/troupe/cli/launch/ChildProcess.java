@@ -21,13 +21,13 @@ import java.util.function.Consumer;
 
 /** A child process that runs this command, with a log of its own; it ends when this process does. */
 public final class ChildProcess {
-    /** The main class of the command, by name, as its package is beside this one. */
+    /** The main class of the command, by name, since its package uses this one. */
     private static final String MAIN = "dev.troupe.cli.Troupe";
     /** An exit code above it is this number plus the signal that ended the process. */
     private static final int SIGNALS = 128;
 
     /**
-     * A terminal sends Ctrl-C and its own end to all its processes; child processes hear of both from this one, at the
+     * A terminal sends Ctrl-C and its own end to all its processes; child processes learn of both from this one, at the
      * right time. They ignore the signals from before the JVM starts, so that none ends while it starts.
      */
     private static final List<String> SHELL = List.of("/bin/sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh");
@@ -99,7 +99,7 @@ public final class ChildProcess {
         return process.isAlive();
     }
 
-    /** Asks the process to stop, with a checkpoint where it trains. */
+    /** Asks the process to stop, with a checkpoint if it trains. */
     void stop() {
         say(ParentWatch.STOP);
     }
@@ -160,7 +160,7 @@ public final class ChildProcess {
         return process.exitValue();
     }
 
-    /** Ends the process, by force where it does not exit by itself within the patience, and closes its log. */
+    /** Ends the process, by force if it does not exit by itself within the patience, and closes its log. */
     public void end(long patience, TimeUnit unit) throws InterruptedException {
         stopNow();
         if (!awaitEnd(patience, unit)) {

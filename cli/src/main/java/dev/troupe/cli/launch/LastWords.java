@@ -42,7 +42,7 @@ final class LastWords implements Consumer<String> {
         return Optional.ofNullable(complaint);
     }
 
-    /** Returns the end of a process in words, with the exception that it printed where it had no sentence. */
+    /** Returns the end of a process in words, with the exception that it printed if it had no sentence. */
     String with(String howItEnded) {
         return complaint == null && exception != null ? howItEnded + " (" + exception + ")" : howItEnded;
     }

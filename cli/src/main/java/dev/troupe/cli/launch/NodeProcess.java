@@ -7,7 +7,7 @@ import dev.troupe.protocol.supervisor.SupervisorEvent;
 /**
  * A node of this machine as a process.
  *
- * @param words what it printed as the reason for its end
+ * @param words the reason for its end that it printed
  */
 record NodeProcess(ChildProcess process, LastWords words) {
     /** Returns the end of the process as an event, once it has ended. */

@@ -99,7 +99,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         events.add(new SupervisorEvent.StopAsked(true));
     }
 
-    /** The coordinator's node answers where this process has started it, since it knows the run's progress. */
+    /** The coordinator's node answers if this process has started it, since it knows the run's progress. */
     @Override
     public boolean answers() {
         return nodes.containsKey(leader);

@@ -8,7 +8,7 @@ import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options that say which model a command uses. */
+/** The options that choose the model of a command. */
 final class ModelOptions {
     @Mixin
     private ConfigOptions config;

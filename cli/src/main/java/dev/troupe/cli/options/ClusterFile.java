@@ -44,7 +44,7 @@ public final class ClusterFile {
         return request(spec, node, options.commonDirectory(spec));
     }
 
-    /** As {@link #request(RunSpec, NodeSpec)}, for a run whose launcher has chosen the directory. */
+    /** As {@link #request(RunSpec, NodeSpec)}, for a run in a directory that the launcher has chosen. */
     public RunRequest request(RunSpec spec, NodeSpec node, Path directory) {
         return NodeRequests.of(spec, node, directory, options.resume());
     }

@@ -30,7 +30,7 @@ public final class ConfigOptions {
         return read(Optional.empty());
     }
 
-    /** Reads the configuration; where no file is named, that of another one. */
+    /** Reads the configuration: the named file, or else another one. */
     public RunSpec read(Optional<Path> otherwise) {
         return RunSpecReader.read(config().or(() -> otherwise), settings);
     }

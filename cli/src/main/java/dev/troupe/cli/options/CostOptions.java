@@ -57,7 +57,7 @@ public final class CostOptions {
     /**
      * Returns the costs of the stages.
      *
-     * @throws UsageException where the value of an option is not valid
+     * @throws UsageException if the value of an option is not valid
      */
     public Costs of(Plan plan) {
         int stageCount = plan.stageCount();

@@ -65,7 +65,7 @@ public final class ExportOptions {
     /**
      * Returns the form that the options name.
      *
-     * @throws UsageException where a value is none that is known, or an option is for the other form
+     * @throws UsageException if a value is unknown, or an option is for the other form
      */
     public Target target() {
         return switch (format) {
@@ -89,7 +89,7 @@ public final class ExportOptions {
     }
 
     /**
-     * Checks that the options are for what a checkpoint has.
+     * Checks that the checkpoint has what the options ask for.
      *
      * @param hasAdapters whether it has adapters alone, and not a whole model
      * @throws UsageException with the option that is not

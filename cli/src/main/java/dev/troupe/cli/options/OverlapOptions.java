@@ -11,7 +11,7 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
-/** The options of a schedule whose steps overlap: how many of them are drawn, and the places of updates and forwards. */
+/** The options of a schedule with overlapping steps: how many of them are drawn, and the places of updates and forwards. */
 public final class OverlapOptions {
     /** The places of updates as the command line names them. */
     private enum Place {
@@ -34,7 +34,7 @@ public final class OverlapOptions {
             "Ranks of each stage of pipedream, first to last, such as 2,1: microbatch k is done on replica k mod R. Default: one each."})
     private List<Integer> replicas;
 
-    /** Returns the number of stages that the replicas tell; empty where there are none. */
+    /** Returns the number of stages by the list of replicas; empty if there is none. */
     public OptionalInt stages() {
         return replicas == null ? OptionalInt.empty() : OptionalInt.of(replicas.size());
     }
@@ -44,7 +44,7 @@ public final class OverlapOptions {
         return steps == null ? rule.drawnSteps(pipeline) : steps;
     }
 
-    /** Returns the rule of a schedule whose steps overlap. */
+    /** Returns the rule of a schedule with overlapping steps. */
     public OverlappingRule rule(String schedule) {
         if (!schedule.equals(PipeDream2Bw.NAME) && (updates != null || warmUp != null)) {
             throw new UsageException("--updates and --warm-up are for " + PipeDream2Bw.NAME + ", but " + schedule

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** The options of the commands that train, beside their CONFIG. */
+/** The options of the commands that train, in addition to CONFIG. */
 public final class RunOptions {
     @Option(names = "-s", paramLabel = "key=value", description = {
             "Sets one key, without troupe; wins over CONFIG. May be repeated. The same on all nodes of a cluster."})

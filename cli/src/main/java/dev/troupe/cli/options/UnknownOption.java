@@ -38,7 +38,7 @@ public final class UnknownOption implements IParameterExceptionHandler {
         return ExitCode.WRONG_REQUEST;
     }
 
-    /** Returns the setting to write in place of an option, whose value follows it on the command line. */
+    /** Returns the setting to write in place of an option with its value. */
     private static Optional<String> advice(String option, List<String> arguments) {
         if (!option.startsWith("-")) {
             return Optional.empty();

@@ -10,7 +10,7 @@ import dev.troupe.chaos.RunRecord;
 import dev.troupe.config.RunSpec;
 import java.util.OptionalDouble;
 
-/** A disturbed run beside the undisturbed one for a program to read. Times are seconds, or milliseconds since 1970. */
+/** A disturbed run and the undisturbed one, for a program to read. Times are seconds, or milliseconds since 1970. */
 public final class ChaosJson {
     private static final JsonMapper JSON = new JsonMapper();
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** A disturbed run beside the undisturbed one, as one page that needs nothing else: the table, and both runs over time. */
+/** A disturbed run next to the undisturbed one, as one page that needs nothing else: the table, and both runs over time. */
 public final class ChaosReport {
     private ChaosReport() {
     }

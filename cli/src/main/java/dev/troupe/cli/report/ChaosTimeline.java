@@ -50,7 +50,7 @@ final class ChaosTimeline {
         this.longestSeconds = longestSeconds;
     }
 
-    /** Returns the drawing; empty where neither run has a step. */
+    /** Returns the drawing; empty if neither run has a step. */
     static String of(ChaosResult result) {
         double longest = Math.max(result.undisturbed().seconds(), result.disturbed().seconds());
         return longest == 0 ? "" : new ChaosTimeline(result, longest).draw();

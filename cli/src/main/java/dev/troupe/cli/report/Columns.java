@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 
 /** Rows of text in columns that are aligned, and words in lines that are no longer than a terminal is wide. */
 public final class Columns {
-    /** Between two columns, where there is room. */
+    /** Between two columns, if there is room. */
     private static final int GAP = 2;
 
     private Columns() {
@@ -19,7 +19,7 @@ public final class Columns {
     }
 
     /**
-     * Returns a line for each row where that fits; otherwise the columns in several tables, one under the other, each
+     * Returns a line for each row if that fits; otherwise the columns in several tables, one under the other, each
      * of which begins with the first column.
      *
      * @param width no line is longer, unless two columns are; empty: all lines may be

@@ -27,7 +27,7 @@ public final class ComparisonTable {
     }
 
     /**
-     * A line for each schedule, columns aligned, in several tables where the terminal is too narrow for one; predicted and
+     * A line for each schedule, columns aligned, in several tables if the terminal is too narrow for one; predicted and
      * measured are parted by an arrow.
      */
     public static String of(List<Outcome> outcomes, Terminal terminal) {

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 final class Html {
     /** Width in pixels of the text on a screen of 1280. */
     static final double PAGE = 1248;
-    /** A line before drawings, shown where the page is too narrow for them. */
+    /** A line before drawings, shown if the page is too narrow for them. */
     static final String SIDEWAYS = "<p class=\"note sideways\">The drawings are wider than the page: they scroll sideways.</p>";
     private static final Pattern WIDTH = Pattern.compile("<svg[^>]* width=\"([0-9.]+)\"");
 
@@ -40,7 +40,7 @@ final class Html {
     private Html() {
     }
 
-    /** A table whose rows become cards with a line a cell where the page is too narrow for the columns. */
+    /** A table, as cards with a line for each cell if the page is too narrow for the columns. */
     static String table(List<String> headings, List<List<String>> rows) {
         StringBuilder html = new StringBuilder("<table class=\"cards\"><tr class=\"headings\">");
         headings.forEach(heading -> html.append("<th>").append(escape(heading)).append("</th>"));
@@ -57,9 +57,9 @@ final class Html {
     }
 
     /**
-     * A drawing that shrinks to the page, and scrolls sideways where its words would become too small.
+     * A drawing that shrinks to the page, and scrolls sideways if its words would become too small.
      *
-     * @param svg begins with an element that says its width in pixels
+     * @param svg begins with an element that has its width in pixels
      */
     static String drawing(String svg) {
         return "<div class=\"scroll\" style=\"--natural:" + Math.round(width(svg)) + "px\">" + svg + "</div>";

@@ -7,12 +7,12 @@ import dev.troupe.schedule.simulator.StageCost;
 import java.util.List;
 import java.util.Optional;
 
-/** A plan that fills its bubbles with gradients of weights, of a model whose weights are frozen. */
+/** The remark on a plan that fills its bubbles with gradients of frozen weights. */
 public final class IdleWeights {
     private IdleWeights() {
     }
 
-    /** Returns the remark on a plan where backwards for the weights cost nothing; empty where no remark is due. */
+    /** Returns the remark on a plan where backwards for the weights cost nothing; empty if no remark is due. */
     public static Optional<String> of(Plan plan) {
         boolean splits = plan.rows().stream().flatMap(List::stream)
                 .anyMatch(action -> action.kind() == Kind.BACKWARD_WEIGHT);
@@ -23,7 +23,7 @@ public final class IdleWeights {
                 : Optional.empty();
     }
 
-    /** As {@link #of(Plan)}, where no stage has costs of a backward for the weights. */
+    /** As {@link #of(Plan)}, if no stage has costs of a backward for the weights. */
     public static Optional<String> of(Plan plan, Costs costs) {
         return costs.stages().stream().mapToLong(StageCost::backwardWeightNanos).allMatch(nanos -> nanos == 0)
                 ? of(plan)

@@ -68,7 +68,7 @@ public final class ScheduleFigures {
                 + " on, so the plan is certified for any number of steps";
     }
 
-    /** Returns the critical path of the step; the time that its actions do not take is that of messages in flight. */
+    /** Returns the critical path of the step; its time outside actions is the time of messages in flight. */
     private static String criticalPath(Plan plan, Simulation simulation, TimeScale scale) {
         List<Place> path = simulation.criticalPath().stream()
                 .filter(place -> !plan.at(place).kind().isMessage()).toList();

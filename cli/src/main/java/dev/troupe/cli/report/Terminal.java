@@ -12,11 +12,11 @@ import java.util.concurrent.TimeUnit;
  * The destination of standard output: its width, and whether it shows colours.
  *
  * @param isTerminal whether a person looks at it; if not, it is a file or another program's input
- * @param columns its width; empty where lines may be as long as they are
+ * @param columns its width; empty: unlimited
  * @param colours whether it shows them, and its user has not asked for none (no-color.org)
  */
 public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours) {
-    /** The width for a file, and for a terminal that does not tell its width. */
+    /** The width for a file, and for a terminal of unknown width. */
     private static final int USUAL_COLUMNS = 80;
     /** The least width at which folding makes a table easier to read. */
     private static final int LEAST_COLUMNS = 40;
@@ -26,7 +26,7 @@ public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours)
     /** A file. */
     public static final Terminal NONE = new Terminal(false, OptionalInt.empty(), false);
 
-    /** Returns the standard output of this process; COLUMNS, where it is set, counts also for a file. */
+    /** Returns the standard output of this process; COLUMNS, if it is set, counts also for a file. */
     public static Terminal ofOutput() {
         return of(System.console() != null && System.console().isTerminal(), System.getenv());
     }
@@ -46,7 +46,7 @@ public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours)
         return columns.orElse(Integer.MAX_VALUE);
     }
 
-    /** Returns the width for a table, folded into no less than can be read; empty where it may be as wide as it is. */
+    /** Returns the width for a table, at least one that can be read; empty: unlimited. */
     public OptionalInt tableColumns() {
         return columns.isPresent() ? OptionalInt.of(Math.max(LEAST_COLUMNS, columns.getAsInt())) : columns;
     }

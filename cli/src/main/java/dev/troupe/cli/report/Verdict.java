@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 /**
  * The result of a comparison.
  *
- * @param sentence names the best schedule, or those that cannot be told apart
+ * @param sentence names the best schedule, or the schedules that do not differ
  * @param remark advice; may be empty
  */
 public record Verdict(String sentence, String remark) {

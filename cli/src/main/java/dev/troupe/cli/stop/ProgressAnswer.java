@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  *
  * @param question the number of the question
  * @param isUp whether the node has started, and waits for the others or takes part in the run
- * @param stepsDone the committed steps that the node knows of; empty where it does not know of a run that has begun
+ * @param stepsDone the committed steps that the node knows of; empty if it does not know of a run that has begun
  */
 public record ProgressAnswer(long question, boolean isUp, OptionalLong stepsDone) {
     private static final String UP = "up";
@@ -23,7 +23,7 @@ public record ProgressAnswer(long question, boolean isUp, OptionalLong stepsDone
      * @param areOthersStarting whether another process of the launcher still starts
      */
     record Question(long number, boolean areOthersStarting) {
-        /** Returns the question of a line; empty where the line is none. */
+        /** Returns the question of a line; empty if the line is not a question. */
         static Optional<Question> of(String line) {
             Matcher question = QUESTION_LINE.matcher(line);
             return question.matches()
@@ -37,7 +37,7 @@ public record ProgressAnswer(long question, boolean isUp, OptionalLong stepsDone
         return "progress " + question + (areOthersStarting ? " others-start" : "");
     }
 
-    /** Returns the answer of a line; empty where the line is none. */
+    /** Returns the answer of a line; empty if the line is not an answer. */
     public static Optional<ProgressAnswer> of(String line) {
         Matcher answer = LINE.matcher(line);
         if (!answer.matches()) {

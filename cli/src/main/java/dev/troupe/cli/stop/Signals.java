@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP), handled by a listener in place of the JVM, whose own
- * handling exits at the first signal and ignores a second.
+ * Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP), handled by a listener in place of the JVM, which
+ * would exit at the first signal and ignore a second.
  */
 public final class Signals {
     private static final List<String> NAMES = List.of("INT", "TERM", "HUP");

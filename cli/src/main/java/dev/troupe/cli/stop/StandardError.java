@@ -9,7 +9,7 @@ import java.lang.invoke.MethodHandle;
  * The real standard error of this process.
  *
  * <p>The JVM warns of the Vector API's incubator module before any code of ours runs. The launcher therefore starts it
- * with a pipe that leaves this line out, and says in a system property which descriptor the real standard error has.
+ * with a pipe that leaves this line out, and names the descriptor of the real standard error in a system property.
  */
 public final class StandardError {
     /** The property that the launcher sets; no process but the launcher's own may read it. */
@@ -25,7 +25,7 @@ public final class StandardError {
     /**
      * Begins to put the real standard error in place; that takes a tenth of a second, in which the caller can do other work.
      *
-     * @return the thread that does so; the launcher's pipe is in use until the thread has ended, and where it fails
+     * @return the thread that does so; the launcher's pipe is in use until the thread has ended, and if it fails
      */
     public static Thread restore() {
         Integer descriptor = Integer.getInteger(PROPERTY);
@@ -43,7 +43,7 @@ public final class StandardError {
                 ValueLayout.JAVA_INT);
         try {
             MethodHandle dup2 = linker.downcallHandle(linker.defaultLookup().findOrThrow("dup2"), twoNumbers);
-            int _ = (int) dup2.invokeExact(descriptor, STDERR); // where it fails, the pipe remains: no line is lost
+            int _ = (int) dup2.invokeExact(descriptor, STDERR); // if it fails, the pipe remains: no line is lost
         } catch (Throwable failure) {
             throw new AssertionError("dup2 throws nothing", failure);
         }

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  * with a checkpoint, the second at once. After that the process exits within a bound, with {@link ExitCode#STOPPED},
  * whatever the number of requests.
  *
- * <p>Thread rule: any thread asks; one thread says how far the command is.
+ * <p>Thread rule: any thread asks; one thread reports the progress of the command.
  */
 public final class StopRequests implements AutoCloseable {
     /** A run or process that can be stopped. Neither method waits. */
@@ -21,13 +21,13 @@ public final class StopRequests implements AutoCloseable {
         /** Stops at once, without a checkpoint. */
         void stopNow();
 
-        /** Whether the run itself says how it answers a request. */
+        /** Whether the run itself prints how it answers a request. */
         default boolean answers() {
             return false;
         }
     }
 
-    /** The progress of the command, which decides what a request can still change. */
+    /** The progress of the command, which decides the effect of a request. */
     private enum Phase {
         /** Nothing has been started or written. */
         PREPARING,
@@ -81,11 +81,11 @@ public final class StopRequests implements AutoCloseable {
     /** The rule of a command that trains one run after another. */
     @FunctionalInterface
     public interface Runs {
-        /** Returns the exit code; {@link ExitCode#STOPPED} where one of the runs was stopped. */
+        /** Returns the exit code; {@link ExitCode#STOPPED} if one of the runs was stopped. */
         int run() throws InterruptedException;
     }
 
-    /** Lets each run hear the requests, and says it where one was stopped. */
+    /** Passes the requests to each run, and prints a line if one was stopped. */
     public static int duringRuns(PrintStream output, String stopped, Runs runs) throws InterruptedException {
         try (StopRequests _ = listen(output, stopped, PATIENCE)) {
             int exitCode = runs.run();
@@ -99,8 +99,8 @@ public final class StopRequests implements AutoCloseable {
     /**
      * Receives requests from now on.
      *
-     * @param output receives a line that says how the run answers a request
-     * @param nothingBegun the line where the process exits at a request, since there is nothing to stop
+     * @param output receives a line about how the run answers a request
+     * @param nothingBegun the line if the process exits at a request, since there is nothing to stop
      * @param patience longest time of a stop at once, after which the process exits in any state
      */
     public static StopRequests listen(PrintStream output, String nothingBegun, Duration patience) {
@@ -161,7 +161,7 @@ public final class StopRequests implements AutoCloseable {
         }
     }
 
-    /** Asks to stop after the step; has no effect where that was asked already. */
+    /** Asks to stop after the step; has no effect the second time. */
     synchronized void stop() {
         if (asked != Asked.NOTHING || phase == Phase.OVER) {
             return;
@@ -186,7 +186,7 @@ public final class StopRequests implements AutoCloseable {
         }
     }
 
-    /** Asks to stop at once; has no effect where that was asked already. */
+    /** Asks to stop at once; has no effect the second time. */
     synchronized void stopNow() {
         if (asked == Asked.STOP_NOW || phase == Phase.OVER) {
             return;
@@ -239,7 +239,7 @@ public final class StopRequests implements AutoCloseable {
         boolean holds();
     }
 
-    /** Exits the process where the command is not over in time and the condition does not hold then. */
+    /** Exits the process if the command is not over in time and the condition does not hold then. */
     private void exitUnless(Condition condition, Duration bound, String what) {
         Thread.ofPlatform().daemon().name("stop-bound").start(() -> {
             if (await(over, bound)) {
@@ -275,7 +275,7 @@ public final class StopRequests implements AutoCloseable {
     }
 
     /**
-     * The command is over. A later request is for the instance that listened before; where there was none, the process
+     * The command is over. A later request is for the instance that listened before; if there was none, the process
      * exits.
      */
     @Override

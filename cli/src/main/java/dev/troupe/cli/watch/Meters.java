@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The meters of this process's runs, where it has a port on which Prometheus can ask for them; elsewhere there are none, and
- * they cost nothing. Any thread.
+ * The meters of this process's runs, if it has a port for Prometheus; without a port there are none, and they cost nothing.
+ * Any thread.
  */
 public final class Meters {
     private final Optional<PrometheusText> text;
@@ -26,12 +26,12 @@ public final class Meters {
         return new Meters(port == 0 ? Optional.empty() : Optional.of(new PrometheusText()));
     }
 
-    /** Returns what hears of this process's runs. */
+    /** Returns the observers of this process's runs. */
     public List<RunObserver> observers() {
         return text.map(PrometheusText::observer).stream().toList();
     }
 
-    /** Returns routes, and that of the meters beside them. */
+    /** Returns the routes with the route of the meters added. */
     public Routes beside(Routes routes) {
         return text.map(meters -> meters.beside(routes)).orElse(routes);
     }

@@ -12,13 +12,13 @@ import java.util.stream.Collectors;
 
 /** One screen of a run: its state, its last step, where each rank's time went in it, and the newest events. Immutable. */
 final class RunScreen {
-    /** Columns of a bar: those left on a terminal of 80 beside the name of a rank and three causes. */
+    /** Columns of a bar: 80, less the name of a rank and three causes. */
     private static final int BAR = 32;
     private static final int MOST_CAUSES = 3;
     private static final int MOST_RANKS = 16;
     private static final int MOST_EVENTS = 5;
     private static final char BUSY = '#';
-    /** A character for each cause; a dot for the plan, whose idle time is no one's fault. */
+    /** A character for each cause; a dot for the plan, since its idle time is nobody's fault. */
     private static final Map<Cause, Character> LETTERS = Map.ofEntries(Map.entry(Cause.PLAN, '.'),
             Map.entry(Cause.PRODUCER, 'p'), Map.entry(Cause.WIRE, 'w'), Map.entry(Cause.CREDIT, 'k'),
             Map.entry(Cause.CONTROL, 'c'), Map.entry(Cause.GROUP, 'g'), Map.entry(Cause.PAUSE, 'z'),
@@ -34,7 +34,7 @@ final class RunScreen {
      * Creates a screen.
      *
      * @param run as {@code /troupe/v1/run} answers
-     * @param step the newest traced step, as {@code /troupe/v1/steps/} answers; a missing node where there is none
+     * @param step the newest traced step, as {@code /troupe/v1/steps/} answers; a missing node if there is none
      * @param events of the run so far, the newest last
      */
     RunScreen(JsonNode run, JsonNode step, List<JsonNode> events) {
@@ -153,7 +153,7 @@ final class RunScreen {
                 percent(busy, length), causes.isEmpty() ? "" : ", " + causes);
     }
 
-    /** Extends a bar up to a time; rounded to the next cell, so that the cells of all parts are as many as the bar has. */
+    /** Extends a bar up to a time, rounded to the nearest cell, so that all parts together fill the bar. */
     private static void append(StringBuilder cells, char cell, long upTo, long length) {
         int end = (int) Math.min(BAR, Math.round((double) BAR * upTo / length));
         cells.append(String.valueOf(cell).repeat(Math.max(0, end - cells.length())));

@@ -49,7 +49,7 @@ public final class RunWatch {
     /**
      * Creates the watch of a run.
      *
-     * @param terminal what the output is: the screen of a terminal is written over, and to a file lines are added
+     * @param terminal the kind of output: the screen of a terminal is overwritten, and lines are added to a file
      */
     public RunWatch(Path directory, PrintStream output, Terminal terminal) {
         RunPage page = new RunPage(directory);
@@ -63,7 +63,7 @@ public final class RunWatch {
     /**
      * Prints the screen once; returns the exit code.
      *
-     * @throws UsageException where the directory is that of no run
+     * @throws UsageException if the directory is not that of a run
      */
     public int once() {
         RunScreen screen = look();

@@ -1,4 +1,4 @@
 /**
- * How a run can be watched beside its page: on the screen of a terminal, and by its meters.
+ * A run as a terminal shows it, and its meters.
  */
 package dev.troupe.cli.watch;
