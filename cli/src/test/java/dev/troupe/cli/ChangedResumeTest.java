@@ -52,7 +52,7 @@ class ChangedResumeTest {
             "adamw;muon;the optimizer's exp_avg and exp_avg_sq;continues from momentum_buffer",
             "muon;adamw;the optimizer's momentum_buffer;continues from exp_avg and exp_avg_sq",
             "sgd;sgd training.optimizer.momentum=0.9;no state of an optimizer;continues from momentum_buffer"})
-    void shouldRefuseWhereStateIsMissing(String first, String then, String has, String needs) {
+    void shouldRefuseWhenStateIsMissing(String first, String then, String has, String needs) {
         Path run = train(first);
         resume(run, then).requireRefused(run.resolve("checkpoints/step-000002") + " has " + has + " for ", needs,
                 "put training.optimizer (kind, momentum, error-feedback) back");

@@ -56,7 +56,7 @@ class ChaosCommandTest {
     }
 
     @Test
-    void shouldFindNothingDifferentWhereMessagesAreLate() throws IOException {
+    void shouldFindNothingDifferentWhenMessagesAreLate() throws IOException {
         Path out = folder.resolve("late");
         Door door = chaos(out, "--fault", "delay step=1 seconds=0.05", "--fault", "reorder step=2", "--fault",
                 "slow step=2 factor=5 stage=1");
@@ -99,7 +99,7 @@ class ChaosCommandTest {
     }
 
     @Test
-    void shouldSayWhatIsDifferentWhereTheRunCannotGoOn() throws IOException {
+    void shouldNameTheDifferenceWhenTheRunCannotContinue() throws IOException {
         Path out = folder.resolve("failed");
         Door door = chaos(out, "-s", "recovery.enabled=false", "--fault", "exception step=2");
         assertEquals(ExitCode.RUN_FAILED, door.exitCode(), door::output);
@@ -109,7 +109,7 @@ class ChaosCommandTest {
 
     /** The weights are the same because no fault struck, which proves nothing. */
     @Test
-    void shouldFailWhereAFaultDidNotStrike() throws IOException {
+    void shouldFailWhenAFaultDidNotStrike() throws IOException {
         Path out = folder.resolve("missed");
         Door door = chaos(out, "--fault", "delay step=1 seconds=0.01", "--fault", "exception probability=0.000001");
         assertEquals(ExitCode.RUN_FAILED, door.exitCode(), door::output);
@@ -140,7 +140,7 @@ class ChaosCommandTest {
     }
 
     @Test
-    void shouldFailWhereNothingIsDrawn() {
+    void shouldFailWhenNothingIsDrawn() {
         Path out = folder.resolve("nothing");
         Door door = chaos(out, "--random", "--mean-time", "31536000");
         assertEquals(ExitCode.RUN_FAILED, door.exitCode(), door::output);
@@ -163,7 +163,7 @@ class ChaosCommandTest {
     }
 
     @Test
-    void shouldGoOnFromACheckpointWhereNothingElseHelps() throws IOException {
+    void shouldContinueFromACheckpointWhenNothingElseHelps() throws IOException {
         Path out = folder.resolve("resumed");
         Door door = chaos(out, "-s", "recovery.enabled=false", "-s", "training.checkpoint-every=2", "--fault",
                 "exception step=3 at=B");
@@ -199,7 +199,7 @@ class ChaosCommandTest {
     }
 
     @Test
-    void shouldDrawWhereARankHangs() throws IOException {
+    void shouldDrawWhenARankHangs() throws IOException {
         Path out = folder.resolve("hangs");
         Door door = chaos(out, "-s", "recovery.hang-timeout=1s", "--fault", "hang stage=1 step=1 microbatch=2 at=B");
         assertEquals(ExitCode.DONE, door.exitCode(), door::output);

@@ -114,7 +114,7 @@ class ClusterFaultTest {
     /** Passes of three steps; a process is killed with two of them in flight, and then the leader's process. */
     @Tag("long")
     @Test
-    void shouldEndWithTheSameBitsWhereProcessesAreKilledWhileStepsOverlap() throws IOException {
+    void shouldEndWithTheSameBitsWhenProcessesAreKilledWhileStepsOverlap() throws IOException {
         write(HERE, true);
         requireTheBitsOfOneProcess(small(4, "training.steps=9", "parallel.schedule=pipedream-2bw",
                 "parallel.flush-every=3", "model.tie-embeddings=true"), "exception rank=1 step=1 at=B",
@@ -124,7 +124,7 @@ class ClusterFaultTest {
     /** Passes of six microbatches; a process is killed with four of them in flight, and then the leader's process. */
     @Tag("long")
     @Test
-    void shouldEndWithTheSameBitsWhereProcessesAreKilledWithStashedWeights() throws IOException {
+    void shouldEndWithTheSameBitsWhenProcessesAreKilledWithStashedWeights() throws IOException {
         write(HERE, true);
         requireTheBitsOfOneProcess(
                 small(4, "training.steps=12", "parallel.schedule=pipedream", "parallel.flush-every=6",
@@ -139,13 +139,13 @@ class ClusterFaultTest {
      */
     @Tag("long")
     @Test
-    void shouldEndWithTheSameBitsWhereProcessesShareADevice() throws IOException {
+    void shouldEndWithTheSameBitsWhenProcessesShareADevice() throws IOException {
         requireTheSameBitsOnOneDevice("1f1b");
     }
 
     @Tag("long")
     @Test
-    void shouldEndWithTheSameBitsWhereProcessesShareADeviceAndWeightsWait() throws IOException {
+    void shouldEndWithTheSameBitsWhenProcessesShareADeviceAndWeightsWait() throws IOException {
         requireTheSameBitsOnOneDevice("zb-h1");
     }
 
@@ -193,7 +193,7 @@ class ClusterFaultTest {
     @CsvSource({"kill stage=1, false", "kill stage=1, true", "kill-coordinator, false", "exit stage=0, true",
             "lose-device stage=1, false", "lose-device stage=0, true",
             "cut-both stage=1 seconds=90, true", "cut-both stage=0 seconds=90, true"})
-    void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String end, boolean hasStandby)
+    void shouldEndWithTheSameBitsWhenANodeIsFrozenCutOffAndKilled(String end, boolean hasStandby)
             throws IOException {
         write(HERE, hasStandby);
         List<String> faults = List.of("freeze stage=1 step=2 seconds=0.5", "cut-data stage=0 step=4 seconds=0.5",

@@ -105,7 +105,7 @@ class ClusterStartTest {
     }
 
     @Test
-    void shouldBeginAgainWhereANodeIsKilledBeforeTheRunBegins() throws IOException, InterruptedException {
+    void shouldBeginAgainWhenANodeIsKilledBeforeTheRunBegins() throws IOException, InterruptedException {
         write(List.of("a", "b"), ", engine = " + HeldEngineProvider.KIND);
         launch("several");
         Path isHeld = directory.resolve("several").resolve(RunDirectory.LOGS).resolve(HeldEngineProvider.MARK);

@@ -196,7 +196,7 @@ class ClusterTest {
     /** The node has no ranks, so the run continues in any case; the test is of launch. */
     @Test
     @Tag("long")
-    void shouldStartAProcessAgainWithoutWhichTheRunGoesOn() throws IOException, InterruptedException {
+    void shouldRestartAProcessWhileTheRunContinuesWithoutIt() throws IOException, InterruptedException {
         writeWith(HERE, ", ranks = [0, 1]", ", standby = true");
         List<String> errors = start("launch", List.of("launch", config.toString(), "--respawns", "1"), ENDLESS);
         awaitAStep(errors);

@@ -144,7 +144,7 @@ class CompareCommandTest {
 
     /** A rate so high that after a dozen steps the last bit of a sum, in another order, decides where the losses go. */
     @Test
-    void shouldFailWhereLossesDiffer() {
+    void shouldFailWhenLossesDiffer() {
         Path out = folder.resolve("differ");
         List<String> arguments = arguments(out, "gpipe,looped-bfs:1", "engine.kind=reference",
                 "training.learning-rate.peak=1");
@@ -157,7 +157,7 @@ class CompareCommandTest {
     }
 
     @Test
-    void shouldLeaveNothingWhereARunFails() throws IOException {
+    void shouldLeaveNothingWhenARunFails() throws IOException {
         Path out = folder.resolve("fails");
         Path empty = Files.createDirectory(folder.resolve("empty"));
         try {

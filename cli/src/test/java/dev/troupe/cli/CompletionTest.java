@@ -39,7 +39,7 @@ final class CompletionTest {
     }
 
     @Test
-    void shouldCompleteWhereTheShellKeepsASettingTogether() throws Exception {
+    void shouldCompleteWhenTheShellKeepsASettingTogether() throws Exception {
         assertEquals(List.of("training.precision=bfloat16"), completed("troupe", "train", "-s",
                 "training.precision=b"));
     }

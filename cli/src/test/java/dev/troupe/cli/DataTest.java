@@ -94,7 +94,7 @@ class DataTest {
     }
 
     @Test
-    void shouldWriteTheValidationLossBesideTheSteps() throws IOException {
+    void shouldWriteTheValidationLossNextToTheSteps() throws IOException {
         Golden golden = Golden.named(Golden.TIED);
         String[] validated = {"data.validation-path=" + golden.data(), "training.validate-every=2",
                 "training.validation-microbatches=3", "training.steps=4"};
@@ -116,7 +116,7 @@ class DataTest {
     }
 
     @Test
-    void shouldSayHowToValidateWhereNothingIsLeftForIt() {
+    void shouldSayHowToValidateWhenNothingIsLeftForIt() {
         String output = execute("run", golden("training.steps=1"));
         assertTrue(output.contains(", none for validation: data.validation-fraction=0.05 or data.validation-path"),
                 output);

@@ -87,7 +87,7 @@ class FailureTest {
     }
 
     @Test
-    void shouldGoOnFromTheCheckpointBeforeTheFailure() {
+    void shouldContinueFromTheCheckpointBeforeTheFailure() {
         Path whole = directory.resolve("whole");
         Execution.train(whole, faulty()).requireDone();
         FaultyEngineProvider.breakCall(1, "causalAttention", 4 * 8 + 1);
@@ -105,7 +105,7 @@ class FailureTest {
 
     /** The obstacle is a file in place of a directory. */
     @Test
-    void shouldGoOnWithoutACheckpointThatCannotBeWritten() throws IOException {
+    void shouldContinueWithoutACheckpointThatCannotBeWritten() throws IOException {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "parallel.pipeline=2");
         Path whole = directory.resolve("whole");
         Execution.train(whole, settings).requireDone();
@@ -125,7 +125,7 @@ class FailureTest {
     }
 
     @Test
-    void shouldFailWhereTheCheckpointAtTheEndCannotBeWritten() throws IOException {
+    void shouldFailWhenTheCheckpointAtTheEndCannotBeWritten() throws IOException {
         Path run = directory.resolve("run");
         Execution.train(run, Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1"))
                 .requireDone();
@@ -137,7 +137,7 @@ class FailureTest {
 
     @ParameterizedTest
     @CsvSource({"reference", "nd4j"})
-    void shouldEndWithAdviceWhereTheLossIsNoNumber(String engine) {
+    void shouldEndWithAdviceWhenTheLossIsNotANumber(String engine) {
         Execution execution = Execution.train(directory.resolve("run"),
                 Golden.named(Golden.UNTIED).settings("engine.kind=" + engine, "parallel.pipeline=2",
                         "training.learning-rate.peak=1e30"));

@@ -34,7 +34,7 @@ class FormerRunTest {
     /** As it was, and with stages that end inside a block. */
     @ParameterizedTest
     @ValueSource(strings = {"", "parallel.layout=Eta|mL"})
-    void shouldGoOnBitForBit(String setting) throws IOException, URISyntaxException, NoSuchAlgorithmException {
+    void shouldContinueBitForBit(String setting) throws IOException, URISyntaxException, NoSuchAlgorithmException {
         Path run = copy();
         List<String> arguments = new ArrayList<>(List.of("train", "--resume", run.toString()));
         if (!setting.isEmpty()) {

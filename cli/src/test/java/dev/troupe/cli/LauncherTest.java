@@ -242,7 +242,7 @@ final class LauncherTest {
     }
 
     @Test
-    void shouldPassOnWhatTheJvmSaysWhereItCannotStart() throws Exception {
+    void shouldPassOnTheMessageOfAJvmThatCannotStart() throws Exception {
         tree.takeThisBuild();
         Ended ended = tree.launch(Map.of("TROUPE_JVM_FLAGS", "-XX:NoSuchFlag=1"), "--version");
         assertEquals(1, ended.exitCode());

@@ -157,7 +157,7 @@ class LoraTest {
 
     /** Of the same shape, and not what the adapters were trained beside. */
     @Test
-    void shouldRefuseToResumeBesideOtherFrozenWeights() {
+    void shouldRefuseToResumeWithOtherFrozenWeights() {
         Path cut = train("cut", settings("training.steps=1"));
         Execution.resume(cut, "-s", "training.steps=2", "-s",
                 "model.from=" + Golden.named("llama-packed-masked").model())

@@ -33,7 +33,7 @@ class MemoryTest {
     @CsvSource({"gpipe, 1, 1, none", "gpipe, 1, 1, full", "gpipe, 4, 1, none", "gpipe, 2, 1, full", "1f1b, 4, 1, none",
             "1f1b, 4, 1, selective", "1f1b, 3, 1, full", "interleaved-1f1b, 2, 2, selective", "zb-h1, 2, 1, full",
             "zbv, 2, 2, none", "zbv, 2, 2, full", "looped-bfs, 2, 2, none"})
-    void shouldTakeWhatItAnnounces(String schedule, int pipeline, int virtualStages, String recompute) {
+    void shouldTakeTheAnnouncedMemory(String schedule, int pipeline, int virtualStages, String recompute) {
         assertTakesWhatItAnnounces(schedule, pipeline, virtualStages, recompute);
     }
 
@@ -41,7 +41,7 @@ class MemoryTest {
     @CsvSource({"1f1b, 2, 2, 1, false, none, 0", "1f1b, 2, 2, 2, true, selective, 0.1", "gpipe, 1, 4, 1, true, full, 0",
             "zb-h1, 2, 1, 2, false, none, 0.1", "gpipe, 1, 1, 4, false, selective, 0",
             "1f1b, 2, 4, 2, true, none, 0.1", "pipedream-2bw, 2, 2, 2, true, none, 0"})
-    void shouldTakeWhatItAnnouncesOnAGrid(String schedule, int pipeline, int tensor, int data, boolean sequence,
+    void shouldTakeTheAnnouncedMemoryOnAGrid(String schedule, int pipeline, int tensor, int data, boolean sequence,
             String recompute, double dropout) {
         assertTakesWhatItAnnounces(schedule, pipeline, 1, recompute, "parallel.tensor=" + tensor,
                 "parallel.data=" + data, "parallel.sequence=" + sequence, "training.dropout=" + dropout);
@@ -49,7 +49,7 @@ class MemoryTest {
 
     @ParameterizedTest
     @CsvSource({"1f1b, 3, 1, all, 1", "zbv, 2, 2, 1, 2", "gpipe, 2, 1, 1, 1"})
-    void shouldTakeWhatItAnnouncesWhereBlocksAreReplayedAhead(String schedule, int pipeline, int virtualStages,
+    void shouldTakeTheAnnouncedMemoryWhenBlocksAreReplayedAhead(String schedule, int pipeline, int virtualStages,
             String ahead, int every) {
         assertTakesWhatItAnnounces(schedule, pipeline, virtualStages, "full", "training.recompute-ahead=" + ahead,
                 "training.recompute-every=" + every);
@@ -87,7 +87,7 @@ class MemoryTest {
     @ParameterizedTest
     @CsvSource({"0, 1f1b, 1, none", "1, 1f1b, 1, none", "2, zb-h1, 1, selective", "2, gpipe, 1, none",
             "3, interleaved-1f1b, 2, full", "3, zb-h1, 1, selective", "1, pipedream-2bw, 1, none"})
-    void shouldTakeWhatItAnnouncesWhereRanksShareOutWhatTheyHold(int zero, String schedule, int virtualStages,
+    void shouldTakeTheAnnouncedMemoryWhenRanksShareTheirState(int zero, String schedule, int virtualStages,
             String recompute) {
         assertTakesWhatItAnnounces(schedule, 2, virtualStages, recompute, "parallel.data=2", "training.zero=" + zero);
     }

@@ -70,7 +70,7 @@ class MixedPrecisionTest {
     }
 
     @Test
-    void shouldGoOnBitForBit() {
+    void shouldContinueBitForBit() {
         Path whole = train("whole", "cpu");
         Path cut = train("cut", "cpu", "training.steps=2");
         Execution.resume(cut, "-s", "training.steps=3").requireDone();
@@ -99,7 +99,7 @@ class MixedPrecisionTest {
     }
 
     @Test
-    void shouldSkipWhatOverflowsAndGoOnWithWhatItLearnt() {
+    void shouldSkipAnOverflowAndContinueWithTheScaleItFound() {
         Path whole = train("whole", "cpu", "training.loss-scale=dynamic", "training.steps=4");
         Path cut = train("cut", "cpu", "training.loss-scale=dynamic", "training.steps=2");
         Execution.resume(cut, "-s", "training.steps=4").requireDone();

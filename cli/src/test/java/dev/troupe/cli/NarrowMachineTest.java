@@ -51,7 +51,7 @@ class NarrowMachineTest {
     }
 
     @Test
-    void shouldTakeAnotherEngineWhereTheProcessorIsTooNarrowAndRefuseTheOneAskedFor() throws Exception {
+    void shouldTakeAnotherEngineWhenTheProcessorIsTooNarrowAndRefuseTheOneAskedFor() throws Exception {
         held("SSE41", TooNarrow.class);
         String auto = Files.readString(directory.resolve("auto.txt"));
         assertTrue(auto.contains("Note: engine.kind = auto takes nd4j: the cpu engine needs AVX2, but oneDNN is held to"

@@ -21,7 +21,7 @@ class OptimizerRunTest extends OverlappingRuns {
     /** A rank fails in its sixth update of eight, with four matrices in each of its two blocks. */
     @ParameterizedTest
     @CsvSource("pipedream-2bw, muon, true, sgdMomentum, 44")
-    void shouldGoOnWithWhatTheOptimizerRemembers(String schedule, String kind, boolean feedback, String kernel,
+    void shouldContinueWithTheStateOfTheOptimizer(String schedule, String kind, boolean feedback, String kernel,
             int call) {
         String[] more = {"training.optimizer.kind=" + kind, "training.optimizer.error-feedback=" + feedback};
         List<String> breaking = settings(schedule, 2, more);
@@ -38,8 +38,8 @@ class OptimizerRunTest extends OverlappingRuns {
     @ParameterizedTest
     @CsvSource({"1f1b, muon, false, sgdMomentum, 44", "pipedream-2bw, adamw, true, adamW, 6",
             "pipedream-2bw, sgd, true, sgd, 6"})
-    void shouldGoOnWithItUnderOtherSchedules(String schedule, String kind, boolean feedback, String kernel, int call) {
-        shouldGoOnWithWhatTheOptimizerRemembers(schedule, kind, feedback, kernel, call);
+    void shouldContinueWithItUnderOtherSchedules(String schedule, String kind, boolean feedback, String kernel, int call) {
+        shouldContinueWithTheStateOfTheOptimizer(schedule, kind, feedback, kernel, call);
     }
 
     /** With ZeRO 1 a rank corrects its share of an update. */

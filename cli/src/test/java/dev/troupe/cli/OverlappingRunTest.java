@@ -76,7 +76,7 @@ class OverlappingRunTest extends OverlappingRuns {
     /** Two ranks that each update a share of the weights, and gather what the other one has updated. */
     @ParameterizedTest
     @CsvSource("2, 1, false, lazy")
-    void shouldHaveTheSameBitsWhereTheOptimizerIsSharedOut(int pipeline, int tensor, boolean sequence, String updates) {
+    void shouldHaveTheSameBitsWhenTheOptimizerIsSharedOut(int pipeline, int tensor, boolean sequence, String updates) {
         String[] more = {"parallel.updates=" + updates, "training.checkpoint-every=4"};
         Path each = train("each", grid(pipeline, tensor, 2, sequence, more));
         List<String> settings = grid(pipeline, tensor, 2, sequence, more);
@@ -90,9 +90,9 @@ class OverlappingRunTest extends OverlappingRuns {
     @Tag("long")
     @ParameterizedTest
     @CsvSource({"3, 1, false, lazy", "2, 2, true, eager", "1, 1, false, lazy"})
-    void shouldHaveTheSameBitsOnOtherGridsWhereTheOptimizerIsSharedOut(int pipeline, int tensor, boolean sequence,
+    void shouldHaveTheSameBitsOnOtherGridsWhenTheOptimizerIsSharedOut(int pipeline, int tensor, boolean sequence,
             String updates) {
-        shouldHaveTheSameBitsWhereTheOptimizerIsSharedOut(pipeline, tensor, sequence, updates);
+        shouldHaveTheSameBitsWhenTheOptimizerIsSharedOut(pipeline, tensor, sequence, updates);
     }
 
     @Test
@@ -111,7 +111,7 @@ class OverlappingRunTest extends OverlappingRuns {
     @ParameterizedTest
     @CsvSource({"1, 2, 1, adamW, 2", "2, 1, 0, causalAttentionBackward, 9", "1, 2, 3, squaredSum, 20",
             "2, 2, 5, causalAttention, 11"})
-    void shouldGoOnWhereARankOfAGridFails(int tensor, int data, int rank, String kernel, int call) {
+    void shouldContinueWhenARankOfAGridFails(int tensor, int data, int rank, String kernel, int call) {
         assertRecovers(grid(2, tensor, data, tensor > 1, "engine.kind=" + FaultyEngineProvider.KIND,
                 "parallel.flush-every=4", "training.zero=" + (data - 1)), rank, kernel, call);
     }
@@ -146,14 +146,14 @@ class OverlappingRunTest extends OverlappingRuns {
     /** Of two ranks the first fails with two steps in flight. */
     @ParameterizedTest
     @CsvSource("0, causalAttentionBackward, 17")
-    void shouldGoOnWithTwoStepsInFlight(int rank, String kernel, int call) {
+    void shouldContinueWithTwoStepsInFlight(int rank, String kernel, int call) {
         assertRecovers(rank, kernel, call);
     }
 
     /** The velocity of the last flush, which updates have changed since. */
     @ParameterizedTest
     @CsvSource("1, sgdMomentum, 13")
-    void shouldGoOnWithTheVelocityOfMomentum(int rank, String kernel, int call) {
+    void shouldContinueWithTheVelocityOfMomentum(int rank, String kernel, int call) {
         assertRecovers(settings(2, "engine.kind=" + FaultyEngineProvider.KIND, "parallel.flush-every=4",
                 "training.optimizer.kind=sgd", "training.optimizer.momentum=0.9", "training.optimizer.nesterov=true"),
                 rank, kernel, call);
@@ -164,7 +164,7 @@ class OverlappingRunTest extends OverlappingRuns {
     @CsvSource({"1, adamW, 3", "0, causalAttention, 3", "0, causalAttention, 24", "1, causalAttention, 40",
             "1, squaredSum, 30",
             "0, adamW, 1", "0, adamW, 8", "1, causalAttentionBackward, 60", "1, crossEntropyBoth, 12"})
-    void shouldGoOnWhereverARankFails(int rank, String kernel, int call) {
+    void shouldContinueWhereverARankFails(int rank, String kernel, int call) {
         assertRecovers(rank, kernel, call);
     }
 
@@ -188,7 +188,7 @@ class OverlappingRunTest extends OverlappingRuns {
     /** One version becomes two that are the same, and of two the newest is the one. */
     @Test
     @Tag("long")
-    void shouldResumeWhereStepsDidNotOverlapAndBack() {
+    void shouldResumeFromStepsThatDidNotOverlapAndBack() {
         Path run = train("run", settings(2, "training.steps=2", "parallel.schedule=1f1b"));
         Execution.resume(run, "-s", "training.steps=4", "-s", SCHEDULE).requireDone();
         Execution.resume(run, "-s", "training.steps=6", "-s", "parallel.schedule=1f1b").requireDone();

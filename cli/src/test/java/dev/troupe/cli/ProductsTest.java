@@ -25,7 +25,7 @@ class ProductsTest {
     private Path directory;
 
     @Test
-    void shouldGoOnWithTheLibrariesThatTheRunBeganWith() throws IOException {
+    void shouldContinueWithTheLibrariesThatTheRunBeganWith() throws IOException {
         Golden golden = Golden.named(Golden.TIED);
         Path whole = train("whole", golden.settings("engine.kind=cpu", "engine.products=openblas", STEPS + 3));
         Path cut = train("cut", golden.settings("engine.kind=cpu", "engine.products=openblas", STEPS + 2));

@@ -107,7 +107,7 @@ class RecomputeTest {
     /** In the middle of a step, and of two steps that overlap. */
     @ParameterizedTest
     @CsvSource({"1f1b, 1", "pipedream-2bw, 1"})
-    void shouldGoOnWhereARankFailsAtAReplay(String schedule, int step) throws IOException {
+    void shouldContinueWhenARankFailsAtAReplay(String schedule, int step) throws IOException {
         Path whole = train(Golden.TIED, "reference", schedule, 1, "none");
         Path run = train(Golden.TIED, "reference", schedule, 1, "full", "training.recompute-ahead=all",
                 "faults=[\"exception stage=0 step=" + step + " microbatch=1 at=recompute\"]");

@@ -40,7 +40,7 @@ class RecoveryTest {
             "1f1b, 0, squaredSum, 40",
             "interleaved-1f1b, 0, causalAttention, 11", "zb-h1, 1, causalAttentionBackward, 5",
             "zbv, 1, causalAttentionBackward, 15", "looped-bfs, 1, causalAttentionBackward, 13"})
-    void shouldGoOnInsideTheStep(String schedule, int rank, String kernel, int call) {
+    void shouldContinueInsideTheStep(String schedule, int rank, String kernel, int call) {
         assertRecovers(rank, kernel, call, "parallel.schedule=" + schedule,
                 "parallel.virtual-stages=" + Schedules.named(schedule).usualVirtualStages());
     }
@@ -52,8 +52,8 @@ class RecoveryTest {
             "dualpipev, 0, causalAttentionBackward, 9", "zb-h2, 0, causalAttentionBackward, 10",
             "interleaved-zero-bubble, 1, causalAttention, 18", "v-half, 0, causalAttentionBackward, 4",
             "v-min, 1, causalAttentionBackward, 20"})
-    void shouldGoOnInsideTheStepOfOtherSchedules(String schedule, int rank, String kernel, int call) {
-        shouldGoOnInsideTheStep(schedule, rank, kernel, call);
+    void shouldContinueInsideTheStepOfOtherSchedules(String schedule, int rank, String kernel, int call) {
+        shouldContinueInsideTheStep(schedule, rank, kernel, call);
     }
 
     /** The ranks of a place start again together, since a collective that one of them left is whole for none. */
@@ -86,7 +86,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldRecoverWhereHeldOutDataIsLookedAtAndCheckpointsAreWritten() {
+    void shouldRecoverWhenHeldOutDataIsLookedAtAndCheckpointsAreWritten() {
         for (int call = 5; call < 40; call += 7) {
             assertRecovers(1, "causalAttention", call, "data.validation-fraction=0.3", "training.validate-every=1",
                     "training.checkpoint-every=1");
@@ -110,7 +110,7 @@ class RecoveryTest {
     @ParameterizedTest
     @CsvSource({"crossEntropyBoth, 1, stage 1 in 1F0 in step 0", "causalAttentionBackward, 3, stage 1 in 1B1 in step 0",
             "adamW, 1, stage 1 in 1UPDATE in step 0"})
-    void shouldEndAtOnceWhereAnErrorStrikesAgainAtTheSameAction(String kernel, int call, String where) {
+    void shouldEndAtOnceWhenAnErrorStrikesAgainAtTheSameAction(String kernel, int call, String where) {
         FaultyEngineProvider.breakCallOfEvery(1, kernel, call, FaultyEngineProvider.LOOSE);
         Execution execution = Execution.train(directory.resolve("run"),
                 settings("transport.timeout=10m", "recovery.hang-timeout=10m"));

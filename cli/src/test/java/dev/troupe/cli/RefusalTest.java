@@ -143,7 +143,7 @@ class RefusalTest {
 
     @ParameterizedTest
     @CsvSource({"train --no-such-option", "train one.conf two.conf", "train --save-gradients first", "''"})
-    void shouldRefuseWhatIsNoCommandWithTheUsage(String line) {
+    void shouldRefuseAnUnknownCommandWithTheUsage(String line) {
         Execution execution = Execution.of(line.isEmpty() ? List.of() : List.of(line.split(" ")));
         assertEquals(ExitCode.WRONG_REQUEST, execution.exitCode());
         assertTrue(execution.errors().contains("Usage: troupe"), execution.errors());
@@ -327,7 +327,7 @@ class RefusalTest {
     }
 
     @Test
-    void shouldRefuseToResumeFromWhatIsNoRun() throws IOException {
+    void shouldRefuseToResumeFromADirectoryWithoutARun() throws IOException {
         Path nowhere = directory.resolve("nowhere");
         resumed(nowhere).requireRefused(nowhere + "");
         Path empty = Files.createDirectory(directory.resolve("empty"));

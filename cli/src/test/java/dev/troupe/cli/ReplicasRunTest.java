@@ -83,13 +83,13 @@ class ReplicasRunTest extends OverlappingRuns {
     @CsvSource({"2-1, 0, causalAttentionBackward, 7", "2-1, 1, adamW, 2", "2-1, 2, crossEntropyBoth, 7",
             "1-2, 0, adamW, 9", "1-2, 2, causalAttention, 4", "2-1-1, 1, causalAttention, 6",
             "2-1-1, 2, causalAttentionBackward, 11", "2-2, 1, adamW, 4"})
-    void shouldGoOnWhereverARankFails(String shape, int rank, String kernel, int call) {
+    void shouldContinueWhereverARankFails(String shape, int rank, String kernel, int call) {
         assertRecovers(settings(shape, "engine.kind=" + FaultyEngineProvider.KIND, "parallel.flush-every=6",
                 "training.checkpoint-every=6"), rank, kernel, call);
     }
 
     @Test
-    void shouldGoOnWhereAReplicaFails() {
+    void shouldContinueWhenAReplicaFails() {
         assertRecovers(settings("2-1", "engine.kind=" + FaultyEngineProvider.KIND, "parallel.flush-every=6"), 1,
                 "causalAttentionBackward", 5);
     }

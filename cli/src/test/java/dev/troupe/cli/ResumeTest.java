@@ -54,7 +54,7 @@ class ResumeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"reference", "nd4j"})
-    void shouldGoOnInPlaceBitForBit(String engine) {
+    void shouldResumeInPlaceBitForBit(String engine) {
         Golden golden = Golden.named(Golden.TIED);
         Path whole = train("whole", golden.settings("engine.kind=" + engine, "parallel.pipeline=2"));
         Path cut = train("cut", golden.settings("engine.kind=" + engine, "parallel.pipeline=2", STEPS + 2));
@@ -64,7 +64,7 @@ class ResumeTest {
     }
 
     @Test
-    void shouldGoOnUnderAnotherSplit() {
+    void shouldResumeUnderAnotherSplit() {
         Golden golden = Golden.named(Golden.UNEVEN);
         Path whole = train("whole", golden.settings("engine.kind=reference"));
         Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=4",
@@ -78,7 +78,7 @@ class ResumeTest {
     }
 
     @Test
-    void shouldGoOnUnderAnotherGrid() {
+    void shouldResumeUnderAnotherGrid() {
         Golden golden = Golden.named(Golden.TIED);
         Path run = train("run", golden.settings("engine.kind=reference", "training.precision=float64",
                 "parallel.pipeline=2", "parallel.tensor=2", "parallel.data=2", "parallel.sequence=true",
@@ -108,7 +108,7 @@ class ResumeTest {
     }
 
     @Test
-    void shouldGoOnInANewDirectoryAndLeaveTheOldOneAsItIs() {
+    void shouldResumeInANewDirectoryAndLeaveTheOldOneAsItIs() {
         Golden golden = Golden.named(Golden.UNTIED);
         Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=2"));
         Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 4,
@@ -141,7 +141,7 @@ class ResumeTest {
     }
 
     @Test
-    void shouldPassOverADamagedCheckpointAndGoOnFromTheOneBefore() throws IOException {
+    void shouldPassOverADamagedCheckpointAndResumeFromTheOneBefore() throws IOException {
         Golden golden = Golden.named(Golden.TIED);
         Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=2"));
         Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 3,
@@ -161,7 +161,7 @@ class ResumeTest {
     }
 
     @Test
-    void shouldGoOnWithoutALineOfMetricsThatIsDamaged() throws IOException {
+    void shouldResumeWithoutALineOfMetricsThatIsDamaged() throws IOException {
         Golden golden = Golden.named(Golden.TIED);
         Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=2"));
         Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 3));
@@ -187,7 +187,7 @@ class ResumeTest {
     }
 
     @Test
-    void shouldHaveNothingToDoWhereAllStepsAreDone() {
+    void shouldHaveNothingToDoWhenAllStepsAreDone() {
         Golden golden = Golden.named(Golden.TIED);
         Path run = train("run", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 2));
         List<String> results = RunFiles.results(run);
@@ -252,7 +252,7 @@ class ResumeTest {
 
     @Tag("long")
     @Test
-    void shouldStopCleanlyOnASignalAndGoOnBitForBit() throws IOException, InterruptedException {
+    void shouldStopCleanlyOnASignalAndResumeBitForBit() throws IOException, InterruptedException {
         Golden golden = Golden.named(Golden.TIED);
         Path run = directory.resolve("signalled");
         List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow(),

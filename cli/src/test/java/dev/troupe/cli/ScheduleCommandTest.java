@@ -331,7 +331,7 @@ class ScheduleCommandTest {
     }
 
     @Test
-    void shouldRefuseToWriteWhereThereIsNoDirectory() {
+    void shouldRefuseToWriteWhenThereIsNoDirectory() {
         Path file = folder.resolve("missing").resolve("plan.svg");
         assertRefused("troupe: --out must name a file in a directory that is there, but found " + file + ": make "
                 + folder.resolve("missing") + ", or choose another", "gpipe", "2", "2", "--out", file.toString());

@@ -88,7 +88,7 @@ class StashingRunTest extends OverlappingRuns {
             "pipedream, 3, 1, causalAttention, 20", "pipedream, 3, 2, crossEntropyBoth, 7",
             "pipedream, 3, 2, adamW, 12", "pipedream-vertical-sync, 3, 0, causalAttentionBackward, 30",
             "pipedream-vertical-sync, 3, 2, squaredSum, 25", "pipedream-vertical-sync, 3, 1, adamW, 5"})
-    void shouldGoOnWhereverARankFails(String schedule, int pipeline, int rank, String kernel, int call) {
+    void shouldContinueWhereverARankFails(String schedule, int pipeline, int rank, String kernel, int call) {
         String[] more = {"engine.kind=" + FaultyEngineProvider.KIND, "parallel.flush-every=6",
                 "training.checkpoint-every=6"};
         assertRecovers(settings(Golden.UNTIED, schedule, pipeline, more), rank, kernel, call);

@@ -132,19 +132,19 @@ class StopTest {
 
     @Tag("long")
     @Test
-    void shouldWriteACheckpointOnCtrlCOfALaunchedRunAndGoOn() throws IOException, InterruptedException {
+    void shouldWriteACheckpointOnCtrlCOfALaunchedRunAndResume() throws IOException, InterruptedException {
         requireACheckpoint(Way.CTRL_C, "launch");
     }
 
     @Test
-    void shouldWriteACheckpointOnCtrlCOfTrainAndGoOn() throws IOException, InterruptedException {
+    void shouldWriteACheckpointOnCtrlCOfTrainAndResume() throws IOException, InterruptedException {
         requireACheckpoint(Way.CTRL_C, "train");
     }
 
     @Tag("long")
     @ParameterizedTest
     @CsvSource({"SIGTERM, launch", "SIGHUP, launch", "SIGTERM, train", "SIGHUP, train"})
-    void shouldWriteACheckpointOnASignalAndGoOn(Way way, String command) throws IOException, InterruptedException {
+    void shouldWriteACheckpointOnASignalAndResume(Way way, String command) throws IOException, InterruptedException {
         requireACheckpoint(way, command);
     }
 
@@ -180,7 +180,7 @@ class StopTest {
 
     @Tag("long")
     @Test
-    void shouldStopTheRunWhereOneNodeOfTwoIsStopped() throws IOException, InterruptedException {
+    void shouldStopTheRunWhenOneNodeOfTwoIsStopped() throws IOException, InterruptedException {
         requireBothStop(Way.CTRL_C, 1, 1);
     }
 
@@ -222,7 +222,7 @@ class StopTest {
     @Tag("long")
     @ParameterizedTest
     @CsvSource({"CTRL_C, launch", "SIGTERM, launch", "CTRL_C, train", "SIGTERM, train"})
-    void shouldStopAtOnceWhereItIsAskedTwice(Way way, String command) throws IOException, InterruptedException {
+    void shouldStopAtOnceWhenItIsAskedTwice(Way way, String command) throws IOException, InterruptedException {
         PseudoTerminal terminal = start(LONG_STEP, command, config.toString());
         awaitStart(command);
         stop(terminal, way);
@@ -239,7 +239,7 @@ class StopTest {
     @Tag("long")
     @ParameterizedTest
     @CsvSource({"b", "a", "all"})
-    void shouldStopALaunchedRunWhereOneOrAllOfItsProcessesAreAsked(String asked)
+    void shouldStopALaunchedRunWhenOneOrAllOfItsProcessesAreAsked(String asked)
             throws IOException, InterruptedException {
         PseudoTerminal terminal = start(ENDLESS, "launch", config.toString());
         terminal.await("step 1/", PATIENCE_SECONDS);
@@ -281,7 +281,7 @@ class StopTest {
 
     @Test
     @Tag("long")
-    void shouldStopWithACheckpointWhereTheLauncherIsKilled() throws IOException, InterruptedException {
+    void shouldStopWithACheckpointWhenTheLauncherIsKilled() throws IOException, InterruptedException {
         PseudoTerminal terminal = start(ENDLESS, "launch", config.toString());
         terminal.await("step 1/", PATIENCE_SECONDS);
         terminal.process().destroyForcibly();

@@ -69,7 +69,7 @@ class TokenizeTest {
     }
 
     @Test
-    void shouldPrintTheIdsOfFilesWhereNoneIsWritten() throws IOException {
+    void shouldPrintTheIdsOfFilesWhenNoneIsWritten() throws IOException {
         Path one = Files.writeString(directory.resolve("1.txt"), "Hello, world!");
         Path two = Files.writeString(directory.resolve("2.txt"), "\n\n");
         assertEquals("15496 11 995 0\n628\n", Execution.of(List.of("tokenize", "--tokenizer", "gpt2", one.toString(),
@@ -128,7 +128,7 @@ class TokenizeTest {
     }
 
     @Test
-    void shouldNameTheLineOfWhatIsNot() throws IOException {
+    void shouldNameTheLineOfAWrongValue() throws IOException {
         Path file = Files.writeString(directory.resolve("f.jsonl"), "\"a\"\n{\"a\": 1}\n");
         refused("--json-strings", file, file + ", line 2: must be a JSON string");
         Files.writeString(file, "\"a\"\n\"b\"\n\"c\n");

@@ -69,7 +69,7 @@ class TrafficTest {
      */
     @ParameterizedTest
     @CsvSource({"0, 2", "1, 2", "2, " + (MICROBATCHES + 1), "3, " + 3 * MICROBATCHES})
-    void shouldSendAmongThoseThatHoldTheSameWeightsWhatThePaperSays(int zero, int parts) {
+    void shouldSendTheBytesOfThePaperAmongRanksWithTheSameWeights(int zero, int parts) {
         for (int data : List.of(2, 4)) {
             String[] grid = {"parallel.pipeline=1", "parallel.data=" + data, "training.zero=" + zero,
                     "training.global-batch-size=" + data * MICROBATCHES * MICROBATCH_SIZE, "model.hidden=" + ALIGNED};

@@ -91,7 +91,7 @@ class ZeroGoldenTest {
     @Tag("long")
     @ParameterizedTest
     @CsvSource({"1, interleaved-1f1b", "2, 1f1b", "3, interleaved-1f1b"})
-    void shouldGoOnUnderAnotherGrid(int zero, String schedule) {
+    void shouldContinueUnderAnotherGrid(int zero, String schedule) {
         Golden golden = Golden.named(Golden.TIED);
         Shared grid = new Shared(zero, new Grid(Golden.TIED, 2, 2, 2, true, schedule));
         Shared alone = new Shared(0, new Grid(Golden.TIED, 1, 1, 1, false, "gpipe"));

@@ -121,7 +121,7 @@ class PeerBenchmarkTest {
     }
 
     @Test
-    void shouldSkipThePeerWithAWordWhereThereIsNone() throws Exception {
+    void shouldSkipThePeerWithASentenceWhenThereIsNone() throws Exception {
         assertEquals(Optional.empty(), PeerRun.torchVersion("no-such-command"));
         assertEquals("The comparison with PyTorch is skipped: no-such-command cannot import torch.",
                 printed("--script", "unused", "--python", "no-such-command"));

@@ -103,7 +103,7 @@ class PageBrowserTest {
 
     @Test
     @Tag("long")
-    void shouldNameTheStragglerOfARunUnderWay() throws Exception {
+    void shouldNameTheStragglerOfARunInProgress() throws Exception {
         List<Gate> gates = List.of(new Gate(0, 0, 20, PACE));
         try (Browser browser = Browser.start();
                 Live live = new Live(directory.resolve("run"), gates,
@@ -146,7 +146,7 @@ class PageBrowserTest {
 
     @Test
     @Tag("long")
-    void shouldShowARecoveryUnderWay() throws Exception {
+    void shouldShowARecoveryInProgress() throws Exception {
         Gate beforeItRepeats = new Gate(1, 1, 0, PATIENCE);
         List<Gate> gates = List.of(beforeItRepeats, new Gate(1, 1, 1, PACE));
         try (Browser browser = Browser.start();

@@ -57,7 +57,7 @@ class RunPageTest {
     }
 
     @Test
-    void shouldTellTheSameUnderWayAndAfterwards() throws Exception {
+    void shouldShowTheSameDuringTheRunAndAfterwards() throws Exception {
         Path run = directory.resolve("run");
         int port = FreePorts.find(1).getFirst();
         // After the gate come fewer steps than the queue of the writer of their files holds, so that none is left out.

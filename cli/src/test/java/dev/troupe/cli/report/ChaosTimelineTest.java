@@ -106,7 +106,7 @@ class ChaosTimelineTest {
     }
 
     @Test
-    void shouldDrawNothingWhereNoStepWasDone() {
+    void shouldDrawNothingWhenNoStepWasDone() {
         RunRecord none = new RunRecord(NOWHERE, List.of(), List.of(), List.of(), 0);
         assertEquals("", ChaosTimeline.of(ChaosResult.of(none, none, new AskedFaults(List.of(), List.of()),
                 Optional.of("it is not compared here"), NOWHERE, Basis.OWN_STEPS)));

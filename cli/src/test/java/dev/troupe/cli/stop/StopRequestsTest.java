@@ -126,7 +126,7 @@ class StopRequestsTest {
     }
 
     @Test
-    void shouldNameTheCommandThatGoesOn() {
+    void shouldNameTheCommandThatResumes() {
         NextCommand launch = new NextCommand(List.of("launch", "two nodes.conf"),
                 List.of("parallel.schedule=\"1f1b\"", "training.steps=9"), Optional.of(Path.of("before")));
         assertEquals("Stopped before its end; go on with: ./troupe launch 'two nodes.conf' --resume out"

@@ -56,7 +56,7 @@ class RunScreenTest {
     }
 
     @Test
-    void shouldShowTheRanksThatWaitedLongestWhereThereAreMany() throws IOException {
+    void shouldShowTheRanksThatWaitedLongestWhenThereAreMany() throws IOException {
         String ranks = IntStream.range(0, 40)
                 .mapToObj(rank -> "{'rank':" + rank + ",'idle_ns':{'plan':900000,'wire':" + (rank == 33 ? 2 : 1) + "}}")
                 .collect(Collectors.joining(","));
