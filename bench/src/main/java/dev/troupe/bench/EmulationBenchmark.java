@@ -27,13 +27,13 @@ import picocli.CommandLine.Option;
  * thread of its own, as in a run, and does one action after the other. Prints a table of {@code bench/schedules/README.md}.
  */
 @Command(name = "bench/schedules/accuracy", mixinStandardHelpOptions = true, description = {
-        "Measures how far an emulated action is from the time it was told, by number of ranks."})
+        "Measures the deviation of an emulated action from its time, by number of ranks."})
 public final class EmulationBenchmark implements Callable<Integer> {
     private static final List<Integer> RANKS = List.of(1, 8, 64);
     /** The warm-up, after which sleeps are calibrated and the code is compiled. */
     private static final int WARM_UP_ACTIONS = 500;
 
-    @Option(names = "--micros", paramLabel = "N", description = "What an action is told (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--micros", paramLabel = "N", description = "The time of an action (default: ${DEFAULT-VALUE}).")
     private int micros = 2000;
 
     @Option(names = "--actions", paramLabel = "N", description = {

@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
  * rows of a microbatch, C hidden size, V vocabulary.
  */
 @Command(name = "bench/products/run", mixinStandardHelpOptions = true, description = {
-        "Measures the matrix products of the wide and of the narrow model's step on the engine cpu by two libraries in turns, on"
+        "Measures the matrix products of the wide and of the narrow model's step on the engine cpu by two libraries alternately, on"
                 + " one thread, by the processor time of that thread."})
 public final class ProductBenchmark implements Callable<Integer> {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -35,7 +35,7 @@ public final class ProductBenchmark implements Callable<Integer> {
     private static final double LEAST_OPERATIONS = 1e9;
 
     @Option(names = "--against", paramLabel = "PRODUCTS", description = {
-            "The library beside oneDNN, as engine.products has it (default: ${DEFAULT-VALUE})."})
+            "The library to compare with oneDNN, a value of engine.products (default: ${DEFAULT-VALUE})."})
     private String against = "openblas";
 
     @Option(names = "--rounds", paramLabel = "N", description = "Pairs of each product (default: ${DEFAULT-VALUE}).")

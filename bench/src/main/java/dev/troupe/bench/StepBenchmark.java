@@ -43,7 +43,7 @@ public final class StepBenchmark implements Callable<Integer> {
     private boolean quick;
 
     @Option(names = "--profile", description = {
-            "No speeds: where the time of two ranks goes, and of one alone, and what two allocate."})
+            "No speeds: the parts of the time of two ranks and of one alone, and the allocations of two."})
     private boolean profileOnly;
 
     @Option(names = "--model", paramLabel = "NAME", description = {

@@ -59,7 +59,7 @@ final class StepReport {
         double rankNanos = NANOS_PER_SECOND * run.totalSeconds() * ranks;
         double inKernels = nanos(run.kernels());
         double inLibrary = run.productNanos().values().stream().mapToLong(Long::longValue).sum();
-        MarkdownTable table = new MarkdownTable("where", "ms a step", "share of the ranks' time", "share of kernels");
+        MarkdownTable table = new MarkdownTable("part", "ms a step", "share of the ranks' time", "share of kernels");
         table.row("**in the library**", millis(inLibrary / steps), percent(inLibrary / rankNanos),
                 percent(inLibrary / inKernels));
         run.kernels().stream().filter(kernel -> kernel.wallNanos() >= LEAST_SHARE * inKernels).forEach(kernel -> {

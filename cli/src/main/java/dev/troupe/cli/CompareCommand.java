@@ -43,7 +43,7 @@ final class CompareCommand implements Callable<Integer> {
     private String schedules;
 
     @Option(names = "--repeats", defaultValue = "3", paramLabel = "N", description = {
-            "Runs of each schedule; those of all schedules do their steps in turns; default: 3."})
+            "Runs of each schedule; the runs of all schedules alternate step by step; default: 3."})
     private int repeats;
 
     @Option(names = "--steps", defaultValue = "5", paramLabel = "N", description = {

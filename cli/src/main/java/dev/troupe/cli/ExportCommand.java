@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
         "Writes the model of a checkpoint, whatever grid it was trained on: in Hugging Face layout (config.json, model.safetensors, the files of the tokenizer), or as a GGUF file. The run may still be going on."})
 final class ExportCommand implements Callable<Integer> {
     @Parameters(paramLabel = "RUN|CHECKPOINT", description = {
-            "The directory of a run, of which the newest whole checkpoint is taken, or that of a checkpoint."})
+            "The directory of a run, to export its newest whole checkpoint, or of a checkpoint."})
     private Path from;
 
     @Option(names = "--out", paramLabel = "DIR", required = true, description = {

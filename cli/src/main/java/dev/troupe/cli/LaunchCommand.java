@@ -43,11 +43,11 @@ final class LaunchCommand implements Callable<Integer> {
     private ParentWatch parent;
 
     @Option(names = "--restarts", paramLabel = "N", defaultValue = "3", description = {
-            "How often in a row, with no new checkpoint between, all nodes start again from the newest checkpoint where the run cannot go on without one that was lost; default ${DEFAULT-VALUE}."})
+            "How often in a row, with no new checkpoint between, all nodes start again from the newest checkpoint if the run cannot continue without a lost node; default ${DEFAULT-VALUE}."})
     private int restarts;
 
     @Option(names = "--respawns", paramLabel = "N", defaultValue = "10", description = {
-            "How often in a row the process of a node starts again without which the run goes on, as a standby; one that was at work for a minute begins a new row; default ${DEFAULT-VALUE}."})
+            "How often in a row the process of a lost node starts again as a standby while the run continues without it; a minute at work begins a new row; default ${DEFAULT-VALUE}."})
     private int respawns;
 
     /** Longer than nodes and media drivers take to end, even if they have to be killed. */

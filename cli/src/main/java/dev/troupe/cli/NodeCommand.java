@@ -40,7 +40,7 @@ final class NodeCommand implements Callable<Integer> {
     private String name;
 
     @Option(names = "--rejoin", description = {
-            "Joins a run that is under way, in place of a process of this node that was lost: as a standby."})
+            "Joins a run in progress as a standby, in place of a lost process of this node."})
     private boolean rejoins;
 
     @Mixin
@@ -69,9 +69,9 @@ final class NodeCommand implements Callable<Integer> {
             if (run.request().share().orElseThrow().leads()) {
                 RunSummary.print(run, output);
             } else {
-                output.println("node " + name + " joins " + (rejoins ? "the run under way" : "the cluster") + " at "
+                output.println("node " + name + " joins " + (rejoins ? "the run in progress" : "the cluster") + " at "
                         + cluster.leader().address(cluster.leader().controlPort())
-                        + ", and ends where nobody answers within " + cluster.joinTimeout().toSeconds()
+                        + ", and ends if nobody answers within " + cluster.joinTimeout().toSeconds()
                         + " seconds (cluster.join-timeout)");
             }
             requests.starting();

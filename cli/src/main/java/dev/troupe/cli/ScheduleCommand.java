@@ -56,14 +56,14 @@ final class ScheduleCommand implements Callable<Integer> {
             "A schedule, or the path of a CSV with a plan of your own (files of PyTorch are read as they are)."})
     private String name;
 
-    @Option(names = "--pipeline", paramLabel = "P", description = "Ranks in the pipeline, and with --replicas its stages; a file tells its own.")
+    @Option(names = "--pipeline", paramLabel = "P", description = "Ranks in the pipeline, or with --replicas its stages; a plan in a file has its own.")
     private Integer pipeline;
 
     @Option(names = "--virtual-stages", paramLabel = "V", description = {
             "Stages on each rank; default: what the schedule is for, or what the file has."})
     private Integer virtualStages;
 
-    @Option(names = "--microbatches", paramLabel = "M", description = "Microbatches of a step; a file tells its own.")
+    @Option(names = "--microbatches", paramLabel = "M", description = "Microbatches of a step; a plan in a file has its own.")
     private Integer microbatches;
 
     @Option(names = "--format", defaultValue = "grid", description = {
@@ -161,7 +161,7 @@ final class ScheduleCommand implements Callable<Integer> {
     private void requireSizes() {
         if (pipeline == null || microbatches == null) {
             throw new UsageException("a schedule by name needs --pipeline and --microbatches, but "
-                    + (pipeline == null ? "--pipeline" : "--microbatches") + " is missing: only a file tells its own");
+                    + (pipeline == null ? "--pipeline" : "--microbatches") + " is missing: only a plan in a file has its own");
         }
     }
 
@@ -192,7 +192,7 @@ final class ScheduleCommand implements Callable<Integer> {
         }
         Path folder = out.toAbsolutePath().getParent();
         if (Files.isDirectory(out) || folder == null || !Files.isDirectory(folder)) {
-            throw new UsageException("--out must name a file in a directory that is there, but found " + out + ": "
+            throw new UsageException("--out must name a file in a directory that exists, but found " + out + ": "
                     + (Files.isDirectory(out) ? "name a file in it" : "make " + folder + ", or choose another"));
         }
     }

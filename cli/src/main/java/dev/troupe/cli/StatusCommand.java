@@ -42,7 +42,7 @@ final class StatusCommand implements Callable<Integer> {
     private Path out;
 
     @Option(names = "--watch", description = {
-            "Shows the run of the directory, or that of the cluster file, again every second until it has ended."})
+            "Shows the run of the directory, or of the cluster file, again every second until it has ended."})
     private boolean watches;
 
     @Override

@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 
 /** {@code troupe tokenize}: a token file of text, which trains as the text does, or the ids themselves. */
 @Command(name = "tokenize", mixinStandardHelpOptions = true, description = {
-        "Prints the token ids of text files, a line for each, or writes those of all as one .bin file, which trains to the same losses as the text: little-endian uint16, and above 65,536 tokens uint32 after a header.",
+        "Prints the token ids of text files, a line for each, or writes all of them as one .bin file, which trains to the same losses as the text: little-endian uint16, and above 65,536 tokens uint32 after a header.",
         "Each file is a document: a tokenizer that has an end-of-text token puts it between two in a .bin file, bytes nothing."})
 final class TokenizeCommand implements Callable<Integer> {
     private static final long SAID_EVERY_NANOS = 5_000_000_000L;

@@ -83,7 +83,7 @@ class EvalTest {
     void shouldRefuseWhatCannotBeMeasured() {
         Golden golden = Golden.named("llama-gqa");
         eval(golden.settings(), "--sequences", "0").requireRefused("--sequences", "at least 1");
-        eval(golden.settings(), "--save-logits", golden.directory().toString()).requireRefused("is there already");
+        eval(golden.settings(), "--save-logits", golden.directory().toString()).requireRefused("exists already");
         eval(golden.settings("engine.kind=emulated")).requireRefused("computes nothing");
         eval(golden.settings("data.path=" + directory.resolve("gone.jsonl"))).requireRefused("gone.jsonl");
     }

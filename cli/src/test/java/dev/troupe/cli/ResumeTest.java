@@ -266,7 +266,7 @@ class ResumeTest {
         try (BufferedReader output = process.inputReader()) {
             readUntil(output, "step 1/");
             assertTrue(process.toHandle().destroy(), "a signal asks the process to end");
-            readUntil(output, "go on with: ./troupe train --resume " + run);
+            readUntil(output, "resume with: ./troupe train --resume " + run);
             assertTrue(process.waitFor(60, TimeUnit.SECONDS), "the process has not ended");
         } finally {
             process.destroyForcibly();

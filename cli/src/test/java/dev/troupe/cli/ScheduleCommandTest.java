@@ -252,7 +252,7 @@ class ScheduleCommandTest {
             String given = missing.equals("--pipeline") ? "--microbatches" : "--pipeline";
             Door door = Door.call("schedule", "gpipe", given, "2");
             assertEquals("troupe: a schedule by name needs --pipeline and --microbatches, but " + missing
-                    + " is missing: only a file tells its own\n", door.refusal());
+                    + " is missing: only a plan in a file has its own\n", door.refusal());
             assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
         }
     }
@@ -333,10 +333,10 @@ class ScheduleCommandTest {
     @Test
     void shouldRefuseToWriteWhenThereIsNoDirectory() {
         Path file = folder.resolve("missing").resolve("plan.svg");
-        assertRefused("troupe: --out must name a file in a directory that is there, but found " + file + ": make "
+        assertRefused("troupe: --out must name a file in a directory that exists, but found " + file + ": make "
                 + folder.resolve("missing") + ", or choose another", "gpipe", "2", "2", "--out", file.toString());
         assertFalse(Files.exists(file));
-        assertRefused("troupe: --out must name a file in a directory that is there, but found " + folder
+        assertRefused("troupe: --out must name a file in a directory that exists, but found " + folder
                 + ": name a file in it", "gpipe", "2", "2", "--out", folder.toString());
     }
 

@@ -213,7 +213,7 @@ class StopTest {
         for (int index = 0; index < nodes.size(); index++) {
             String name = index == 0 ? "a" : "b";
             String said = nodes.get(index).shown();
-            assertTrue(said.contains((times == 1 ? "go on with: " : "begin again with: ") + "./troupe node " + config
+            assertTrue(said.contains((times == 1 ? "resume with: " : "begin again with: ") + "./troupe node " + config
                     + " " + name + (times == 1 ? " --resume " : " --out ") + out), said);
         }
         assertEquals(times == 1, Checkpoint.newestSteps(out).isPresent());
@@ -254,7 +254,7 @@ class StopTest {
         requireNothingLeft();
         requireNoNoise(terminal);
         assertFalse(terminal.shown().contains("goes on without it"), terminal.shown());
-        assertTrue(terminal.shown().contains("go on with: ./troupe launch " + config + " --resume " + out),
+        assertTrue(terminal.shown().contains("resume with: ./troupe launch " + config + " --resume " + out),
                 terminal.shown());
         assertEquals(RunFiles.metrics(out, "step").length, Checkpoint.newestSteps(out).orElseThrow());
     }

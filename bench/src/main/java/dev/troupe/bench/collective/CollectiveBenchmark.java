@@ -29,7 +29,7 @@ import picocli.CommandLine.Option;
  * over one media driver, and Gloo's processes, alternately with a plain copy.
  */
 @Command(name = "bench/collectives/run", mixinStandardHelpOptions = true, description = {
-        "Measures collectives in one JVM and between JVMs beside Gloo's (PyTorch) and a plain copy, in turns."})
+        "Measures collectives in one JVM and between JVMs alternately with Gloo's (PyTorch) and a plain copy."})
 public final class CollectiveBenchmark implements Callable<Integer> {
     private static final Duration DEADLINE = Duration.ofMinutes(2);
 

@@ -35,7 +35,7 @@ public final class NetworkBenchmark implements Callable<Integer> {
     private List<String> whats;
     @Option(names = "--kib", split = ",", defaultValue = "4,64,1024,4096,16384", description = "Sizes of messages, or of the whole of a collective, in KiB (${DEFAULT-VALUE}).")
     private List<Integer> sizes;
-    @Option(names = "--ways", split = ",", description = "Ways to measure: socket and window (one with as few messages under way as Troupe; both a hop only), gloo, tcp, tls, udp (socket, tcp, tls, udp); the first is compared with.")
+    @Option(names = "--ways", split = ",", description = "Ways to measure: socket and window (one with as few messages in flight as Troupe; both a hop only), gloo, tcp, tls, udp (socket, tcp, tls, udp); the first is compared with.")
     private List<Way> ways = List.of(Way.SOCKET, Way.TCP, Way.TLS, Way.UDP);
     @Option(names = "--certificates", description = "The directory of node.crt, node.key and ca.crt, for the way tls.")
     private Path certificates;

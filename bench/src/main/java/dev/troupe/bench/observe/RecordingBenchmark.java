@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
 
 /** What does it cost that a run records its steps and their bits? Prints the tables of {@code bench/observe/README.md}. */
 @Command(name = "bench/observe/run", mixinStandardHelpOptions = true, description = {
-        "Trains the narrow model on 4 ranks once, and leaves out by turns what the run records. Prints the time of a step"
+        "Trains the narrow model on 4 ranks once, and leaves out its records in every other block of steps. Prints the time of a step"
                 + " without it over that with it: the median over pairs of neighbouring blocks of steps, with its 95 %"
                 + " interval by bootstrap; and the same of processor time, which other work of the machine changes less."})
 public final class RecordingBenchmark implements Callable<Integer> {

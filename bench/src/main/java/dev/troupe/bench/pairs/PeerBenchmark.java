@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
  * table of peers of {@code bench/step/README.md}.
  */
 @Command(name = "bench/step/compare-peers", mixinStandardHelpOptions = true, description = {
-        "Trains the same models on the same text with Troupe and with PyTorch, in turns, and prints the ratio of tokens"
+        "Trains the same models on the same text alternately with Troupe and with PyTorch, and prints the ratio of tokens"
                 + " per second with its spread."})
 public final class PeerBenchmark implements Callable<Integer> {
     /** Steps of the narrow model for one of the wide one, which takes some fifteen times as long. */
@@ -78,7 +78,7 @@ public final class PeerBenchmark implements Callable<Integer> {
     private String engine = "cpu";
 
     @Option(names = "--gpu", description = {
-            "Trainings for a GPU, where PyTorch has the model in one process, whatever number of ranks Troupe has."})
+            "Trainings for a GPU: PyTorch has the model in one process, for any number of ranks of Troupe."})
     private boolean onGpu;
 
     @Option(names = "--compile", description = {

@@ -21,10 +21,10 @@ import picocli.CommandLine.Parameters;
  * turns, so that other work of the machine affects both.
  */
 @Command(name = "bench/regress", mixinStandardHelpOptions = true, description = {
-        "Trains the same models by turns with this tree and with that of a commit, and prints how many times the tokens"
+        "Trains the same models alternately with this tree and with the tree of a commit, and prints how many times the tokens"
                 + " per second of the commit this tree reaches: the median over pairs, with its range. Which side of a pair"
                 + " goes first alternates.",
-        "Ends with exit code 1 where a median is below what --least asks."})
+        "Ends with exit code 1 if a median is below --least."})
 public final class RegressionBenchmark implements Callable<Integer> {
     private static final int NARROW_STEPS_FOR_A_WIDE_ONE = 5;
     private static final int SLOWER = 1;
@@ -33,7 +33,7 @@ public final class RegressionBenchmark implements Callable<Integer> {
     private Path here;
 
     @Parameters(paramLabel = "COMMIT", description = {
-            "What to compare with; bench/regress hands over where it has checked it out."})
+            "The tree to compare with; bench/regress passes the place of its checkout."})
     private Path there;
 
     @Option(names = "--only", paramLabel = "WORD", description = {

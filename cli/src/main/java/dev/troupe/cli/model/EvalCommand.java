@@ -37,7 +37,7 @@ public final class EvalCommand implements Callable<Integer> {
         }
         if (logits != null && Files.exists(logits)) {
             throw new UsageException(
-                    "--save-logits: " + logits + " is there already; delete it, or choose another name");
+                    "--save-logits: " + logits + " exists already; delete it, or choose another name");
         }
         try (Evaluation evaluation = new Evaluation(model.read(), model.checkpoint())) {
             output.printf(Locale.ROOT, "%s: %,d parameters%n", evaluation.model().summary(),

@@ -35,7 +35,7 @@ public final class GenerateCommand implements Callable<Integer> {
     private int topK;
 
     @Option(names = "--top-p", defaultValue = "1", paramLabel = "P", description = {
-            "Only the fewest tokens whose probabilities add up to P can be drawn; 1, the default, for all."})
+            "Draws only from the smallest set of tokens with a total probability of P; 1, the default: from all."})
     private double topP;
 
     @Option(names = "--seed", defaultValue = "1", paramLabel = "SEED", description = {

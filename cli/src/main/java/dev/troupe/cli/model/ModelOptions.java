@@ -14,7 +14,7 @@ final class ModelOptions {
     private ConfigOptions config;
 
     @Option(names = "--from", paramLabel = "RUN|CHECKPOINT", description = {
-            "Takes the weights of a run's newest checkpoint, or of that checkpoint; CONFIG is then that of the run."})
+            "Takes the weights of a run's newest checkpoint, or of a checkpoint; CONFIG is then the one of the run."})
     private Path from;
 
     /** Returns the run or checkpoint that has the weights. */

@@ -41,8 +41,8 @@ public record NextCommand(List<String> command, List<String> settings, Optional<
      */
     public String sentence(Path directory, boolean hasCheckpoint) {
         return hasCheckpoint
-                ? "Stopped before its end; go on with: " + with("--resume", directory)
-                : "Stopped before its first checkpoint, so there is nothing to go on from; begin again with: "
+                ? "Stopped before its end; resume with: " + with("--resume", directory)
+                : "Stopped before its first checkpoint, so nothing can be resumed; begin again with: "
                         + with("--out", directory);
     }
 

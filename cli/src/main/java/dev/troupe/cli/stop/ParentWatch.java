@@ -16,7 +16,7 @@ public final class ParentWatch {
     public static final String STOP = "stop";
     public static final String STOP_NOW = "stop now";
 
-    @Option(names = "--launched", hidden = true, description = "Another process of this command has started this one, and says on its standard input when to stop.")
+    @Option(names = "--launched", hidden = true, description = "Another process of this command has started this one, and writes on its standard input when to stop.")
     private boolean isLaunched;
 
     /** A run that this process has joined, or waits to join. */

@@ -73,7 +73,7 @@ final class RunScreen {
         Map<Cause, Long> all = new LinkedHashMap<>();
         List<String> bars = bars(all);
         if (!bars.isEmpty()) {
-            lines.add("step " + step.path("step").asLong() + ", where the time went:");
+            lines.add("step " + step.path("step").asLong() + ", time by cause:");
             lines.addAll(bars);
             lines.add(legend(all));
             lines.add("");

@@ -129,14 +129,14 @@ class StopRequestsTest {
     void shouldNameTheCommandThatResumes() {
         NextCommand launch = new NextCommand(List.of("launch", "two nodes.conf"),
                 List.of("parallel.schedule=\"1f1b\"", "training.steps=9"), Optional.of(Path.of("before")));
-        assertEquals("Stopped before its end; go on with: ./troupe launch 'two nodes.conf' --resume out"
+        assertEquals("Stopped before its end; resume with: ./troupe launch 'two nodes.conf' --resume out"
                 + " -s 'parallel.schedule=\"1f1b\"' -s training.steps=9", launch.sentence(Path.of("out"), true));
-        assertEquals("Stopped before its first checkpoint, so there is nothing to go on from; begin again with:"
+        assertEquals("Stopped before its first checkpoint, so nothing can be resumed; begin again with:"
                 + " ./troupe launch 'two nodes.conf' --resume before --out out -s 'parallel.schedule=\"1f1b\"'"
                 + " -s training.steps=9", launch.sentence(Path.of("out"), false));
         NextCommand train = new NextCommand(List.of("train", "it's.conf"), List.of("training.steps=9"),
                 Optional.empty());
-        assertEquals("Stopped before its end; go on with: ./troupe train --resume out",
+        assertEquals("Stopped before its end; resume with: ./troupe train --resume out",
                 train.sentence(Path.of("out"), true), "its directory has its configuration");
         assertTrue(train.sentence(Path.of("out"), false)
                 .endsWith("./troupe train 'it'\\''s.conf' --out out -s training.steps=9"));

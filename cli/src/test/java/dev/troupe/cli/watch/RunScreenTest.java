@@ -37,7 +37,7 @@ class RunScreenTest {
                 plan 1f1b P2 V1 M2, last step 2.00 ms, planned 1.50 ms, goodput 91 %
                 ! rank 1 is 31 % slower than at its best
 
-                step 7, where the time went:
+                step 7, time by cause:
                   rank 0    |################....pppppppppppp| 50 % busy, 38 % producer, 13 % plan
                   rank 1    |########################........| 75 % busy, 25 % plan
                   # busy  . plan  p producer
