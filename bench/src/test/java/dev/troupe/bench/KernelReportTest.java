@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.annotations.Benchmark;
 
 class KernelReportTest {
-    /** Measured only under the names of what it is used for. */
+    /** Measured only under the names of its uses. */
     private static final String MATMUL = "matmul";
 
     @Test
@@ -52,7 +52,7 @@ class KernelReportTest {
                 .max(Comparator.comparingInt(String::length)).orElse(method))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(kernels, measured);
-        // What is measured in more ways than one stands under its own name too.
+        // A kernel that is measured in several ways has a row under its own name too.
         kernels.removeAll(methods);
         assertEquals(Set.of(MATMUL), kernels);
     }

@@ -1,2 +1,2 @@
-/** That the benchmarks run; what they measure is never asserted. */
+/** The benchmarks run; their figures are never asserted. */
 package dev.troupe.bench;

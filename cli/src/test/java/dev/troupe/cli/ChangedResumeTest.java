@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A run that is resumed with another configuration drops state with a sentence, and is refused where state is missing. */
+/** A run that is resumed with another configuration drops state with a sentence, and is refused if state is missing. */
 @Tag("real")
 @Dealt(3)
 @Timeout(120)

@@ -184,7 +184,7 @@ class ClusterFaultTest {
     }
 
     /**
-     * A stop and a short cut are waited out; the ranks of a killed node continue where its copies are, also those of
+     * A stop and a short cut are waited out; the ranks of a killed node continue on the nodes with its copies, also those of
      * the coordinator's node. So do the ranks of a node that is cut off for longer than the failure detector waits: it
      * is the minority of the cluster, and ends.
      */

@@ -43,7 +43,7 @@ class ClusterStartTest {
         LocalCluster.requireNothingLeft(LocalCluster.name(ports), ports);
     }
 
-    /** Writes a cluster file of nodes with one rank each, and trains in this process what they have to come to. */
+    /** Writes a cluster file of nodes with one rank each, and trains the expected result in this process. */
     private void write(List<String> nodes, String moreOfTheLast) throws IOException {
         ports.addAll(FreePorts.find(2 * nodes.size()));
         List<String> sections = new ArrayList<>();

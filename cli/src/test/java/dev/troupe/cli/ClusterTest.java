@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Nodes in JVMs of their own, on the addresses of the loopback: those of one address share memory, others TCP. */
+/** Nodes in JVMs of their own, on addresses of the loopback: nodes of one address share memory, others use TCP. */
 @Tag("runtime")
 class ClusterTest {
     private static final String HERE = "127.0.0.1";
@@ -245,7 +245,7 @@ class ClusterTest {
         assertEquals(List.of(), errors.stream().filter(line -> line.startsWith("troupe: ")).toList());
     }
 
-    /** Starts another JVM; returns what it says on its standard error, as it comes. */
+    /** Starts another JVM; returns the lines of its standard error as they come. */
     private List<String> start(String name, List<String> command, List<String> settings) {
         List<String> errors = new CopyOnWriteArrayList<>();
         children.add(ChildProcess.start(name, arguments(command, "out", settings), directory.resolve(name + ".log"),

@@ -142,7 +142,7 @@ class CompareCommandTest {
         assertFalse(Files.exists(out));
     }
 
-    /** A rate so high that after a dozen steps the last bit of a sum, in another order, decides where the losses go. */
+    /** A rate so high that after a dozen steps the last bit of a sum, in another order, decides the losses. */
     @Test
     void shouldFailWhenLossesDiffer() {
         Path out = folder.resolve("differ");

@@ -19,7 +19,7 @@ public final class CountingEngineProvider extends WrappingEngineProvider {
         super(KIND);
     }
 
-    /** The bytes of each engine opened since the last call, in the order of opening, without those of the warm-up. */
+    /** The bytes of each engine opened since the last call, in the order of opening, without the engines of the warm-up. */
     static List<Long> takePeaks() {
         return take(PEAKS);
     }

@@ -86,7 +86,7 @@ class DataTest {
         assertEquals(RunFiles.results(whole), RunFiles.results(directory.resolve("cut")));
     }
 
-    /** The loss of one order differs from that of another at once. */
+    /** The losses of two orders differ from the first step on. */
     private List<String> golden(String... more) {
         return Golden.named(Golden.TIED).settings(Stream.concat(
                 Stream.of("engine.kind=reference", "training.precision=float64", "training.microbatch-size=2"),

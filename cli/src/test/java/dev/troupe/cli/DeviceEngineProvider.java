@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Opens engines that compute late, as if on one device that all processes of the machine share. */
 public final class DeviceEngineProvider extends TestEngineProvider {
     static final String KIND = "device";
-    /** What an engine prints when a tensor goes to another process on the device. */
+    /** The line of an engine when a tensor goes to another process on the device. */
     static final String SHARES = "a tensor stays on the device";
     private static final AtomicLong SEED = new AtomicLong(ProcessHandle.current().pid());
 

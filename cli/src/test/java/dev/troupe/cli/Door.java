@@ -10,9 +10,9 @@ import picocli.CommandLine;
 /**
  * One call of the troupe command in this JVM.
  *
- * @param exitCode what the shell would see
- * @param output what it wrote for its user
- * @param refusal what it wrote where it refused
+ * @param exitCode the exit code
+ * @param output the text for its user
+ * @param refusal the text of a refusal
  */
 record Door(int exitCode, String output, String refusal) {
     static Door call(String... arguments) {

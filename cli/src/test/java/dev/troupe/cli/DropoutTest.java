@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The layout of a run does not change what drops out of it. */
+/** Dropout of a run, which its layout does not change. */
 @Tag("real")
 @Dealt(3)
 @Timeout(120)
@@ -36,7 +36,7 @@ class DropoutTest {
         assertNotEquals(RunFiles.results(one), RunFiles.results(train("none", engine, "training.dropout=0")));
     }
 
-    /** Sums go in another order where ranks share a stage or a batch, so the losses differ in their last digits. */
+    /** Sums have another order if ranks share a stage or a batch, so the losses differ in their last digits. */
     @ParameterizedTest(name = "P={0} T={1} D={2}, sequence {3}, {4}")
     @CsvSource({"2, 2, 2, true, 1f1b, 1"})
     void shouldDropTheSameOnAGrid(int pipeline, int tensor, int data, boolean sequence, String schedule,
@@ -72,7 +72,7 @@ class DropoutTest {
         assertEquals(validated("none", "training.dropout=0"), validated("half", "training.dropout=0.5"));
     }
 
-    /** The validation loss of a run whose weights do not change. */
+    /** The validation loss of a run that does not change its weights. */
     private List<String> validated(String name, String dropout) {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1",
                 "training.validate-every=1", "data.validation-fraction=0.3", "training.microbatch-size=1",

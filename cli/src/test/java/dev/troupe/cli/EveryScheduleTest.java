@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every schedule trains on real stages to PyTorch's losses, and to GPipe's bits where gradients are added in its order. */
+/** Every schedule on real stages: PyTorch's losses, and GPipe's bits if gradients are added in its order. */
 @Tag("real")
 @Dealt(3)
 @Timeout(60)

@@ -35,7 +35,7 @@ class ExportTest {
     @TempDir
     private Path directory;
 
-    /** With a rate of zero the loss of step 0 is that of the weights as they are; made of float64 nothing is rounded. */
+    /** With a rate of zero the loss of step 0 is the loss of the first weights; those of float64 are not rounded. */
     @ParameterizedTest
     @CsvSource({"gpt2-tied-adamw, float64, reference", "gpt2-untied-sgd, float32, nd4j"})
     void shouldReadBackWhatItExported(String name, String precision, String engine) {
@@ -81,7 +81,7 @@ class ExportTest {
         }
     }
 
-    /** The model of a checkpoint is that of a run that ends at its step, on any grid. */
+    /** The model of a checkpoint is the model of a run that ends at its step, on any grid. */
     @ParameterizedTest
     @CsvSource({"float64, 1, 1, 1, 0", "float64, 2, 2, 1, 0", "float32, 2, 1, 2, 3"})
     void shouldExportAnyCheckpoint(String precision, int pipeline, int tensor, int data, int zero) throws IOException {

@@ -117,7 +117,7 @@ class FamilyGoldenTest {
                 + " the 1 heads with keys and values (model.key-value-heads) do not divide by 2");
     }
 
-    /** All of them, or with {@code -Dtroupe.sweep.share=N} every N-th, from one that the seed says. */
+    /** All of them, or with {@code -Dtroupe.sweep.share=N} every N-th, from one that the seed chooses. */
     static Stream<Grid> grids() {
         int share = Integer.getInteger("troupe.sweep.share", 1);
         int first = Math.floorMod(Long.getLong("troupe.sweep.seed", 0), share);

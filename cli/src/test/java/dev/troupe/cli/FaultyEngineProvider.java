@@ -11,7 +11,7 @@ public final class FaultyEngineProvider extends WrappingEngineProvider {
     static final String KIND = "faulty";
 
     private static volatile Fault fault = Fault.NONE;
-    /** A run opens an engine to ask for sizes, and then those of its ranks in their order. */
+    /** A run opens an engine to ask for sizes, and then the engines of its ranks in their order. */
     private static final AtomicInteger OPENED = new AtomicInteger();
 
     /** For {@link java.util.ServiceLoader}. */
@@ -28,8 +28,8 @@ public final class FaultyEngineProvider extends WrappingEngineProvider {
     private static final AtomicInteger BROKEN = new AtomicInteger();
 
     /**
-     * @param again whether it also breaks where the rank was started again
-     * @param words what it says, by how often it has broken; the last from then on
+     * @param again whether it also breaks after the rank was restarted
+     * @param words its messages, one for each failure; the last for all later ones
      */
     private record Fault(int rank, String kernel, int call, boolean again, List<String> words) {
         static final Fault NONE = new Fault(-1, "", 0, false, List.of(LOOSE));

@@ -54,7 +54,7 @@ public final class FreePorts {
         try (BufferedReader range = Files.newBufferedReader(Path.of("/proc/sys/net/ipv4/ip_local_port_range"))) {
             return Integer.parseInt(range.readLine().strip().split("\\s+")[0]);
         } catch (IOException _) {
-            return 32_768; // where Linux begins unless told otherwise
+            return 32_768; // the default of Linux
         }
     }
 }

@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Opens engines of another kind, whose stages wait at gates: a state of the run lasts until the test has seen it. */
+/** Engines of another kind, with gates at which stages wait: a state of the run lasts until the test has seen it. */
 public final class GatedEngineProvider extends TestEngineProvider {
     private static final String KIND = "gated";
     /** How often each stage was started. */
@@ -33,7 +33,7 @@ public final class GatedEngineProvider extends TestEngineProvider {
      * A gate that one stage meets in each step from one on, in front of the step's first forward, until a test opens it.
      *
      * @param stage the stage, the only one of its rank
-     * @param start of the stage: 0 is that of the run, 1 that after the first failure of its rank
+     * @param start of the stage: 0 is the start of the run, 1 the start after the first failure of its rank
      * @param step the first step with the gate, from the first after the start
      * @param most the longest wait of a step; of less than five seconds, the page does not call the run stalled
      */

@@ -35,7 +35,7 @@ class GenerateTest {
         return Execution.of(arguments);
     }
 
-    /** As transformers: a number or a list, of generation_config.json before that of config.json. */
+    /** As transformers: a number or a list, of generation_config.json or else of config.json. */
     @Test
     void shouldEndATextAtEachTokenThatTheModelEndsWith() throws Exception {
         ModelSpec model = SmallModel.write(directory, "llama", "qwen", Map.of("key-value-heads", 2));

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * llama.cpp reads exported models, makes the same tokens of a text, and writes on from it as Troupe does. It rounds
- * activations to the type of the weights, which changes what it writes from some token on: of bf16 and q8_0 only the
+ * activations to the type of the weights, which changes its text from some token on: of bf16 and q8_0 only the
  * first tokens are compared here, and {@code GgufFileTest} holds their numbers in the file.
  */
 @Tag("parity")

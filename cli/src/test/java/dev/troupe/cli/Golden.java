@@ -56,22 +56,22 @@ public record Golden(Path directory, JsonNode expected) {
         return Files.exists(rows) ? rows : directory.resolve("tokens.bin");
     }
 
-    /** The gradients of the first step, where the golden has them. */
+    /** The gradients of the first step, if the golden has them. */
     Optional<Path> firstGradients() {
         return Optional.of(directory.resolve("gradients-step1.safetensors")).filter(Files::exists);
     }
 
-    /** The logits of the first sequence before the first step, where the golden has them. */
+    /** The logits of the first sequence before the first step, if the golden has them. */
     Optional<Path> logits() {
         return Optional.of(directory.resolve("logits-first-sequence.safetensors")).filter(Files::exists);
     }
 
-    /** The first adapters, where only adapters are trained. */
+    /** The first adapters, if only adapters are trained. */
     Optional<Path> adapter() {
         return Optional.of(directory.resolve("adapter-initial")).filter(Files::exists);
     }
 
-    /** What is trained, after the last step: all weights, or those of the adapters. */
+    /** The trained weights after the last step: all of them, or the adapters. */
     Path finalWeights() {
         return directory
                 .resolve(adapter().isPresent() ? "adapter-final/adapter_model.safetensors" : "final.safetensors");
@@ -81,7 +81,7 @@ public record Golden(Path directory, JsonNode expected) {
         return expected.get("steps").asInt();
     }
 
-    /** Model, data and optimizer as settings of a run, on one rank unless {@code more} says otherwise. */
+    /** Model, data and optimizer as settings of a run, on one rank unless {@code more} has others. */
     public List<String> settings(String... more) {
         JsonNode optimizer = expected.get("optimizer");
         List<String> settings = new ArrayList<>(List.of("model.from=" + model(), "data.path=" + data(),

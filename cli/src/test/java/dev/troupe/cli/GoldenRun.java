@@ -14,7 +14,7 @@ import java.util.TreeMap;
  * weights after the last.
  *
  * @param golden the model and PyTorch's results
- * @param settings of the run, without those of the engine
+ * @param settings of the run, without the engine
  * @param directory the parent of a directory for each engine
  */
 record GoldenRun(Golden golden, List<String> settings, Path directory) {

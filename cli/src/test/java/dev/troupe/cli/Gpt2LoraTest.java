@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Adapters beside GPT-2's matrices, which are stored [inputs x outputs]. The oracle is the model with the adapters merged
+ * Adapters of GPT-2's matrices, which are stored [inputs x outputs]. The oracle is the model with the adapters merged
  * into its weights, in products that this test writes out: of W + s (B A)^T with the gradient G [K x M], the gradient of
  * A [r x K] is s (G B)^T and that of B [M x r] is s G^T A^T.
  */
@@ -55,7 +55,7 @@ class Gpt2LoraTest {
     private Path directory;
     private Path adapter;
 
-    /** A of [r x K] and B of [M x r] beside W of [K x M], by the names of the model. */
+    /** A of [r x K] and B of [M x r] for W of [K x M], by the names of the model. */
     private record Pair(double[] down, double[] up, int inputs, int outputs) {
         /** s (B A)^T, [K x M]. */
         double[] product() {

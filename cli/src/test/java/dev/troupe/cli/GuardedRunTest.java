@@ -186,8 +186,8 @@ class GuardedRunTest {
     }
 
     /**
-     * Another user of the machine gets into neither the directory of the run nor that of a media driver, whatever is in
-     * them, and could not read what the nodes know each other by.
+     * Another user of the machine gets into neither the directory of the run nor the directory of a media driver,
+     * and cannot read the key of the run.
      */
     private void requireNothingForOthers() throws IOException {
         List<Path> drivers;
@@ -208,7 +208,7 @@ class GuardedRunTest {
         }
     }
 
-    /** A program on this class path, which has a certificate where the nodes have one, and not the key of the run. */
+    /** A program on this class path, with a certificate if the nodes have one, and without the key of the run. */
     private void requireNothingOfAStranger(String tls) throws Exception {
         Map<String, Object> settings = new HashMap<>(Map.of("pekko.remote.artery.canonical.hostname", "127.0.0.1",
                 "pekko.remote.artery.canonical.port", 0, "pekko.cluster.roles", List.of("node-b")));

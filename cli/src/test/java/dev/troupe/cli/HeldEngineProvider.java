@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** The reference engine on a launched node whose first process does not complete its start, so that a test can kill it. */
+/** The reference engine on a launched node, which holds the start of its first process until a test kills it. */
 public final class HeldEngineProvider extends WrappingEngineProvider {
     static final String KIND = "held";
     /** The file in the directory of the logs that the first process of the node creates when it waits. */

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Opens engines that compute late: those of another kind. */
+/** Engines of another kind that compute late. */
 public final class LateEngineProvider extends TestEngineProvider {
     static final String KIND = "late";
     private static final AtomicLong SEED = new AtomicLong();

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * {@code troupe train} on engines that compute late: everything around them, the transport and the snapshots above all,
- * takes a tensor behind its fence and no sooner.
+ * takes a tensor after its fence and no sooner.
  */
 @Tag("real")
 @Dealt(3)

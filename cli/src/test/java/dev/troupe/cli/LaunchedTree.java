@@ -72,7 +72,7 @@ final class LaunchedTree {
         return Files.createDirectories(root.resolve("cli/target"));
     }
 
-    /** What a process has written until its end, with its exit code. */
+    /** The output of a process until its end, with its exit code. */
     record Ended(int exitCode, String errors, String output) {
     }
 

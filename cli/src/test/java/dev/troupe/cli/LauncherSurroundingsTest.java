@@ -57,7 +57,7 @@ final class LauncherSurroundingsTest {
         LaunchedTree.assertQuiet(java.get("TROUPE_JAVA_HOME") + "\n", tree.shell(java, line));
     }
 
-    /** The name of a locale may be of UTF-8 and the locale not be installed; in each, Java gets what it needs. */
+    /** A locale may have a name of UTF-8 and not be installed; in each, Java gets an encoding that works. */
     @ParameterizedTest
     @ValueSource(strings = {"C", "POSIX", "de_DE.ISO-8859-1", "ar_EG", "none_NONE.UTF-8"})
     void shouldStartJavaInALocaleOfUtf8(String locale) throws Exception {

@@ -23,13 +23,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the script {@code ./troupe} builds and prepares before it starts the command, in a root of its own. */
+/** The build and the preparations of the script {@code ./troupe} before it starts the command, in a root of its own. */
 @Tag("runtime")
 @Timeout(120)
 final class LauncherTest {
     private static final String BUILDING = "troupe: building (the first time takes a few minutes, most of it downloads)\n";
     private static final String PREPARING = "troupe: preparing for quicker starts (some seconds)\n";
-    /** A {@code java} that lists what it is started with, and makes the cache that it is asked for. */
+    /** A {@code java} that lists its arguments, and makes the cache that it is asked for. */
     private static final String LISTS_AND_CACHES = """
             echo "$@" >> "%s"
             for flag in "$@"; do

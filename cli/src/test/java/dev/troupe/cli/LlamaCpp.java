@@ -33,7 +33,7 @@ record LlamaCpp(List<Integer> ids, String text) {
     private static final int CRASHED = 128 + 6; // a JVM ends so after it has reported an illegal instruction
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Loads a GGUF file and lets it write; skips the test where the native library does not run. */
+    /** Loads a GGUF file and lets it write; skips the test if the native library does not run. */
     static LlamaCpp write(Path model, String prompt, int count) throws IOException, InterruptedException {
         Path home = Files.createDirectories(Path.of("target/llama").toAbsolutePath());
         Path out = home.resolve("answer-" + ProcessHandle.current().pid() + ".json");
@@ -79,6 +79,6 @@ record LlamaCpp(List<Integer> ids, String text) {
                     .setNPredict(Integer.parseInt(arguments[2])).setCachePrompt(false)));
             JSON.writeValue(Path.of(arguments[3]).toFile(), answer);
         }
-        Runtime.getRuntime().halt(0); // a thread of the library would go on for ever
+        Runtime.getRuntime().halt(0); // a thread of the library would run for ever
     }
 }

@@ -20,7 +20,7 @@ final class LocalCluster {
     private LocalCluster() {
     }
 
-    /** A name unlike that of any other cluster on this machine. */
+    /** A name that no other cluster on this machine has. */
     static String name(List<Integer> ports) {
         return "test-" + ports.getFirst();
     }
@@ -33,7 +33,7 @@ final class LocalCluster {
                 : Optional.empty();
     }
 
-    /** Returns the process of a node. Of a command line with the class path in it, Java tells nothing. */
+    /** Returns the process of a node, by the files of the system: Java has no command lines of such a length. */
     static Optional<ProcessHandle> processOf(String node) {
         return ProcessHandle.current().descendants().filter(process -> {
             try {

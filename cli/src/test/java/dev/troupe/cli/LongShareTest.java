@@ -15,11 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The script {@code .ci/long-share} counts a test as passed only if it ran; a build of another root stands in for Maven. */
+/** The script {@code .ci/long-share}, which counts a test as passed only if it ran; a script takes the place of Maven. */
 @Tag("runtime")
 @Timeout(120)
 class LongShareTest {
-    /** Prints and writes what Surefire does for the class that is asked for. */
+    /** Prints and writes the report of Surefire for the class of the command. */
     private static final String MAVEN = """
             #!/usr/bin/env bash
             for word; do case $word in -Dtest=*) name=${word#-Dtest=} ;; esac; done

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs that train low-rank adapters: on other grids, after failures, and where the request is wrong. */
+/** Runs that train low-rank adapters: on other grids, after failures, and with wrong requests. */
 @Tag("real")
 @Dealt(2)
 @Timeout(120)
@@ -94,7 +94,7 @@ class LoraTest {
         return fresh("training.steps=1");
     }
 
-    /** What drops out is a matter of the microbatch and of the place in the whole input. */
+    /** Dropout depends on the microbatch and on the place in the whole input. */
     @Test
     void shouldDropTheSameInputsOnEveryGrid() {
         List<String> dropping = List.of("training.lora.dropout=0.3", "training.steps=3");
@@ -155,7 +155,7 @@ class LoraTest {
         assertTrue(Files.notExists(out));
     }
 
-    /** Of the same shape, and not what the adapters were trained beside. */
+    /** Weights of the same shape that are not those of the adapters' training. */
     @Test
     void shouldRefuseToResumeWithOtherFrozenWeights() {
         Path cut = train("cut", settings("training.steps=1"));

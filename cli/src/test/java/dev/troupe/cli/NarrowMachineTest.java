@@ -58,7 +58,7 @@ class NarrowMachineTest {
                 + " less than AVX2"), auto);
     }
 
-    /** The default run in both precisions, and what the doctor says. */
+    /** The default run in both precisions, and the report of the doctor. */
     static final class Calls {
         public static void main(String[] arguments) {
             Path directory = Path.of(arguments[0]);

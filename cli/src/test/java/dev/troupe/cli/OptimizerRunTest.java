@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What an optimizer remembers outlives a rank and a run: the bits of an uninterrupted run after a rank has failed between
- * its updates, and from a checkpoint on another number of ranks.
+ * The state of an optimizer, which outlives a rank and a run: the bits of an uninterrupted run after a rank has failed
+ * between its updates, and from a checkpoint on another number of ranks.
  */
 @Tag("real")
 @Dealt(3)
@@ -56,7 +56,7 @@ class OptimizerRunTest extends OverlappingRuns {
     private static List<String> settings(String schedule, int pipeline, String... more) {
         List<String> settings = new ArrayList<>(Golden.named("gpt2-2bw").settings("engine.kind=reference",
                 "parallel.schedule=" + schedule, "parallel.pipeline=" + pipeline, "training.microbatch-size=1",
-                "training.checkpoint-every=2")); // where steps overlap, the pipeline is flushed there
+                "training.checkpoint-every=2")); // if steps overlap, the pipeline is flushed there
         settings.addAll(List.of(more));
         return settings;
     }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A JVM beside this one with a cache of its own: the table that {@code doctor} leaves there decides bits of later runs. */
+/** Another JVM with a cache of its own: the table that {@code doctor} leaves there decides bits of later runs. */
 final class OtherJvm {
     private static final int PATIENCE_SECONDS = 200;
 
@@ -22,7 +22,7 @@ final class OtherJvm {
     /**
      * Runs a main class to its end, which has to be a good one.
      *
-     * @param directory takes its cache, and what it says
+     * @param directory for its cache and its output
      * @param environment more variables for it
      * @param flags more flags than the modules' and the class path, which are this JVM's
      */

@@ -64,7 +64,7 @@ class OverlappingRunTest extends OverlappingRuns {
                 .requireFloat64("reference");
     }
 
-    /** On one rank both ends of the table are added before the sum over pipelines, and on several behind it. */
+    /** On one rank both ends of the table are added before the sum over pipelines, and on several after it. */
     @Tag("long")
     @ParameterizedTest
     @CsvSource({"2, 1, 1, 3", "1, 2, 2, 4", "2, 2, 2, 3"})
@@ -73,7 +73,7 @@ class OverlappingRunTest extends OverlappingRuns {
                 train("other", grid(other, tensor, data, tensor > 1, "engine.kind=cpu", "parallel.flush-every=2")));
     }
 
-    /** Two ranks that each update a share of the weights, and gather what the other one has updated. */
+    /** Two ranks that each update a share of the weights, and gather the share of the other one. */
     @ParameterizedTest
     @CsvSource("2, 1, false, lazy")
     void shouldHaveTheSameBitsWhenTheOptimizerIsSharedOut(int pipeline, int tensor, boolean sequence, String updates) {

@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs whose steps overlap, in a directory of their own. */
+/** Runs with overlapping steps, in a directory of their own. */
 abstract class OverlappingRuns {
     @TempDir
     Path directory;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** {@code troupe train} against PyTorch where the ranks are a grid of pipeline x tensor x data. */
+/** {@code troupe train} against PyTorch on grids of pipeline x tensor x data. */
 @Tag("real")
 @Dealt(3)
 @Timeout(120)
@@ -21,7 +21,7 @@ class ParallelGoldenTest {
     @TempDir
     private Path directory;
 
-    /** A grid, and what is done on it. */
+    /** A grid and its settings. */
     record Grid(String name, int pipeline, int tensor, int data, boolean sequence, String schedule) {
         List<String> settings(Golden golden) {
             List<String> settings = golden.settings("parallel.schedule=" + schedule, "parallel.pipeline=" + pipeline,

@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * The reference engine, with a NaN where a copy from the host has {@link #MARKER}: a weight that was damaged after it was
- * read, since a file with a NaN is refused.
+ * The reference engine, with a NaN in the place of {@link #MARKER} in a copy from the host: a weight that was damaged
+ * after it was read, since a file with a NaN is refused.
  */
 public final class PlantingEngineProvider extends WrappingEngineProvider {
     public static final String KIND = "planting";

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The product by which the doctor judges an engine. */
 @Tag("parity")
 class ProductTrialTest {
-    /** An engine whose products have one element in a hundred that is wrong. */
+    /** An engine with products of which one element in a hundred is wrong. */
     private static final class WrongProvider extends WrappingEngineProvider {
         WrongProvider() {
             super("wrong");

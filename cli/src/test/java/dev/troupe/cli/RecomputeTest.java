@@ -72,7 +72,7 @@ class RecomputeTest {
                 "training.zero=" + zero, "parallel.sequence=" + (tensor > 1), "training.dropout=0.1");
     }
 
-    /** Steps of one microbatch, whose replays read the weights of several updates before. */
+    /** Steps of one microbatch, with replays that read the weights of several updates before. */
     @Test
     void shouldChangeNoBitAheadOfTheGradientOnStashedWeights() throws IOException {
         assertSameBitsAhead("reference", "pipedream", 1, Golden.UNTIED, "training.global-batch-size=1",

@@ -64,7 +64,7 @@ class RecoveryTest {
         assertRecovers(rank, kernel, call, "parallel.tensor=2", "parallel.data=2", "training.zero=" + zero);
     }
 
-    /** Behind the first step, where a stage that began with no velocity would come to other weights. */
+    /** After the first step: a stage without its velocity would come to other weights. */
     @ParameterizedTest
     @CsvSource({"1f1b, 1, 0, causalAttentionBackward, 13", "gpipe, 1, 1, sgdMomentum, 4", "1f1b, 2, 1, squaredSum, 90"})
     void shouldRestoreTheVelocityOfMomentum(String schedule, int data, int rank, String kernel, int call) {

@@ -47,7 +47,7 @@ class RefusalTest {
         assertFalse(Files.exists(out), "a refused run has written to its directory");
     }
 
-    /** Settings, separated by blanks, and what the sentence says. */
+    /** Settings, separated by blanks, and parts of the sentence. */
     static Stream<Arguments> settings() {
         return Stream.of(
                 refused("training.stepz=3", "training.stepz", "did you mean training.steps?"),
@@ -270,7 +270,7 @@ class RefusalTest {
         Execution.train(out, Golden.named(Golden.TIED).settings("model.from=" + model)).requireRefused(parts);
     }
 
-    /** The file with one place of its header replaced by as many characters. */
+    /** The file with one place of its header replaced by the same number of characters. */
     private static byte[] withHeader(byte[] sound, String found, String replacement) {
         int headerBytes = Math.toIntExact(ByteBuffer.wrap(sound).order(ByteOrder.LITTLE_ENDIAN).getLong());
         String header = new String(sound, Long.BYTES, headerBytes, StandardCharsets.UTF_8);

@@ -30,7 +30,7 @@ import java.util.TreeMap;
 /**
  * PipeDream's rule for stages on several ranks as a loop on one device, which knows nothing of plans: stage s with R ranks
  * has the version {@code max(0, k / R - w)} for microbatch k, and its update is
- * {@code W(t+1) = U(W(t), (g(tR) + ... + g(tR+R-1)) / R)} at R times the learning rate, where w is the ranks behind its
+ * {@code W(t+1) = U(W(t), (g(tR) + ... + g(tR+R-1)) / R)} at R times the learning rate, where w is the ranks after its
  * first one, over R, rounded down.
  */
 final class ReplicaLoop implements AutoCloseable {

@@ -242,7 +242,7 @@ class ResumeTest {
         }
     }
 
-    /** A stop takes as many steps as it likes: the other run has two more than the stopped one. */
+    /** A stop takes any number of steps: the other run has two more than the stopped one. */
     private void requireToGoOnBitForBit(Path stopped, String split) {
         String steps = STEPS + (RunFiles.results(stopped).size() + 2);
         Path whole = train("whole", Golden.named(Golden.TIED).settings("engine.kind=reference", split, steps));

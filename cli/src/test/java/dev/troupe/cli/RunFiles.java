@@ -55,7 +55,7 @@ public final class RunFiles {
         assertArrayEquals(exportedBytes(expected), exportedBytes(found), found.toString());
     }
 
-    /** What {@code digests.bin} has behind its header, which names the engine: the digests of each step. */
+    /** The digests of each step in {@code digests.bin}, after the header, which names the engine. */
     static long[] digests(Path run) {
         try {
             ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(run.resolve(BitsFile.NAME)))

@@ -79,7 +79,7 @@ class ScheduleCommandTest {
         assertTrue(door.refusal().contains(option[0] + " must be a number from 0 to a million"), door.refusal());
     }
 
-    /** Stage 1 is the slow one: 4 forwards of 3 and 4 backwards of 6 behind a forward of 1, before a backward of 2. */
+    /** Stage 1 is the slow one: 4 forwards of 3 and 4 backwards of 6 after a forward of 1, before a backward of 2. */
     @Test
     void shouldSimulateTheCostsOfEachStage() throws IOException {
         String listed = schedule("1f1b", "--costs", "1,1,1:3,3,3").output();

@@ -80,7 +80,7 @@ class SizesTest {
         return all;
     }
 
-    /** Returns the error of the configurations, or nothing where the memory of each rank was announced. */
+    /** Returns the error of the configurations, or nothing if the memory of each rank was announced. */
     private Optional<String> refusal(List<String> settings) {
         Path output = home.resolve("out");
         try (PreparedRun run = new PreparedRun(new RunRequest(RunSpecReader.read(Optional.empty(), settings), CORPUS,

@@ -41,7 +41,7 @@ final class SmallModel {
 
     /**
      * Writes model and tokenizer. No weight is like another, and biases and norms are random too. The model never writes a
-     * token that is not some visible characters of ASCII, so that the tokens can be told by their text.
+     * token that is not some visible characters of ASCII, so that the text identifies the tokens.
      */
     static ModelSpec write(Path directory, String family, String form, Map<String, Object> more) throws IOException {
         Path files = tokenizer(form);

@@ -9,11 +9,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Holds a launched node whose standby is node c until that has joined, so that a fault in an early step finds the standby
+ * Holds a launched node until its standby, node c, has joined, so that a fault in an early step finds the standby
  * there. A run in the JVM of the tests has no standby, and nothing holds it.
  */
 final class StandbyWait {
-    /** Setting of a run that is held: the rank that waits computes, as far as the coordinator can tell. */
+    /** The setting of a run that is held: to the coordinator, the rank that waits computes. */
     static final String SETTING = "recovery.hang-timeout=150s";
     private static final long PATIENCE_SECONDS = 100;
     private static final long LOOK_AGAIN_NANOS = 10_000_000;

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class StashingRunTest extends OverlappingRuns {
     private static final int STEPS = 12;
 
-    /** Tied tables, whose ends are both on the rank. */
+    /** Tied tables with both ends on the rank. */
     @Test
     void shouldHaveTheBitsOfOneStepAfterTheOtherOnOneRank() {
         List<String> settings = settings("gpt2-2bw", "1f1b", 1, "training.gradient-clip=0");
@@ -34,14 +34,14 @@ class StashingRunTest extends OverlappingRuns {
         RunFiles.assertSameBits(expected, train("vertical", settings));
     }
 
-    /** Flushed behind each step the run is the loop with delayed weights. */
+    /** Flushed after each step, the run is the loop with delayed weights. */
     @Test
     void shouldHaveTheSameBitsHoweverOftenThePipelineIsFlushed() {
         RunFiles.assertSameBits(train("stashing", settings(Golden.UNTIED, "pipedream", 2, "parallel.flush-every=12")),
                 train("flushed", settings(Golden.UNTIED, "pipedream", 2, "parallel.flush-every=1")));
     }
 
-    /** However often the pipeline is flushed, behind each step too, where the run is the loop with delayed weights. */
+    /** Any number of flushes, also one after each step, with which the run is the loop with delayed weights. */
     @Tag("long")
     @ParameterizedTest
     @CsvSource({"pipedream, 2, 1, true", "pipedream, 1, 2, false", "pipedream-vertical-sync, 2, 2, false"})
@@ -81,7 +81,7 @@ class StashingRunTest extends OverlappingRuns {
         RunFiles.assertSameBits(expected, train("saved", settings));
     }
 
-    /** Ranks fail with as many microbatches in flight as the pipeline holds. */
+    /** Ranks fail with a full pipeline of microbatches in flight. */
     @Tag("long")
     @ParameterizedTest
     @CsvSource({"pipedream, 2, 0, causalAttentionBackward, 13", "pipedream, 3, 0, adamW, 2",

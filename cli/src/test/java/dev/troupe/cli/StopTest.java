@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Ctrl-C in a terminal, which reaches every process in it at once, and signals to single processes: once with a
- * checkpoint, twice at once; one exit code everywhere, the command that resumes, and nothing left behind.
+ * checkpoint, twice at once; one exit code everywhere, the command that resumes, and nothing left.
  */
 @Tag("runtime")
 class StopTest {
@@ -84,7 +84,7 @@ class StopTest {
         processesOfThisTest().forEach(ProcessHandle::destroyForcibly);
     }
 
-    /** By what they were started with, since one whose parent is gone is nobody's. */
+    /** By their command lines, since a process without its parent is nobody's child. */
     private List<ProcessHandle> processesOfThisTest() {
         return ProcessHandle.allProcesses().filter(process -> {
             try {
@@ -323,7 +323,7 @@ class StopTest {
         }
     }
 
-    /** The first step is under way, or all but: nothing else happens for minutes. */
+    /** The first step is in progress, or nearly so: nothing else happens for minutes. */
     private void awaitStart(String command) throws IOException, InterruptedException {
         PseudoTerminal first = terminals.getFirst();
         first.await("activations held at most", PATIENCE_SECONDS);

@@ -4,7 +4,7 @@ import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.Need;
 import java.util.Optional;
 
-/** A provider that a run takes only where a test asks for its kind. */
+/** A provider that a run takes only if a test asks for its kind. */
 abstract class TestEngineProvider implements EngineProvider {
     private final String kind;
 

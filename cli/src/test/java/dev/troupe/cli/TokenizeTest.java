@@ -114,7 +114,7 @@ class TokenizeTest {
         }
     }
 
-    /** The model of a run, with a tokenizer put beside it, trains on in the tokens of that tokenizer. */
+    /** The model of a run, with a tokenizer in its directory, trains on in the tokens of that tokenizer. */
     @Test
     void shouldTakeTheTokenizerOfTheModel() throws IOException {
         Path text = Files.writeString(directory.resolve("text.txt"), TEXT);

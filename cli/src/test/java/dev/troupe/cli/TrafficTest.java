@@ -27,7 +27,7 @@ class TrafficTest {
     private static final int HIDDEN = 16;
     private static final int MICROBATCHES = 4;
     private static final int FLOAT_BYTES = 4;
-    /** A hidden size whose parameters all fill whole units of 64 numbers, so that nothing is sent between them. */
+    /** A hidden size with which all parameters fill whole units of 64 numbers, so that nothing is sent between them. */
     private static final int ALIGNED = 64;
     /** Of one activation, B T C. */
     private static final long ACTIVATION = (long) MICROBATCH_SIZE * SEQUENCE_LENGTH * HIDDEN * FLOAT_BYTES;
@@ -53,7 +53,7 @@ class TrafficTest {
         for (int tensor : List.of(2, 4)) {
             String[] grid = {"parallel.pipeline=1", "parallel.tensor=" + tensor, "parallel.sequence=" + sequence};
             long eachRank = MICROBATCHES * 8 * ACTIVATION * (tensor - 1) / tensor;
-            // Norms of a layer are summed once a step where each rank had some rows of them: two of two vectors.
+            // Norms of a layer are summed once a step if each rank had some rows of them: two of two vectors.
             long norms = sequence ? 2 * (tensor - 1) * 4L * HIDDEN * FLOAT_BYTES / tensor : 0;
             // And once a step the sum of squares of each of its twelve tensors.
             long squares = 2 * (tensor - 1) * 12L * Double.BYTES / tensor;
@@ -63,8 +63,8 @@ class TrafficTest {
 
     /**
      * In parts of psi (D-1)/D numbers of psi weights, on each of D ranks (Rajbhandari et al. 2020, section 7): 2 for an
-     * all-reduce of gradients, or a reduce-scatter and a gather of what was updated. Where gradients are shared out they are
-     * scattered for each microbatch; where weights are, they are gathered for each forward and backward, and not after the
+     * all-reduce of gradients, or a reduce-scatter and a gather of the updated weights. Shared gradients are
+     * scattered for each microbatch; shared weights are gathered for each forward and backward, and not after the
      * update.
      */
     @ParameterizedTest
@@ -89,7 +89,7 @@ class TrafficTest {
         return 2L * (data - 1) * 12 * Double.BYTES;
     }
 
-    /** Half of what goes to the sums of gradients; the other half, sums or weights, goes whole. */
+    /** Half of the bytes for the sums of gradients; the other half, sums or weights, is sent whole. */
     @ParameterizedTest
     @CsvSource({"0, 3", "1, 3", "2, " + (MICROBATCHES + 2)})
     void shouldSendGradientsOfHalfTheBytes(int zero, int halves) {

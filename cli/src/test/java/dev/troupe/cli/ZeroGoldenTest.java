@@ -104,7 +104,7 @@ class ZeroGoldenTest {
         }
     }
 
-    /** The losses of a run whose first steps are made on one grid and the others on another. */
+    /** The losses of a run with its first steps on one grid and the others on another. */
     private double[] cut(String name, Shared first, Shared then) {
         Golden golden = Golden.named(first.grid().name());
         Path run = directory.resolve(name);

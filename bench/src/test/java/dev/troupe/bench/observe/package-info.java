@@ -1,2 +1,2 @@
-/** The cost of what a run records: turns, intervals, and the question in front of a method. */
+/** The cost of a run's records: turns, intervals, and the question in front of a method. */
 package dev.troupe.bench.observe;

@@ -66,7 +66,7 @@ class RegressionBenchmarkTest {
         return new Result(exitCode, output.toString(StandardCharsets.UTF_8));
     }
 
-    /** A checkout whose every run makes one step. */
+    /** A checkout in which every run makes one step. */
     private Path tree(String name, double stepSeconds, double loss) throws IOException {
         return launcher(name, """
                 mkdir "$3"

@@ -17,7 +17,7 @@ class PublishedGpt2Test {
             "();", "//",
             "<b>", "http", "Привет", " مرحبا", "\u0301", "' ", "aaaaaaaa", "q", "zzz"};
 
-    /** The encoding of 50,256 tokens, with all its merges, makes what jtokkit makes of the tokens alone. */
+    /** The encoding of 50,256 tokens, with all its merges, has the result of jtokkit's, which has the tokens alone. */
     @Test
     void shouldMakeTheIdsOfJtokkit(@TempDir Path directory) throws IOException {
         PublishedGpt2.write(directory);

@@ -31,7 +31,7 @@ class FlipBitTest {
     @TempDir
     private Path directory;
 
-    /** A fault and the words for where it is to be found. */
+    /** A fault and the words for its place. */
     private record Flip(String fault, String found) {
     }
 
@@ -59,7 +59,7 @@ class FlipBitTest {
     }
 
     /**
-     * The gradient that a seed draws of those of a stage's W: the head's, those of its two blocks from the last on, and the
+     * The gradient of a stage's W that a seed draws: the head's, those of its two blocks from the last on, and the
      * embedding's. How many there are is known once a W of the stage has ended; before that it is the first.
      */
     private static String gradient(int stage, boolean isFirst, int seed) {

@@ -33,7 +33,7 @@ class NotFiniteTest {
     @TempDir
     private Path directory;
 
-    /** The blocks of the golden model; each is two layers behind the embedding, and two blocks are on a stage. */
+    /** The blocks of the golden model; each is two layers after the embedding, and two blocks are on a stage. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3})
     void shouldNameTheLayerThatMadeTheFirstNumberThatIsNotFinite(int block) throws IOException {
@@ -55,13 +55,13 @@ class NotFiniteTest {
         assertAll(trials);
     }
 
-    /** A NaN in a loaded parameter, and the layer of its first output; a block has its output behind its second half. */
+    /** A NaN in a loaded parameter, and the layer of its first output; a block has its output after its second half. */
     private record Planted(String tensor, int element, int layer) {
     }
 
     private static Planted draw(Random random) {
         int block = random.nextInt(6) - 1;
-        int element = random.nextInt(32); // each tensor has at least as many
+        int element = random.nextInt(32); // no tensor has fewer
         if (block < 0) {
             return new Planted("wpe.weight", element, 0);
         }

@@ -26,7 +26,7 @@ class ChildProcessTest {
     @TempDir
     private Path directory;
 
-    /** The reader of the complaint has no core, so to say, until the process has ended. */
+    /** The reader of the output gets no processor time until the process has ended. */
     @Test
     void shouldEndOnceAllLinesAreRead() throws Exception {
         CompletableFuture<Void> core = new CompletableFuture<>();

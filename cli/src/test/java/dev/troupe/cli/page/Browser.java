@@ -24,7 +24,7 @@ import org.openqa.selenium.chrome.ChromeOptions;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
-/** A browser of this machine without a window; nothing is downloaded where there is none. */
+/** A browser of this machine without a window; nothing is downloaded if there is none. */
 final class Browser implements AutoCloseable {
     private static final Path PROGRAM = Path.of("/usr/bin/chromium");
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
@@ -36,7 +36,7 @@ final class Browser implements AutoCloseable {
         this.driver = driver;
     }
 
-    /** Starts a browser; the test is left out, with a sentence, where there is none. */
+    /** Starts a browser; the test is skipped, with a sentence, if there is none. */
     static Browser start() {
         assumeTrue(Files.isExecutable(PROGRAM) && Files.isExecutable(DRIVER),
                 "the page is not tested in a browser, since there is no " + PROGRAM + " or no " + DRIVER
@@ -66,7 +66,7 @@ final class Browser implements AutoCloseable {
         driver.get(address.toString());
     }
 
-    /** Gives a page what was kept from it. */
+    /** Lets the requests of a page through again. */
     void unblock() {
         block(List.of());
     }
@@ -90,7 +90,7 @@ final class Browser implements AutoCloseable {
         return driver.findElement(By.id(id));
     }
 
-    /** The text of an element; empty where the document has none, as before the page is there. */
+    /** The text of an element; empty if the document has none, as before the page has loaded. */
     String text(String id) {
         return driver.findElements(By.id(id)).stream().findFirst().map(WebElement::getText).orElse("");
     }

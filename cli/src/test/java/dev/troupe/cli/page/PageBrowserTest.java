@@ -49,7 +49,7 @@ class PageBrowserTest {
         return settings;
     }
 
-    /** A model whose steps take some milliseconds, on two ranks that compute. */
+    /** A model with steps of some milliseconds, on two ranks that compute. */
     private static List<String> small(List<Gate> gates, String... more) {
         List<String> settings = new ArrayList<>(List.of(GatedEngineProvider.reference(gates), "parallel.pipeline=2",
                 "model.layers=2", "model.hidden=16", "model.heads=2", "model.sequence-length=16"));
@@ -85,7 +85,7 @@ class PageBrowserTest {
             assertEquals(4, browser.count("#memory .row"));
             assertTrue(browser.count("#hops td.edge") >= 6);
             browser.awaitText("events", "all 9 steps are done");
-            browser.awaitText("events", "<b>full</b>"); // what files say is text, never markup
+            browser.awaitText("events", "<b>full</b>"); // the content of files is text, never markup
             browser.awaitText("ab", "are the same to the bit");
             browser.awaitText("whatif-schedule", "zb-h1");
             browser.element("whatif").submit();
@@ -132,7 +132,7 @@ class PageBrowserTest {
             browser.openWithout("*/memory", live.address());
             browser.awaitText("step-text", "Failed to fetch");
             browser.unblock();
-            browser.awaitReady(); // what could not be had at first is asked for again
+            browser.awaitReady(); // a request that failed at first is repeated
             beforeTheHang.open();
             browser.awaitText("health", "STALLED");
             assertTrue(browser.text("sentences").contains("the run is stalled"), browser.text("sentences"));
@@ -183,7 +183,7 @@ class PageBrowserTest {
         }
     }
 
-    /** A run under way in this JVM, with its page; it may end when this is closed. */
+    /** A run in progress in this JVM, with its page; it may end when this is closed. */
     private static final class Live implements AutoCloseable {
         private final int port = FreePorts.find(1).getFirst();
         private final List<Gate> gates;

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A run tells the same under way, over its port, as when it is over, from its directory; each answer as its schema says. */
+/** The answers of a run in progress, by its port, and of the same run from its directory, each valid by its schema. */
 @Tag("real")
 @Timeout(300)
 class RunPageTest {

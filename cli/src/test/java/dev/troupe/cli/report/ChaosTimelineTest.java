@@ -79,7 +79,7 @@ class ChaosTimelineTest {
         }
     }
 
-    /** What is at one height of the two rows is apart by more than a number is wide on a phone. */
+    /** Marks at one height of the two rows have more space between them than a number takes on a phone. */
     @Test
     void shouldHideNoMarkerBehindAnother() throws Exception {
         Map<String, List<Double>> heights = new HashMap<>();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 final class VerdictTest {
     private static final RunSpec SPEC = RunSpecReader.read(Optional.empty(), List.of());
 
-    /** Steps of six turns of a machine that becomes slower: no time of one schedule is apart from those of the others. */
+    /** Steps of six turns of a machine that becomes slower: the times of the schedules overlap. */
     private static final double[] TURNS = {1, 1.2, 1.5, 1.9, 2.4, 3};
 
     @Test
