@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.launch.ChildProcess;
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.prepare.RunDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Launches of which a node is killed while they start: the run begins again, and ends with the bits of one process. */
 @Tag("real")
+@Dealt(2)
 class ClusterStartTest {
     private static final long PATIENCE_SECONDS = 300;
     private static final int DRAWS = 20;

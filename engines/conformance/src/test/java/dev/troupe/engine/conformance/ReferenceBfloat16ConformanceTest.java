@@ -2,6 +2,7 @@ package dev.troupe.engine.conformance;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
 
@@ -16,5 +17,10 @@ class ReferenceBfloat16ConformanceTest extends EngineConformance {
     @Override
     protected int repeats() {
         return 2;
+    }
+
+    @Override
+    protected boolean takes(String kernelCase) {
+        return Deal.has("ReferenceBfloat16ConformanceTest " + kernelCase, 3);
     }
 }
