@@ -161,7 +161,8 @@ final class ScheduleCommand implements Callable<Integer> {
     private void requireSizes() {
         if (pipeline == null || microbatches == null) {
             throw new UsageException("a schedule by name needs --pipeline and --microbatches, but "
-                    + (pipeline == null ? "--pipeline" : "--microbatches") + " is missing: only a plan in a file has its own");
+                    + (pipeline == null ? "--pipeline" : "--microbatches")
+                    + " is missing: only a plan in a file has its own");
         }
     }
 

@@ -70,7 +70,8 @@ class ClusterFaultTest {
                     ]
                   }
                 }
-                """.formatted(name(), tls, HERE, ports.get(0), ports.get(1), hostOfB, ports.get(2), ports.get(3), standby));
+                """.formatted(name(), tls, HERE, ports.get(0), ports.get(1), hostOfB, ports.get(2), ports.get(3),
+                standby));
     }
 
     private static List<String> small(int ranks, String... more) {

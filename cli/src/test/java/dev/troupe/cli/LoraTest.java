@@ -139,7 +139,7 @@ class LoraTest {
                  "alora_invocation_tokens": [5, 6]}
                 """);
         Execution.train(out, settings("model.adapter=" + broken))
-                .requireRefused("adapter_config.json", "alora_invocation_tokens", "[5, 6]");
+                .requireRefused("adapter_config.json", "alora_invocation_tokens", "[5,6]");
         Path more = Files.createDirectories(directory.resolve("more"));
         Files.copy(GOLDEN.adapter().orElseThrow().resolve("adapter_model.safetensors"),
                 more.resolve("adapter_model.safetensors"));

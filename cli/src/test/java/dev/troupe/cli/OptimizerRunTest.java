@@ -38,7 +38,8 @@ class OptimizerRunTest extends OverlappingRuns {
     @ParameterizedTest
     @CsvSource({"1f1b, muon, false, sgdMomentum, 44", "pipedream-2bw, adamw, true, adamW, 6",
             "pipedream-2bw, sgd, true, sgd, 6"})
-    void shouldContinueWithItUnderOtherSchedules(String schedule, String kind, boolean feedback, String kernel, int call) {
+    void shouldContinueWithItUnderOtherSchedules(String schedule, String kind, boolean feedback, String kernel,
+            int call) {
         shouldContinueWithTheStateOfTheOptimizer(schedule, kind, feedback, kernel, call);
     }
 

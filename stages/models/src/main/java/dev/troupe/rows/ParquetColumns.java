@@ -169,8 +169,9 @@ final class ParquetColumns implements AutoCloseable {
     private void count(long bytes) {
         bytesRead += bytes + BYTES_OF_A_ROW;
         if (bytesRead > mostBytes) {
-            throw new DataException(file + " unpacks to more than " + mostBytes + " bytes, far more than it has; write it"
-                    + " again from its source");
+            throw new DataException(
+                    file + " unpacks to more than " + mostBytes + " bytes, far more than it has; write it"
+                            + " again from its source");
         }
     }
 

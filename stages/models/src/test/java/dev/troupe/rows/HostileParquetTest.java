@@ -144,7 +144,8 @@ class HostileParquetTest {
         files.put("2^62 rows without a page", column(UNCOMPRESSED, 1L << 62, PLAIN, 0, new byte[0]));
         files.put("2^62 rows in one", column(UNCOMPRESSED, 1L << 62, PLAIN, 0, one));
         files.put("less than no rows", column(UNCOMPRESSED, -1, PLAIN, 0, one));
-        files.put("a page of 2 billion rows in one", column(UNCOMPRESSED, HUGE, PLAIN, 0, page(HUGE, PLAIN, 9, text(5))));
+        files.put("a page of 2 billion rows in one",
+                column(UNCOMPRESSED, HUGE, PLAIN, 0, page(HUGE, PLAIN, 9, text(5))));
         files.put("a page of 2 GiB by Snappy", column(SNAPPY, 1, PLAIN, 0, page(1, PLAIN, HUGE,
                 new byte[]{(byte) 0xff, (byte) 0xff, (byte) 0xff, (byte) 0xff, 7, 0})));
         files.put("a page of 2 GiB by Zstandard", column(ZSTD, 1, PLAIN, 0, page(1, PLAIN, HUGE,

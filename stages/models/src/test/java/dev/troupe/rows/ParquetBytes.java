@@ -32,7 +32,8 @@ final class ParquetBytes {
 
     /** A file that states another length of its footer. */
     static byte[] file(byte[] pages, byte[] footer, int footerLength) {
-        return ByteBuffer.allocate(pages.length + footer.length + 12).order(ByteOrder.LITTLE_ENDIAN).put(MAGIC).put(pages)
+        return ByteBuffer.allocate(pages.length + footer.length + 12).order(ByteOrder.LITTLE_ENDIAN).put(MAGIC)
+                .put(pages)
                 .put(footer).putInt(footerLength).put(MAGIC).array();
     }
 

@@ -26,7 +26,8 @@ class DealTest {
             }
             assertEquals(4, IntStream.rangeClosed(1, 4 * SHARES)
                     .filter(index -> new Deal(7, false).takes(name, index, SHARES)).count(), name);
-            assertTrue(IntStream.rangeClosed(1, SHARES).allMatch(index -> new Deal(7, true).takes(name, index, SHARES)));
+            assertTrue(
+                    IntStream.rangeClosed(1, SHARES).allMatch(index -> new Deal(7, true).takes(name, index, SHARES)));
         }
     }
 
@@ -38,7 +39,8 @@ class DealTest {
                 Optional.of("cases"))).isDisabled());
         assertEquals(1, runs("[class:Cases]/[method:test()]", "test"));
         assertEquals(2, IntStream.rangeClosed(1, 2 * SHARES).filter(index -> !deal.evaluateExecutionCondition(context(
-                "[class:Cases]/[test-template:cases()]/[test-template-invocation:#" + index + "]", Optional.of("cases")))
+                "[class:Cases]/[test-template:cases()]/[test-template-invocation:#" + index + "]",
+                Optional.of("cases")))
                 .isDisabled()).count());
         // A method has more shares than its class: it is in one of nine commits, not of three.
         assertEquals(1, LongStream.range(0, 9).filter(commit -> !new Deal(commit, false)
