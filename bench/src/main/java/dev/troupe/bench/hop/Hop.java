@@ -101,7 +101,7 @@ final class Hop implements AutoCloseable {
     /** Rank 0. */
     private final class Sender implements TransportListener {
         @Override
-        public void onLanded(MessageId id, Tensor tensor) {
+        public void onLanded(MessageId id, Tensor tensor, int rows) {
             Measurement running = measurement;
             long now = System.nanoTime();
             running.roundTripNanos.add((double) (now - running.leftAt));
@@ -137,7 +137,7 @@ final class Hop implements AutoCloseable {
     /** Rank 1. */
     private final class Receiver implements TransportListener {
         @Override
-        public void onLanded(MessageId id, Tensor tensor) {
+        public void onLanded(MessageId id, Tensor tensor, int rows) {
             Measurement running = measurement;
             if (running.echoes) {
                 transport.send(new MessageId(0, 0, BACK, 0), engine, tensor);

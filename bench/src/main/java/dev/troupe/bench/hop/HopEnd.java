@@ -78,7 +78,7 @@ final class HopEnd implements TransportListener, Burst {
     }
 
     @Override
-    public void onLanded(MessageId id, Tensor tensor) {
+    public void onLanded(MessageId id, Tensor tensor, int rows) {
         if (rank == 0) {
             transport.grant(0, BACK, engine, tensor);
             burstDone.countDown();

@@ -111,13 +111,8 @@ public final class FaultyTransport implements Transport {
         }
 
         @Override
-        public int rowsOf(MessageId id, Tensor buffer) {
-            return rank.rowsOf(id, buffer);
-        }
-
-        @Override
-        public synchronized void onLanded(MessageId id, Tensor tensor) {
-            rank.onLanded(id, tensor);
+        public synchronized void onLanded(MessageId id, Tensor tensor, int rows) {
+            rank.onLanded(id, tensor, rows);
         }
 
         @Override

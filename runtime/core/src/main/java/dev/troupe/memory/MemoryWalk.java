@@ -157,7 +157,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
     }
 
     @Override
-    public Tensor take(Action receive, Pass pass) {
+    public Tensor take(Action receive, Pass pass, int rows) {
         return plan.needsMessage(receive)
                 ? granted.get(plan.edgeOf(rank, receive)).remove()
                 : handedOver.remove(receive);

@@ -17,9 +17,7 @@ import dev.troupe.group.EngineGroup;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.plan.TrainingPlan;
-import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.Incarnation;
-import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.protocol.rank.Outbox;
@@ -29,9 +27,6 @@ import dev.troupe.pulse.Pulse;
 import dev.troupe.pulse.WatchedGroup;
 import dev.troupe.stage.Stage;
 import dev.troupe.trace.RankTrace;
-import dev.troupe.transport.MessageId;
-import dev.troupe.transport.TransportFault;
-import dev.troupe.transport.TransportListener;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
@@ -74,8 +69,6 @@ public final class RankResources {
     private final RankTrace trace;
     private final BitRecorder bits;
     private Traffic toldTraffic = Traffic.NONE;
-    /** Whether the transport has nothing of a retired incarnation any more. */
-    private volatile boolean isLetGo;
     /** For each stage what takes a boundary tensor back, on any thread. */
     private final Map<Integer, Consumer<Tensor>> boundaries = new ConcurrentHashMap<>();
 
@@ -238,50 +231,10 @@ public final class RankResources {
         return exchanges.waitedNanos();
     }
 
-    /** Has a listener hear what the transport says. */
+    /** Registers the rank at the node's transport, whose events go to the listener. */
     public void listen(RankListener listener) {
         node.faults().onStop(rank, listener::breakDown);
-        node.transport().register(rank, new TransportListener() {
-            @Override
-            public void onLanded(MessageId id, Tensor tensor) {
-                tensors.land(id, tensor, listener);
-            }
-
-            @Override
-            public int rowsOf(MessageId id, Tensor buffer) {
-                return tensors.rowsOf(id, buffer);
-            }
-
-            @Override
-            public void onSent(MessageId id, Tensor tensor, long creditNanos) {
-                if (Pass.kindOf(id.pass()) == Pass.Kind.TRAINING) {
-                    trace.sent(plan.peer(plan.receiveOf(new MessageKey(id.edge(), id.microbatch()))), creditNanos);
-                }
-                outbox.sent(id.edge(), tensor);
-            }
-
-            @Override
-            public void onReturned(Edge edge, Tensor tensor) {
-                outbox.returned(edge, tensor);
-            }
-
-            @Override
-            public void onEpoch(int epoch) {
-                boolean isNew = outbox.enter(epoch);
-                isLetGo = outbox.isRetired();
-                if (isNew) {
-                    listener.epochBegun(epoch);
-                }
-            }
-
-            @Override
-            public void onFault(TransportFault fault) {
-                if (fault instanceof TransportFault.TransportEnded) {
-                    outbox.retire(); // it gives everything back now, and takes no more
-                }
-                listener.transportFailed(fault);
-            }
-        });
+        node.transport().register(rank, new RankInbox(plan, tensors, trace, outbox, listener));
     }
 
     /** The traffic of this rank since the last call. One caller. */
@@ -321,7 +274,7 @@ public final class RankResources {
 
     /** After {@link #letGo} and the end of the actors: frees all memory, unless the transport may still use it. */
     public boolean closeIfEnded() {
-        boolean hasEnded = isLetGo && exchanges.hasEnded();
+        boolean hasEnded = outbox.isReleased() && exchanges.hasEnded();
         if (hasEnded) {
             free();
         }

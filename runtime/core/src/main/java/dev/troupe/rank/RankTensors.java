@@ -7,12 +7,10 @@ import dev.troupe.fault.Carried;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.Pass;
-import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.stage.Stage;
 import dev.troupe.step.RankSide;
-import dev.troupe.transport.MessageId;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,12 +26,16 @@ public final class RankTensors implements RankSide {
     private record Key(long pass, Action message) {
     }
 
+    /** A tensor, of which a message fills the first rows. */
+    private record Held(Tensor tensor, int rows) {
+    }
+
     private final RankResources rank;
     private final NodeContext node;
     private final TrainingPlan plan;
     private final MicrobatchReader data;
     private final StepPoints points;
-    private final Map<Key, Tensor> tensors = new ConcurrentHashMap<>();
+    private final Map<Key, Held> tensors = new ConcurrentHashMap<>();
 
     RankTensors(RankResources rank, NodeContext node, MicrobatchReader data) {
         this.rank = rank;
@@ -48,22 +50,14 @@ public final class RankTensors implements RankSide {
         return points;
     }
 
-    /** Takes in a tensor that has landed. */
-    void land(MessageId id, Tensor tensor, RankListener listener) {
-        Action receive = plan.receiveOf(new MessageKey(id.edge(), id.microbatch()));
-        if (tensors.putIfAbsent(new Key(id.pass(), receive), tensor) == null) {
-            if (Pass.kindOf(id.pass()) == Pass.Kind.TRAINING) {
-                rank.trace().landed(receive);
-            }
-            listener.moved(new RankEvent.Landed(receive, id.pass()));
-        } else { // it came twice
-            rank.outbox().grant(id.edge(), tensor);
-        }
+    /** Takes in a message of so many rows that has landed for a receive; returns false, and does not, if it came before. */
+    boolean land(Action receive, long pass, Tensor tensor, int rows) {
+        return tensors.putIfAbsent(new Key(pass, receive), new Held(tensor, rows)) == null;
     }
 
     /** Gives the buffer of a message that is not wanted back to the transport. */
     public void discard(Action receive, long pass) {
-        grant(receive, take(receive, pass));
+        grant(receive, take(receive, pass).tensor());
     }
 
     /** The messages that these receives have fulfilled. */
@@ -71,12 +65,12 @@ public final class RankTensors implements RankSide {
         return received.stream().map(receive -> plan.keyOf(rank(), receive)).toList();
     }
 
-    private Tensor take(Action message, long pass) {
-        Tensor tensor = tensors.remove(new Key(pass, message));
-        if (tensor == null) {
+    private Held take(Action message, long pass) {
+        Held held = tensors.remove(new Key(pass, message));
+        if (held == null) {
             throw new IllegalStateException("the tensor of " + message + " is not here");
         }
-        return tensor;
+        return held;
     }
 
     @Override
@@ -110,43 +104,30 @@ public final class RankTensors implements RankSide {
         return (double) length / plan.stageSettings().sequenceLength();
     }
 
-    /**
-     * The rows that the message of an edge must have: of a boundary those of its microbatch, which may be fewer than its
-     * buffer has, and otherwise those of the buffer.
-     *
-     * @throws RuntimeException where the run has no such message
-     */
-    int rowsOf(MessageId id, Tensor buffer) {
-        int rows = buffer.shape().size(0);
-        Action receive = plan.receiveOf(new MessageKey(id.edge(), id.microbatch()));
-        if (!receive.kind().isTransfer()) {
-            return rows;
-        }
-        Pass.Kind kind = Pass.kindOf(id.pass());
-        int length = data.lengthOf(kind, Pass.stepOf(id.pass()) + plan.stepInRow(kind, receive),
-                plan.microbatchInStep(kind, receive));
-        // Exact: each sequence has as many rows as the others, and each rank of a group as many as the others.
-        return (int) ((long) rows * length / plan.stageSettings().sequenceLength());
-    }
-
     @Override
-    public Tensor take(Action receive, Pass pass) {
+    public Tensor take(Action receive, Pass pass, int rows) {
         if (receive.kind().isTransfer()) {
             points.at(FaultPoint.RECEIVE, pass, receive);
         }
-        return take(receive, pass.number());
+        Held held = take(receive, pass.number());
+        if (held.rows() != rows) { // a checksum covers the header of a message, so its sender was wrong
+            throw new IllegalStateException("the tensor of " + receive + " has " + held.rows() + " rows, but must have "
+                    + rows);
+        }
+        return held.tensor();
     }
 
     @Override
     public void put(Action message, Pass pass, Tensor tensor) {
-        if (tensors.putIfAbsent(new Key(pass.number(), message), tensor) != null) {
+        Held held = new Held(tensor, tensor.shape().size(0));
+        if (tensors.putIfAbsent(new Key(pass.number(), message), held) != null) {
             throw new IllegalStateException("the tensor of " + message + " is here already");
         }
     }
 
     @Override
     public void send(Action send, Pass pass) {
-        Tensor tensor = take(send, pass.number());
+        Tensor tensor = take(send, pass.number()).tensor();
         if (pass.kind() == Pass.Kind.TRAINING) {
             rank.trace().handed(send, tensor.byteCount());
             rank.flips().send(rank.engine(), send.stage(), pass.step() + plan.stepInRow(pass.kind(), send),

@@ -76,6 +76,11 @@ public final class StageWorker {
         return lastNanos;
     }
 
+    /** Returns the rows that the message of a receive of the stage must have. */
+    int rowsOf(Action receive, Pass pass) {
+        return ops.rowsOf(receive, pass);
+    }
+
     void grantFirstCredits() {
         ops.grantFirstCredits();
     }

@@ -76,7 +76,9 @@ final class WarmUpRun implements AutoCloseable {
         rank.outbox().begin(pass.number());
         rank.outbox().resume(rank.incarnation().epoch(), pass.number(), MessageKeys.NONE);
         events.add(new RankEvent.PassStarted(pass));
-        transport.bring(messages());
+        if (goesOn) {
+            transport.bring(messages());
+        }
         while (goesOn && !events.isEmpty()) {
             machine.on(events.remove()).forEach(this::carryOut);
         }
@@ -113,13 +115,15 @@ final class WarmUpRun implements AutoCloseable {
     }
 
     /** All that comes from other ranks in the pass. */
-    private List<MessageId> messages() {
+    private List<WarmUpTransport.Message> messages() {
         int epoch = rank.incarnation().epoch();
-        List<MessageId> messages = new ArrayList<>();
+        List<WarmUpTransport.Message> messages = new ArrayList<>();
         for (Action action : plan.row(pass.kind(), rank.rank()).actions()) {
             if (action.kind().isReceive() && plan.needsMessage(action)) {
                 MessageKey key = plan.keyOf(rank.rank(), action);
-                messages.add(new MessageId(epoch, pass.number(), key.edge(), key.microbatch()));
+                messages.add(new WarmUpTransport.Message(
+                        new MessageId(epoch, pass.number(), key.edge(), key.microbatch()),
+                        stages.get(action.stage()).rowsOf(action, pass)));
             }
         }
         return messages;

@@ -29,8 +29,13 @@ public interface RankSide {
      */
     int lengthOf(Pass pass, int microbatch);
 
-    /** Takes what has landed for a receive, or what another stage of this rank has put there. */
-    Tensor take(Action receive, Pass pass);
+    /**
+     * Takes what has landed for a receive, or what another stage of this rank has put there.
+     *
+     * @param rows the rows that it must have; its buffer may have more
+     * @throws RuntimeException if it has another number of rows
+     */
+    Tensor take(Action receive, Pass pass, int rows);
 
     /** Puts what a stage made where {@link #send}, or for a receive of this rank {@link #take}, finds it. */
     void put(Action message, Pass pass, Tensor tensor);

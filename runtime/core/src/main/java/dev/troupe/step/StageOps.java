@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -209,27 +208,35 @@ public final class StageOps implements StepOps {
     }
 
     /**
-     * The tensor of a receive, as long as its microbatch. Its credit goes back to the sender at once, with a fresh buffer: a
-     * buffer holds the longest message, since it is granted before it is known for which.
+     * Returns the tensor of a receive, of the length of its microbatch. Its credit goes back to the sender at once, with a
+     * fresh buffer: a buffer holds the longest message, since it is granted before it is known for which.
      */
     private Tensor receive(Action receive, Pass pass) {
-        int length = rank.lengthOf(stepOf(receive, pass), plan.microbatchInStep(pass.kind(), receive));
+        int length = lengthOf(receive, pass);
+        int rows = rowsOf(receive, pass);
         if (!plan.needsMessage(receive)) {
-            return take(receive, pass, () -> stage.ofLength(stage.takeBoundary(), length));
+            return takeCopy(receive, pass, rows, stage.ofLength(stage.takeBoundary(), length));
         }
-        Tensor tensor = stage.ofLength(rank.take(receive, pass), length);
+        Tensor tensor = stage.ofLength(rank.take(receive, pass, rows), length);
         rank.grant(receive, stage.takeBoundary());
         rank.received(stage, receive, pass, tensor);
         return tensor;
     }
 
-    /** A tensor that is handed over within the rank is copied, since each stage has its own buffers. */
-    private Tensor take(Action receive, Pass pass, Supplier<Tensor> buffer) {
-        Tensor tensor = rank.take(receive, pass);
-        if (plan.needsMessage(receive)) {
-            return tensor;
-        }
-        Tensor own = buffer.get();
+    private int lengthOf(Action action, Pass pass) {
+        return rank.lengthOf(stepOf(action, pass), plan.microbatchInStep(pass.kind(), action));
+    }
+
+    /** Returns the rows that the tensor of a receive of this stage must have. */
+    public int rowsOf(Action receive, Pass pass) {
+        return receive.kind().isTransfer()
+                ? stage.rowsOf(lengthOf(receive, pass))
+                : stage.tied().gradient().shape().size(0);
+    }
+
+    /** Copies what another stage of this rank has handed over, since each stage has its own buffers. */
+    private Tensor takeCopy(Action receive, Pass pass, int rows, Tensor own) {
+        Tensor tensor = rank.take(receive, pass, rows);
         engine.copy(tensor, own);
         rank.release(plan.peerStage(receive), tensor);
         return own;
@@ -291,7 +298,10 @@ public final class StageOps implements StepOps {
             stage.tied().reduce();
             return;
         }
-        Tensor other = take(receive, pass, stage.tied()::takeGradient);
+        int rows = rowsOf(receive, pass);
+        Tensor other = plan.needsMessage(receive)
+                ? rank.take(receive, pass, rows)
+                : takeCopy(receive, pass, rows, stage.tied().takeGradient());
         stage.tied().add(other);
         stage.release(other);
     }

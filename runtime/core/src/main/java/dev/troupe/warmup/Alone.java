@@ -29,7 +29,7 @@ record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements 
     }
 
     @Override
-    public Tensor take(Action receive, Pass pass) {
+    public Tensor take(Action receive, Pass pass, int ofRows) {
         return receive.kind().isTransfer() ? stage.takeBoundary() : stage.tied().takeGradient();
     }
 

@@ -22,23 +22,33 @@ import java.util.Queue;
  * <p>Thread rule: that of the rank's warm-up run, on which the listener is called too.
  */
 public final class WarmUpTransport implements Transport {
-    private final Map<Edge, Queue<MessageId>> coming = new HashMap<>();
+    /**
+     * A message to the rank.
+     *
+     * @param rows the first size of its shape
+     */
+    public record Message(MessageId id, int rows) {
+    }
+
+    private final Map<Edge, Queue<Message>> coming = new HashMap<>();
     private final Map<Edge, Queue<Tensor>> buffers = new HashMap<>();
     private TransportListener listener;
 
-    /** These messages are on their way, those of an edge in this order. */
-    public void bring(List<MessageId> messages) {
-        for (MessageId message : messages) {
-            coming.computeIfAbsent(message.edge(), _ -> new ArrayDeque<>()).add(message);
-            land(message.edge());
+    /** Sends messages to the rank; those of an edge land in this order. */
+    public void bring(List<Message> messages) {
+        for (Message message : messages) {
+            Edge edge = message.id().edge();
+            coming.computeIfAbsent(edge, _ -> new ArrayDeque<>()).add(message);
+            land(edge);
         }
     }
 
     private void land(Edge edge) {
-        Queue<MessageId> messages = coming.getOrDefault(edge, new ArrayDeque<>());
+        Queue<Message> messages = coming.getOrDefault(edge, new ArrayDeque<>());
         Queue<Tensor> granted = buffers.getOrDefault(edge, new ArrayDeque<>());
         if (!messages.isEmpty() && !granted.isEmpty()) {
-            listener.onLanded(messages.remove(), granted.remove());
+            Message message = messages.remove();
+            listener.onLanded(message.id(), granted.remove(), message.rows());
         }
     }
 

@@ -71,7 +71,8 @@ final class HandOver implements Transport {
                 buffer.engine().copyFromHost(bytes, buffer.tensor(), 0);
             }
             listeners.get(edge.fromRank()).onSent(message.id(), message.tensor(), 0);
-            listeners.get(edge.toRank()).onLanded(message.id(), buffer.tensor());
+            listeners.get(edge.toRank()).onLanded(message.id(), buffer.tensor(),
+                    message.tensor().shape().size(0));
         }
     }
 

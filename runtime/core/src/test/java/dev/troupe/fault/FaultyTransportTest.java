@@ -128,7 +128,7 @@ class FaultyTransportTest {
                 timer::nanoTime, timer);
         transport.register(0, new TransportListener() {
             @Override
-            public void onLanded(MessageId id, Tensor tensor) {
+            public void onLanded(MessageId id, Tensor tensor, int rows) {
                 heard.add("landed " + id.microbatch());
             }
 

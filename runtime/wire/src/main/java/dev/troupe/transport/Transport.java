@@ -30,7 +30,7 @@ public interface Transport extends AutoCloseable {
 
     /**
      * Gives the transport a buffer for one message of an edge whose receiver is on this node. The message must have the
-     * type and shape of the buffer, or fewer rows, as {@link TransportListener#rowsOf} says; it is at the beginning then.
+     * type and shape of the buffer, or fewer rows, and is at its beginning then: see {@link TransportListener#onLanded}.
      * Buffers of an edge are filled in the order of their grants.
      *
      * @param epoch the epoch for which the buffer is granted. Where it is before the present one, the buffer comes back

@@ -10,18 +10,13 @@ import dev.troupe.protocol.Edge;
  */
 public interface TransportListener {
     /**
-     * The rows that a message must have: the first size of its shape, of which the others are those of its buffer. It may
-     * not be more than the buffer has. Any message may be asked for that has the form of one, also one that the run does not
-     * have; an exception refuses it.
+     * A whole message is at the beginning of a buffer that this rank granted; the buffer belongs to the rank again. The
+     * transport does not know how many rows a message should have, and the checksum of the frames is the only protection
+     * of the id: the rank compares both with its plan.
      *
-     * @param buffer the tensor that is granted for it, of one dimension or more
+     * @param rows the first size of the message's shape, at most that of the buffer; all others are the buffer's
      */
-    default int rowsOf(MessageId id, Tensor buffer) {
-        return buffer.shape().size(0);
-    }
-
-    /** A whole message is in a buffer that this rank granted; the buffer belongs to the rank again. */
-    void onLanded(MessageId id, Tensor tensor);
+    void onLanded(MessageId id, Tensor tensor, int rows);
 
     /**
      * A tensor that this rank sent has been read to its end, after its message had no credit for {@code creditNanos}; it

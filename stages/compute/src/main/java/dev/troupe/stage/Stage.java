@@ -153,6 +153,11 @@ public final class Stage implements AutoCloseable {
         return pool.take(border.extent(), settings.sequenceLength());
     }
 
+    /** Returns the rows of a boundary tensor of this length of sequences. */
+    public int rowsOf(int length) {
+        return border.extent().of(length).size(0);
+    }
+
     /** Takes a boundary tensor over, and returns one of this length of sequences, in the same memory. */
     public Tensor ofLength(Tensor boundary, int length) {
         return pool.reshape(boundary, border.extent().of(length));

@@ -63,7 +63,7 @@ class ProcessesOfDeviceTest {
         private final BlockingQueue<Tensor> landed = new LinkedBlockingQueue<>();
 
         @Override
-        public void onLanded(MessageId id, Tensor tensor) {
+        public void onLanded(MessageId id, Tensor tensor, int rows) {
             landed.add(tensor);
         }
 

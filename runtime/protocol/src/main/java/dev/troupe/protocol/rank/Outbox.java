@@ -37,6 +37,7 @@ public final class Outbox<T> {
     private int epoch;
     private long pass = -1;
     private boolean isRetired;
+    private boolean isReleased;
     private long bytesSent;
 
     /**
@@ -94,13 +95,15 @@ public final class Outbox<T> {
     }
 
     /**
-     * An epoch begins: nothing is sent until {@link #resume}. Returns false where it is that in which the rank was started.
+     * An epoch begins: nothing is sent until {@link #resume}. Returns false if it is the epoch in which the rank was started,
+     * or an earlier one.
      */
     public synchronized boolean enter(int begun) {
         if (begun <= epoch) {
             return false;
         }
         epoch = begun;
+        isReleased = isRetired;
         log.close();
         return true;
     }
@@ -127,6 +130,11 @@ public final class Outbox<T> {
 
     public synchronized boolean isRetired() {
         return isRetired;
+    }
+
+    /** Whether an epoch has begun since this incarnation was given up, so that the transport holds none of its tensors. */
+    public synchronized boolean isReleased() {
+        return isReleased;
     }
 
     /** Bytes of tensors sent, each counted once. */

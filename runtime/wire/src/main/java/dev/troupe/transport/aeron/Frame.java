@@ -315,13 +315,19 @@ final class Frame {
                 : ring.payload(ringEnd, fragmentLength);
     }
 
+    /** Returns the first size of the message's shape. */
+    int rows() {
+        return sizes[0];
+    }
+
     /**
-     * Whether the message has this type and this shape, but for the first size.
+     * Whether a buffer has room for the message: type and shape are the same, except that the message may have fewer rows.
      *
-     * @param rows its first size, at most that of the shape
+     * @param rows the rows that the first fragment of the message has announced
      */
-    boolean matches(DataType type, Shape shape, int rows) {
-        if (type != dataType || shape.rank() != tensorRank || rows != sizes[0] || rows > shape.size(0)) {
+    boolean fits(DataType type, Shape shape, int rows) {
+        if (type != dataType || tensorRank == 0 || shape.rank() != tensorRank || rows != sizes[0]
+                || rows > shape.size(0)) {
             return false;
         }
         for (int dimension = 1; dimension < tensorRank; dimension++) {

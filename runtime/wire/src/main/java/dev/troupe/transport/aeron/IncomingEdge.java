@@ -18,7 +18,7 @@ final class IncomingEdge {
     long filled;
     long pass;
     int microbatch;
-    /** The rows that the message in the first buffer must have. */
+    /** The rows of the message in the first buffer. */
     int rows;
     /** The number of the next message; it wraps around. */
     int nextNumber;

@@ -34,10 +34,8 @@ final class PostedReceives {
 
     /** The results of frames and epochs. */
     interface Events {
-        /** The rows that a message for this buffer must have; a number that no message has where there is none such. */
-        int rowsOf(MessageId id, Tensor buffer);
-
-        void landed(MessageId id, Tensor tensor);
+        /** A whole message is at the beginning of a buffer: so many of its rows. */
+        void landed(MessageId id, Tensor tensor, int rows);
 
         void returned(Edge edge, Tensor tensor);
 
@@ -78,6 +76,7 @@ final class PostedReceives {
         private Buffer buffer;
         private long pass;
         private int microbatch;
+        private int rows;
         private long offset;
         private int length;
         private long byteCount;
@@ -211,17 +210,17 @@ final class PostedReceives {
             }
         }
         Buffer buffer = edge.buffers.peekFirst();
-        if (!frame.matches(buffer.tensor().dataType(), buffer.tensor().shape(), edge.rows)) {
+        if (!frame.fits(buffer.tensor().dataType(), buffer.tensor().shape(), edge.rows)) {
             edge.filled = 0;
             return losses.lose(edge, frame.id(), DropReason.WRONG_SHAPE,
                     "a buffer of " + buffer.tensor().dataType() + " " + buffer.tensor().shape()
-                            + " was granted, and " + edge.rows + " rows were expected, but the message has "
-                            + frame.layout());
+                            + " was granted, but the message has " + frame.layout());
         }
         place.edge = edge;
         place.buffer = buffer;
         place.pass = frame.pass();
         place.microbatch = frame.microbatch();
+        place.rows = edge.rows;
         place.offset = frame.fragmentOffset();
         place.length = frame.fragmentLength();
         place.byteCount = frame.byteCount();
@@ -302,7 +301,7 @@ final class PostedReceives {
         }
         if (place.isLast && !place.firstOfMessage.isBroken) {
             edge.beingCopied.remove(place.buffer);
-            events.landed(idOf(place), place.buffer.tensor());
+            events.landed(idOf(place), place.buffer.tensor(), place.rows);
         }
         return null;
     }
@@ -314,7 +313,7 @@ final class PostedReceives {
         if (edge.filled == place.byteCount) {
             edge.filled = 0;
             edge.buffers.pollFirst();
-            events.landed(idOf(place), place.buffer.tensor());
+            events.landed(idOf(place), place.buffer.tensor(), place.rows);
         }
         return null;
     }
@@ -335,7 +334,7 @@ final class PostedReceives {
         }
         edge.pass = frame.pass();
         edge.microbatch = frame.microbatch();
-        edge.rows = events.rowsOf(frame.id(), edge.buffers.peekFirst().tensor());
+        edge.rows = frame.rows();
         return null;
     }
 

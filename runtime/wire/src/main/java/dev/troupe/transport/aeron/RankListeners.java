@@ -34,16 +34,6 @@ final class RankListeners {
         return listeners[rank];
     }
 
-    /** The rows that a rank expects of a message; -1 where it knows of none such. */
-    int rowsOf(MessageId id, Tensor buffer) {
-        try {
-            return listeners[id.edge().toRank()].rowsOf(id, buffer);
-        } catch (RuntimeException unknown) {
-            LOG.debug("no rows are known of {}", id, unknown);
-            return -1;
-        }
-    }
-
     /** Drops the listeners of all other ranks. */
     void keep(IntPredicate ranks) {
         for (int rank = 0; rank < listeners.length; rank++) {
@@ -63,9 +53,9 @@ final class RankListeners {
     }
 
     /** Tells a rank of a message that is in its buffer. */
-    void landed(MessageId id, Tensor tensor) {
+    void landed(MessageId id, Tensor tensor, int rows) {
         try {
-            listeners[id.edge().toRank()].onLanded(id, tensor);
+            listeners[id.edge().toRank()].onLanded(id, tensor, rows);
         } catch (RuntimeException e) {
             threw(e);
         }

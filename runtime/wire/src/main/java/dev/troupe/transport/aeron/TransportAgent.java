@@ -311,14 +311,9 @@ final class TransportAgent implements Agent, PostedReceives.Events {
     }
 
     @Override
-    public int rowsOf(MessageId id, Tensor buffer) {
-        return listeners.rowsOf(id, buffer);
-    }
-
-    @Override
-    public void landed(MessageId id, Tensor tensor) {
+    public void landed(MessageId id, Tensor tensor, int rows) {
         counters.receivedMessage();
-        listeners.landed(id, tensor);
+        listeners.landed(id, tensor, rows);
     }
 
     @Override

@@ -68,7 +68,7 @@ final class DeviceNode extends Ear {
     }
 
     @Override
-    public void onLanded(MessageId id, Tensor tensor) {
+    public void onLanded(MessageId id, Tensor tensor, int rows) {
         transport.send(new MessageId(epoch, id.pass(), BACK, id.microbatch()), device.engine(), tensor);
     }
 

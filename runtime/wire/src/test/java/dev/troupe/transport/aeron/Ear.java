@@ -24,7 +24,7 @@ class Ear implements TransportListener {
     }
 
     @Override
-    public void onLanded(MessageId id, Tensor tensor) {
+    public void onLanded(MessageId id, Tensor tensor, int rows) {
         landed.add(new Heard(id, tensor));
     }
 

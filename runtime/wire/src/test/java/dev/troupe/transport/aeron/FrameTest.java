@@ -61,13 +61,14 @@ class FrameTest {
         assertEquals(120, frame.byteCount());
         assertEquals(64, frame.fragmentOffset());
         assertEquals(56, frame.fragmentLength());
-        assertTrue(frame.matches(DataType.INT32, Shape.of(2, 3, 1, 5), 2));
-        assertFalse(frame.matches(DataType.FLOAT32, Shape.of(2, 3, 1, 5), 2));
-        assertFalse(frame.matches(DataType.INT32, Shape.of(2, 3, 5), 2));
-        assertFalse(frame.matches(DataType.INT32, Shape.of(2, 3, 5, 1), 2));
-        assertTrue(frame.matches(DataType.INT32, Shape.of(4, 3, 1, 5), 2), "fewer rows than the buffer has");
-        assertFalse(frame.matches(DataType.INT32, Shape.of(4, 3, 1, 5), 4));
-        assertFalse(frame.matches(DataType.INT32, Shape.of(1, 3, 1, 5), 2), "more rows than the buffer has");
+        assertEquals(2, frame.rows());
+        assertTrue(frame.fits(DataType.INT32, Shape.of(2, 3, 1, 5), 2));
+        assertFalse(frame.fits(DataType.FLOAT32, Shape.of(2, 3, 1, 5), 2));
+        assertFalse(frame.fits(DataType.INT32, Shape.of(2, 3, 5), 2));
+        assertFalse(frame.fits(DataType.INT32, Shape.of(2, 3, 5, 1), 2));
+        assertTrue(frame.fits(DataType.INT32, Shape.of(4, 3, 1, 5), 2), "fewer rows than the buffer has");
+        assertFalse(frame.fits(DataType.INT32, Shape.of(4, 3, 1, 5), 4));
+        assertFalse(frame.fits(DataType.INT32, Shape.of(1, 3, 1, 5), 2), "more rows than the buffer has");
         assertArrayEquals(Arrays.copyOfRange(Samples.bytes(tensor), 64, 120),
                 frame.payload().toArray(ValueLayout.JAVA_BYTE));
     }

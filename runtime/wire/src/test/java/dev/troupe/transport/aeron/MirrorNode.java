@@ -36,7 +36,7 @@ final class MirrorNode extends Ear {
     }
 
     @Override
-    public void onLanded(MessageId id, Tensor tensor) {
+    public void onLanded(MessageId id, Tensor tensor, int rows) {
         boolean isInside = id.edge().equals(INSIDE);
         transport.grant(epoch, id.edge(), Samples.ENGINE, Samples.zeros(ELEMENTS));
         transport.send(new MessageId(epoch, id.pass(), isInside ? BACK : INSIDE, id.microbatch()), Samples.ENGINE,

@@ -130,7 +130,7 @@ class MovedRanksTest {
         AeronTransport two = nodes.get(2);
         two.register(2, new Ear() {
             @Override
-            public void onLanded(MessageId id, Tensor tensor) {
+            public void onLanded(MessageId id, Tensor tensor, int rows) {
                 wake.join();
             }
         });
@@ -225,7 +225,7 @@ class MovedRanksTest {
         Edge toItself = Samples.edge(1, 1);
         nodes.get(1).register(1, new Ear() {
             @Override
-            public void onLanded(MessageId id, Tensor tensor) {
+            public void onLanded(MessageId id, Tensor tensor, int rows) {
                 grant(nodes.get(1), 0, toItself, tensor);
                 for (int stage = 2; stage < frames; stage++) {
                     grant(nodes.get(1), 0, new Edge(1, 1, stage, MessageKind.ACTIVATION), Samples.zeros(10));

@@ -15,7 +15,6 @@ import dev.troupe.transport.MessageId;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.Random;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
@@ -33,17 +32,13 @@ class PostedReceivesTest implements PostedReceives.Events {
     private final Frame frame = new Frame(true);
     private final Edge edge = Samples.edge(0, 1);
     private final Tensor message = Samples.random(1, 48);
-    private OptionalInt rows = OptionalInt.empty();
+    private int rows;
 
     @Override
-    public int rowsOf(MessageId id, Tensor buffer) {
-        return rows.orElse(buffer.shape().size(0));
-    }
-
-    @Override
-    public void landed(MessageId id, Tensor tensor) {
+    public void landed(MessageId id, Tensor tensor, int landedRows) {
         landed.add(id);
         landedIn.add(tensor);
+        rows = landedRows;
     }
 
     @Override
@@ -120,18 +115,24 @@ class PostedReceivesTest implements PostedReceives.Events {
     }
 
     @Test
-    void shouldTakeAsManyRowsAsAreExpected() {
+    void shouldReportTheRowsOfAMessageThatIsShorterThanItsBuffer() {
         Tensor buffer = grant(edge, 60);
-        rows = OptionalInt.of(32);
-        assertEquals(DropReason.WRONG_SHAPE, land(0, 0, 192));
-        rows = OptionalInt.of(-1);
-        assertEquals(DropReason.WRONG_SHAPE, land(1, 0, 192), "no such message");
-        assertArrayEquals(new byte[240], Samples.bytes(buffer));
-        rows = OptionalInt.of(48);
         assertNull(land(2, 0, 64));
         assertNull(land(2, 64, 128));
         assertEquals(List.of(buffer), landedIn);
+        assertEquals(48, rows);
         assertArrayEquals(Samples.bytes(message), Arrays.copyOf(Samples.bytes(buffer), 192));
+        grant(edge, 48);
+        assertNull(land(3, 0, 192));
+        assertEquals(48, rows);
+    }
+
+    @Test
+    void shouldDropAMessageWithMoreRowsThanItsBuffer() {
+        Tensor buffer = grant(edge, 47);
+        assertEquals(DropReason.WRONG_SHAPE, land(0, 0, 192));
+        assertArrayEquals(new byte[188], Samples.bytes(buffer));
+        assertEquals(List.of(DropReason.WRONG_SHAPE), lost);
     }
 
     @Test

@@ -1,0 +1,75 @@
+package dev.troupe.rank;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKey;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.Outbox;
+import dev.troupe.protocol.rank.RankEvent;
+import dev.troupe.schedule.Action;
+import dev.troupe.trace.RankTrace;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportListener;
+
+/**
+ * The inbox of one incarnation of a rank: everything that the node's transport reports to it. It files landed tensors,
+ * returns read ones to the outbox, traces both, and passes events on to the rank's actor.
+ *
+ * <p>Thread rule: the transport's thread, one call at a time. What it calls is safe on any thread, and none of it blocks.
+ */
+record RankInbox(TrainingPlan plan, RankTensors tensors, RankTrace trace, Outbox<Tensor> outbox, RankListener listener)
+        implements
+            TransportListener {
+    /** A message that came twice is of no use: its buffer is granted again. */
+    @Override
+    public void onLanded(MessageId id, Tensor tensor, int rows) {
+        Action receive = receiveOf(id);
+        if (tensors.land(receive, id.pass(), tensor, rows)) {
+            if (isTraced(id)) {
+                trace.landed(receive);
+            }
+            listener.moved(new RankEvent.Landed(receive, id.pass()));
+        } else {
+            outbox.grant(id.edge(), tensor);
+        }
+    }
+
+    @Override
+    public void onSent(MessageId id, Tensor tensor, long creditNanos) {
+        if (isTraced(id)) {
+            trace.sent(plan.peer(receiveOf(id)), creditNanos);
+        }
+        outbox.sent(id.edge(), tensor);
+    }
+
+    private Action receiveOf(MessageId id) {
+        return plan.receiveOf(new MessageKey(id.edge(), id.microbatch()));
+    }
+
+    private static boolean isTraced(MessageId id) {
+        return Pass.kindOf(id.pass()) == Pass.Kind.TRAINING;
+    }
+
+    @Override
+    public void onReturned(Edge edge, Tensor tensor) {
+        outbox.returned(edge, tensor);
+    }
+
+    @Override
+    public void onEpoch(int epoch) {
+        if (outbox.enter(epoch)) {
+            listener.epochBegun(epoch);
+        }
+    }
+
+    /** After the end of the transport the outbox would get back everything that it hands over, so it is retired first. */
+    @Override
+    public void onFault(TransportFault fault) {
+        if (fault instanceof TransportFault.TransportEnded) {
+            outbox.retire();
+        }
+        listener.transportFailed(fault);
+    }
+}
