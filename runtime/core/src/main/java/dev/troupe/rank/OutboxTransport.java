@@ -24,7 +24,7 @@ record OutboxTransport(Transport transport, Engine engine, BiConsumer<Edge, Tens
 
     @Override
     public void send(int epoch, long pass, MessageKey message, Tensor tensor) {
-        transport.send(new MessageId(epoch, pass, message.edge(), message.microbatch()), engine, tensor);
+        transport.send(new MessageId(epoch, pass, message), engine, tensor);
     }
 
     @Override

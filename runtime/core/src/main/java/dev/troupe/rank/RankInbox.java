@@ -1,17 +1,18 @@
 package dev.troupe.rank;
 
 import dev.troupe.engine.Tensor;
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Edge;
-import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.RankEvent;
+import dev.troupe.protocol.rank.RankMessages;
 import dev.troupe.schedule.Action;
 import dev.troupe.trace.RankTrace;
+import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
+import java.util.Optional;
 
 /**
  * The inbox of one incarnation of a rank: everything that the node's transport reports to it. It files landed tensors,
@@ -19,13 +20,20 @@ import dev.troupe.transport.TransportListener;
  *
  * <p>Thread rule: the transport's thread, one call at a time. What it calls is safe on any thread, and none of it blocks.
  */
-record RankInbox(TrainingPlan plan, RankTensors tensors, RankTrace trace, Outbox<Tensor> outbox, RankListener listener)
+record RankInbox(RankMessages messages, RankTensors tensors, RankTrace trace, Outbox<Tensor> outbox, RankListener listener)
         implements
             TransportListener {
-    /** A message that came twice is of no use: its buffer is granted again. */
+    /** The buffer of a message that is of no use, since it came before or the plan does not have it, is granted again. */
     @Override
     public void onLanded(MessageId id, Tensor tensor, int rows) {
-        Action receive = receiveOf(id);
+        Optional<Action> known = messages.actionOf(id.message());
+        if (known.isEmpty()) {
+            outbox.grant(id.edge(), tensor);
+            listener.transportFailed(new TransportFault.MessageFault(id.edge(), DropReason.BAD_FIELD,
+                    "the message of " + id + " was dropped: the plan has no such message"));
+            return;
+        }
+        Action receive = known.get();
         if (tensors.land(receive, id.pass(), tensor, rows)) {
             if (isTraced(id)) {
                 trace.landed(receive);
@@ -39,13 +47,9 @@ record RankInbox(TrainingPlan plan, RankTensors tensors, RankTrace trace, Outbox
     @Override
     public void onSent(MessageId id, Tensor tensor, long creditNanos) {
         if (isTraced(id)) {
-            trace.sent(plan.peer(receiveOf(id)), creditNanos);
+            trace.sent(messages.actionOf(id.message()).orElseThrow(), creditNanos);
         }
         outbox.sent(id.edge(), tensor);
-    }
-
-    private Action receiveOf(MessageId id) {
-        return plan.receiveOf(new MessageKey(id.edge(), id.microbatch()));
     }
 
     private static boolean isTraced(MessageId id) {

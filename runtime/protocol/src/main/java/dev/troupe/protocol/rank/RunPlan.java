@@ -167,15 +167,9 @@ public interface RunPlan {
                 message.microbatch() == Action.WHOLE_STEP ? ONLY_MESSAGE : message.microbatch());
     }
 
-    /** The receive that a message of the transport fulfils. */
-    default Action receiveOf(MessageKey key) {
-        int stage = key.edge().stage();
-        return switch (key.edge().kind()) {
-            case ACTIVATION -> new Action(stage, Kind.RECV_F, key.microbatch());
-            case GRADIENT -> new Action(stage, Kind.RECV_B, key.microbatch());
-            case SHARED_GRADIENT -> new Action(stage, Kind.RECV_SHARED,
-                    training().plan().continues() ? key.microbatch() : Action.WHOLE_STEP);
-        };
+    /** The messages of a rank with others. */
+    default RankMessages messages(int rank) {
+        return new RankMessages(this, rank);
     }
 
     /** The way over the transport of a send or receive of a rank. */
@@ -211,7 +205,11 @@ public interface RunPlan {
 
     /** The stage that sends on an edge. */
     default int senderOf(Edge edge) {
-        return peerStage(receiveOf(new MessageKey(edge, ONLY_MESSAGE)));
+        return peerStage(new Action(edge.stage(), switch (edge.kind()) {
+            case ACTIVATION -> Kind.RECV_F;
+            case GRADIENT -> Kind.RECV_B;
+            case SHARED_GRADIENT -> Kind.RECV_SHARED;
+        }, ONLY_MESSAGE));
     }
 
     /** Every way over the transport between two ranks, whatever travels on it and whichever pass needs it. */

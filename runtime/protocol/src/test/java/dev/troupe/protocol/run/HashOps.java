@@ -291,6 +291,6 @@ final class HashOps implements StepOps {
 
     @Override
     public void send(Action send, Pass of) {
-        outbox.send(plan.keyOf(rank, send), take(send, of.number()));
+        outbox.send(plan.messages(rank).keyOf(send), take(send, of.number()));
     }
 }

@@ -1,6 +1,7 @@
 package dev.troupe.protocol.run;
 
 import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.RankMessages;
 import dev.troupe.protocol.rank.RankRow;
 import dev.troupe.protocol.rank.RunPlan;
 import dev.troupe.schedule.Action;
@@ -32,6 +33,7 @@ final class SimulatedPlan implements RunPlan {
     private final List<List<Integer>> tensorGroups;
     private final List<Map<Pass.Kind, RankRow>> rows = new ArrayList<>();
     private final List<Map<Integer, Collection<Action>>> receives = new ArrayList<>();
+    private final List<RankMessages> messages = new ArrayList<>();
     private final List<Map<Integer, Map<Action, Integer>>> updatesBehind = new ArrayList<>();
     // By stage.
     private final List<Boolean> replaysAhead;
@@ -55,6 +57,7 @@ final class SimulatedPlan implements RunPlan {
             rows.add(Map.of(Pass.Kind.TRAINING, RunPlan.super.row(Pass.Kind.TRAINING, rank), Pass.Kind.VALIDATION,
                     RunPlan.super.row(Pass.Kind.VALIDATION, rank)));
             receives.add(eachOf(stages.get(rank), stage -> List.copyOf(RunPlan.super.receivesOf(of, stage))));
+            messages.add(RunPlan.super.messages(rank));
             updatesBehind.add(eachOf(stages.get(rank), stage -> RunPlan.super.updatesBehind(of, stage)));
         }
         this.replaysAhead = each(stageCount(), training.plan()::replaysAhead);
@@ -104,6 +107,11 @@ final class SimulatedPlan implements RunPlan {
     @Override
     public Collection<Action> receivesOf(int rank, int stage) {
         return receives.get(rank).get(stage);
+    }
+
+    @Override
+    public RankMessages messages(int rank) {
+        return messages.get(rank);
     }
 
     @Override

@@ -179,7 +179,7 @@ final class SimulatedRank {
         Edge edge = message.edge();
         assertEquals(transportEpoch, message.epoch(), () -> "the epoch of what landed on " + edge);
         run.contents().lands(incarnation, message);
-        Action receive = plan.receiveOf(new MessageKey(edge, message.microbatch()));
+        Action receive = plan.messages(rank()).actionOf(new MessageKey(edge, message.microbatch())).orElseThrow();
         if (ops.land(receive, message.pass(), message.content())) {
             hear(() -> take(new RankEvent.Landed(receive, message.pass())));
         } else {
@@ -264,7 +264,7 @@ final class SimulatedRank {
             case RankCommand.Discard(Action receive, long ofPass) -> discard(receive, ofPass);
             case RankCommand.ReportEpochReady(int stood, long number, var received) ->
                 tellCoordinator(new RunEvent.EpochReady(incarnation, stood, number,
-                        received.stream().map(receive -> plan.keyOf(rank(), receive)).toList()));
+                        plan.messages(rank()).keysOf(received)));
             case RankCommand.ReportPassDone(Pass done, long step) -> {
                 ActionResult measured = steps.takeMeasured(step);
                 tellCoordinator(new RunEvent.PassDone(incarnation, done, step, measured.losses(),
