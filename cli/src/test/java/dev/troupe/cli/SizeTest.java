@@ -38,9 +38,7 @@ class SizeTest {
             "runtime/core/src/main/java/dev/troupe/cluster/ClusterRun.java", 67,
             "runtime/core/src/main/java/dev/troupe/prepare/PreparedRun.java", 52,
             "runtime/core/src/main/java/dev/troupe/run/TrainingRun.java", 48,
-            "runtime/core/src/main/java/dev/troupe/rank/RankResources.java", 42,
-            "cli/src/main/java/dev/troupe/cli/ScheduleCommand.java", 37,
-            "runtime/core/src/main/java/dev/troupe/actor/ScheduleActor.java", 37);
+            "cli/src/main/java/dev/troupe/cli/ScheduleCommand.java", 37);
     /** Records and constructors, with their components. */
     private static final Map<String, Integer> MANY_COMPONENTS = Map.ofEntries(
             Map.entry("dev.troupe.rank.NodeContext", 17),

@@ -1,7 +1,5 @@
 package dev.troupe.actor;
 
-import dev.troupe.bits.RankBits;
-import dev.troupe.fault.InjectedFault;
 import dev.troupe.observe.EventLog;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.MessageKeys;
@@ -16,11 +14,9 @@ import dev.troupe.protocol.rank.StepsUnderWay;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.rank.ActionRequest;
-import dev.troupe.rank.RankListener;
 import dev.troupe.rank.RankResources;
+import dev.troupe.rank.RankTelemetry;
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.idle.RankTimes;
 import dev.troupe.transport.TransportFault;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -39,8 +35,8 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
- * One rank: the shell around its {@link RankMachine}. Events from stages, transport and coordinator go in, and what the
- * machine wants done goes out to them.
+ * The actor of one rank: the shell around its {@link RankMachine}. Events from stages, transport and coordinator go in, and
+ * the machine's commands go out to them.
  */
 final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /** A message to a schedule actor. */
@@ -56,7 +52,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /**
      * Walk the row.
      *
-     * @param updates of the first steps, where they are decided
+     * @param updates of the first steps, if they are decided
      */
     record StartPass(int term, Pass pass, List<WeightUpdate> updates) implements Order {
         StartPass(int term, Pass pass) {
@@ -72,7 +68,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record WriteCheckpoint(int term, long stepsDone) implements Order {
     }
 
-    /** Say what the rank does, and repeat what the clock of the coordinator shows. */
+    /** Report the rank's status, with the coordinator's time in this question. */
     record TellStatus(ActorRef<TrainingCoordinator.Command> replyTo, long askedNanos) implements Command {
     }
 
@@ -92,11 +88,11 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record CheckpointAnswered(RunEvent answer) implements Command {
     }
 
-    /** A stage could not do what it was told; {@code what} goes on after "failed". */
+    /** A stage could not carry out an order; {@code what} completes the sentence after "failed". */
     record StageFailed(int stage, String what, Throwable cause) implements Command {
     }
 
-    /** Something came or went over the transport. */
+    /** A message has landed, or another event of the transport moves the rank. */
     record Moved(RankEvent event) implements Command {
     }
 
@@ -105,25 +101,22 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     /**
-     * All ranks are ready in the epoch: send again what of the pass of this number is not among what others have from this
-     * rank.
+     * All ranks are ready in the epoch: resend the messages of this pass that their receivers do not have yet.
+     *
+     * @param received the messages of this rank that they have
      */
     record Resume(int term, int epoch, long pass, MessageKeys received) implements Order {
     }
 
-    /** The transport says that a message may never come. */
+    /** The transport reports that a message may never come. */
     record TransportFailed(TransportFault fault) implements Command {
     }
 
-    /** Fail, with these words: a fault. */
-    record BreakDown(String why) implements Command {
+    /** Fail with this, as if the actor had thrown it. */
+    record BreakDown(RuntimeException failure) implements Command {
     }
 
     private static final int MOST_CALLS = 40;
-    /** Actions whose times fit a control message to another process. */
-    private static final int MOST_TRACED_ELSEWHERE = 5_000;
-    /** Digests that fit one, of 9 bytes each. */
-    static final int MOST_DIGESTS_ELSEWHERE = 25_000;
 
     private final RankResources rank;
     private final StageThread thread;
@@ -131,7 +124,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final ActorRef<TensorParallelGroup.Command> group;
     private final Map<Integer, ActorRef<StageActor.Command>> stages = new LinkedHashMap<>();
-    private final ComputeTimes times;
+    private final RankTelemetry telemetry;
     private final StepsUnderWay steps;
 
     private RankPhase phase;
@@ -148,13 +141,14 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         this.thread = hosted.thread();
         this.machine = rank.machine();
         this.steps = new StepsUnderWay(rank.plan());
-        this.times = new ComputeTimes(rank.stages(), rank.trace(), rank.tensors()::share);
+        RankMessenger messenger = new RankMessenger(rank.incarnation(), context.getSelf(), coordinator);
+        this.telemetry = rank.telemetry(messenger);
         this.coordinator = coordinator;
         this.group = group;
         this.epoch = rank.incarnation().epoch();
-        // The rank says itself that it is there, so that the coordinator hears this before anything else from it.
+        // The rank announces itself, so that this is the first message that the coordinator receives from it.
         coordinator.tell(new TrainingCoordinator.RankHosted(rank.incarnation(), context.getSelf()));
-        rank.listen(new Mailbox(context.getSelf()));
+        rank.listen(messenger);
         DispatcherSelector stageThread = thread.register(context.getSystem());
         for (int stage : rank.stages()) {
             ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, hosted, context.getSelf()),
@@ -165,30 +159,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         this.phase = new RankPhase.Loading(new HashSet<>(rank.stages()));
     }
 
-    /** Turns what happens to the rank into messages. */
-    private record Mailbox(ActorRef<Command> self) implements RankListener {
-        @Override
-        public void moved(RankEvent event) {
-            self.tell(new Moved(event));
-        }
-
-        @Override
-        public void epochBegun(int epoch) {
-            self.tell(new EpochBegun(epoch));
-        }
-
-        @Override
-        public void transportFailed(TransportFault fault) {
-            self.tell(new TransportFailed(fault));
-        }
-
-        @Override
-        public void breakDown(String why) {
-            self.tell(new BreakDown(why));
-        }
-    }
-
-    /** Spawns the rank's stages; tells the coordinator when they have their weights. */
+    /** Spawns the rank's stages, and reports to the coordinator when they have their weights. */
     static Behavior<Command> create(HostedRank rank, ActorRef<TrainingCoordinator.Command> coordinator,
             ActorRef<TensorParallelGroup.Command> group) {
         return Behaviors.setup(context -> new ScheduleActor(context, rank, coordinator, group));
@@ -205,7 +176,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 .onMessage(TransportFailed.class, this::onTransportFailed)
                 .onMessage(BreakDown.class, ScheduleActor::onBreakDown)
                 .onSignal(ChildFailed.class, this::onChildFailed)
-                .onSignal(Terminated.class, _ -> this) // a stage that failed has said why
+                .onSignal(Terminated.class, _ -> this) // a stage that failed has reported why
                 .build();
     }
 
@@ -242,19 +213,13 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         pass = start.pass();
         steps.begin(pass, start.updates());
         rank.outbox().begin(pass.number());
-        if (pass.kind() == Pass.Kind.TRAINING) {
-            rank.trace().stepBegins(pass.step());
-        }
+        telemetry.passStarted(pass);
         return take(new RankEvent.PassStarted(pass, start.updates().size()));
     }
 
     private Behavior<Command> onActionEnded(ActionEnded ended) {
         steps.measured(ended.action(), ended.result());
-        if (ended.action().kind() == rank.plan().endOfUpdate() && rank.plan().training().plan().continues()) {
-            int step = rank.plan().stepInRow(pass.kind(), ended.action());
-            tellBits(pass.step() + step, rank.bits().takeWeights(step));
-        }
-        times.ended(pass, ended.action(), ended.nanos());
+        telemetry.actionEnded(pass, ended.action(), ended.nanos());
         return take(new RankEvent.ActionDone(ended.action()));
     }
 
@@ -275,39 +240,17 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
             case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
             case RankCommand.ReportEpochReady(int inEpoch, long number, var received) -> tellCoordinator(
-                    new RunEvent.EpochReady(rank.incarnation(), inEpoch, number, rank.tensors().keys(received)));
+                    new RunEvent.EpochReady(rank.incarnation(), inEpoch, number, rank.messages().keysOf(received)));
             case RankCommand.ReportPassDone(Pass done, long step) -> {
-                if (done.kind() == Pass.Kind.TRAINING) {
-                    int inRow = (int) (step - done.step());
-                    if (inRow == rank.plan().stepsPerPass() - 1) {
-                        coordinator.tell(new TrainingCoordinator.StepTimed(rank.incarnation(), step, times.take(done)));
-                    }
-                    tellBits(step, rank.bits().takeFirst(inRow));
-                }
+                telemetry.stepMeasured(done, step);
                 ActionResult measured = steps.takeMeasured(step);
                 tellCoordinator(new RunEvent.PassDone(rank.incarnation(), done, step, measured.losses(),
                         measured.squaredSums()));
             }
             case RankCommand.ReportUpdated(long step) -> {
-                RankTimes times = rank.trace().take();
-                if (isCoordinatorHere() || times.ends().length <= MOST_TRACED_ELSEWHERE) {
-                    coordinator.tell(new TrainingCoordinator.StepTraced(rank.incarnation(), step, times));
-                }
-                if (!rank.plan().training().plan().continues()) {
-                    tellBits(step, rank.bits().takeWeights(0));
-                }
+                telemetry.updated(step);
                 tellCoordinator(new RunEvent.Updated(rank.incarnation(), step, rank.newTraffic()));
             }
-        }
-    }
-
-    private boolean isCoordinatorHere() {
-        return coordinator.path().address().hasLocalScope();
-    }
-
-    private void tellBits(long step, RankBits bits) {
-        if (isCoordinatorHere() || bits.values().length <= MOST_DIGESTS_ELSEWHERE) {
-            coordinator.tell(new TrainingCoordinator.StepDigested(rank.incarnation(), step, bits));
         }
     }
 
@@ -373,11 +316,11 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         };
     }
 
-    private static Behavior<Command> onBreakDown(BreakDown told) {
-        throw new InjectedFault(told.why());
+    private static Behavior<Command> onBreakDown(BreakDown order) {
+        throw order.failure();
     }
 
-    /** @param cause what threw, whose stack is for the log alone; null where nothing did */
+    /** @param cause the exception, for the log alone; null if there was none */
     private Behavior<Command> fail(String reason, Optional<Strike> strike, Throwable cause) {
         getContext().getLog().debug("rank {} failed", rank.rank(), cause);
         EventLog.ofRank(rank.incarnation(), step(), "cannot go on: " + reason, strike.isPresent() ? cause : null);
@@ -385,7 +328,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return this;
     }
 
-    /** The one that it is in, or begins with. */
+    /** The current step, or the first one. */
     private long step() {
         return pass == null ? rank.stepsDone() : pass.step();
     }

@@ -3,7 +3,7 @@ package dev.troupe.chaos;
 import dev.troupe.config.fault.FaultKind;
 import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultSpec;
-import dev.troupe.fault.Carried;
+import dev.troupe.plan.FaultWords;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Plan;
 import java.util.ArrayList;
@@ -81,7 +81,7 @@ public final class RandomFaults {
             return new Places(actions.stageCount(), steps, actions.microbatchesPerStep(),
                     actions.rows().stream().flatMap(List::stream)
                             .filter(action -> action.kind().isSend() && plan.needsMessage(action))
-                            .map(action -> new Sent(action.stage(), Carried.by(action.kind()))).distinct()
+                            .map(action -> new Sent(action.stage(), FaultWords.contentOf(action.kind()))).distinct()
                             .sorted(Comparator.comparingInt(Sent::stage).thenComparing(Sent::message)).toList());
         }
     }

@@ -24,7 +24,7 @@ import java.util.SplittableRandom;
  *
  * <p>Thread rule: the rank's thread; {@link #send} on any.
  */
-public final class BitFlips {
+final class BitFlips {
     private static final int NEAR = 256;
 
     private final FaultInjector faults;
@@ -43,25 +43,20 @@ public final class BitFlips {
         this.rank = rank;
     }
 
-    /** Returns whether a fault flips bits. */
-    public boolean areAsked() {
-        return faults.flipsBits();
-    }
-
     /** An action begins. */
-    public void begin(FaultPoint point, int stage, long step, int microbatch) {
+    void begin(FaultPoint point, int stage, long step, int microbatch) {
         site = new FaultSite(point, rank, stage, step, microbatch, Optional.empty());
         calls.clear();
     }
 
     /** The action has ended. */
-    public void end() {
+    void end() {
         calls.forEach((kind, count) -> counts.put(new Counted(kind, site.point(), site.stage()), count));
         site = null;
     }
 
     /** A kernel of the current action has written a result that faults of this kind strike. */
-    public void made(FaultKind kind, Engine engine, Tensor result) {
+    void made(FaultKind kind, Engine engine, Tensor result) {
         if (site == null) {
             return;
         }
@@ -72,18 +67,16 @@ public final class BitFlips {
     }
 
     /** The weights of a stage are updated, at the end of the action under way. */
-    public void updated(Engine engine, List<Tensor> weights) {
+    void updated(Engine engine, List<Tensor> weights) {
         faults.flip(FaultKind.FLIP_BIT, site, _ -> true).ifPresent(fault -> flip(engine,
                 weights.get(new SplittableRandom(fault.seed()).nextInt(weights.size())), fault));
     }
 
     /** A message is about to leave. */
-    public void send(Engine engine, int stage, long step, int microbatch, FaultMessage message, Tensor tensor) {
-        if (areAsked()) {
-            faults.flip(FaultKind.FLIP_BIT,
-                    new FaultSite(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)), _ -> true)
-                    .ifPresent(fault -> flip(engine, tensor, fault));
-        }
+    void send(Engine engine, int stage, long step, int microbatch, FaultMessage message, Tensor tensor) {
+        faults.flip(FaultKind.FLIP_BIT,
+                new FaultSite(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)), _ -> true)
+                .ifPresent(fault -> flip(engine, tensor, fault));
     }
 
     private static void flip(Engine engine, Tensor tensor, FaultSpec fault) {

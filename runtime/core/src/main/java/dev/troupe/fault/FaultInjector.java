@@ -6,6 +6,7 @@ import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.engine.provider.LostDeviceException;
+import dev.troupe.protocol.rank.RunPlan;
 import dev.troupe.weights.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -63,7 +64,7 @@ public final class FaultInjector implements AutoCloseable {
     private final Map<Integer, CountDownLatch> retired = new ConcurrentHashMap<>();
     /** For each rank the time by which the credit is late that it grants next. */
     private final Map<Integer, Long> lateCreditNanos = new ConcurrentHashMap<>();
-    private final Map<Integer, Consumer<String>> stoppers = new ConcurrentHashMap<>();
+    private final Map<Integer, Consumer<RuntimeException>> stoppers = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
     private FaultInjector(List<FaultSpec> faults, Path runDirectory, String node, NodeDamage damage) {
@@ -163,9 +164,9 @@ public final class FaultInjector implements AutoCloseable {
         return due(OF_MESSAGES, new FaultSite(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)));
     }
 
-    /** Returns the faults that flip bits of a rank. */
-    public BitFlips bitsOf(int rank) {
-        return new BitFlips(this, rank);
+    /** Returns the faults of a rank. */
+    public RankFaults ofRank(int rank, RunPlan plan) {
+        return new RankFaults(this, rank, plan);
     }
 
     /** Whether a fault of the run flips bits. */
@@ -309,15 +310,15 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     private void stop(FaultSpec fault, int rank) {
-        Consumer<String> stopper = stoppers.get(rank);
+        Consumer<RuntimeException> stopper = stoppers.get(rank);
         if (stopper == null) {
             throw new IllegalStateException("nobody walks the row of rank " + rank);
         }
-        stopper.accept(words(fault));
+        stopper.accept(new InjectedFault(words(fault)));
     }
 
-    /** Registers the action that stops the actor of a rank with a reason; the last call of a rank counts. */
-    public void onStop(int rank, Consumer<String> stopper) {
+    /** Registers the action that stops the actor of a rank by an exception; the last call of a rank counts. */
+    public void onStop(int rank, Consumer<RuntimeException> stopper) {
         if (!faults.isEmpty()) {
             stoppers.put(rank, stopper);
         }

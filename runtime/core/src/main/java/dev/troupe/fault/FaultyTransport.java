@@ -207,7 +207,7 @@ public final class FaultyTransport implements Transport {
         int perStep = edge.kind() == MessageKind.SHARED_GRADIENT ? 1 : microbatchesPerStep;
         int step = id.microbatch() / perStep; // rounded down
         return faults.ofMessage(edge.fromRank(), senderStage.applyAsInt(edge), Pass.stepOf(id.pass()) + step,
-                id.microbatch() - step * perStep, Carried.by(edge.kind()));
+                id.microbatch() - step * perStep, FaultWords.contentOf(edge.kind()));
     }
 
     /** Messages of an edge keep their order, so the messages after a late one are late too. */

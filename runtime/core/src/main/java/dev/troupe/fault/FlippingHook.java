@@ -8,7 +8,7 @@ import dev.troupe.engine.check.KernelHook;
 import java.util.Optional;
 
 /** An observer of an engine in whose results a bit may flip; another observer sees the calls, too. */
-public final class FlippingHook implements KernelHook {
+final class FlippingHook implements KernelHook {
     private final KernelHook other;
     private final Engine engine;
     private final BitFlips flips;
@@ -18,7 +18,7 @@ public final class FlippingHook implements KernelHook {
      * @param engine the observed engine
      * @param flips decides which results are struck
      */
-    public FlippingHook(KernelHook other, Engine engine, BitFlips flips) {
+    FlippingHook(KernelHook other, Engine engine, BitFlips flips) {
         this.other = other;
         this.engine = engine;
         this.flips = flips;

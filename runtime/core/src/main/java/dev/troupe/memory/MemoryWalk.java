@@ -23,6 +23,7 @@ import dev.troupe.snapshot.Snapshots;
 import dev.troupe.stage.Stage;
 import dev.troupe.step.RankSide;
 import dev.troupe.step.StageOps;
+import dev.troupe.step.StepWatch;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -31,7 +32,7 @@ import java.util.Queue;
 import java.util.TreeMap;
 
 /** One rank's stages on an engine that counts bytes: its rows mean every tensor that a run takes. */
-final class MemoryWalk implements RankSide, AutoCloseable {
+final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     /** A group as far as sizes go: what the others would send is not there, and neither is anything else. */
     private record Group(int size, int rank) implements TensorGroup {
         @Override
@@ -99,7 +100,7 @@ final class MemoryWalk implements RankSide, AutoCloseable {
         }
         this.stateBytes = this.engine.allocatedBytes();
         for (Stage stage : stages.values()) {
-            ops.put(stage.index(), new StageOps(stage, this.engine, WorkClock.NONE, plan, this));
+            ops.put(stage.index(), new StageOps(stage, this.engine, WorkClock.NONE, plan, this, this));
             fitting(stage.index(), "", ops.get(stage.index())::grantFirstCredits);
         }
     }

@@ -5,8 +5,6 @@ import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.config.problem.Word;
-import dev.troupe.fault.Carried;
-import dev.troupe.fault.FaultPoints;
 import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
@@ -165,16 +163,16 @@ public final class FaultChecks {
                     continue;
                 }
                 if (action.kind().isPerMicrobatch()) {
-                    FaultPoint point = FaultPoints.of(action.kind()).orElseThrow();
+                    FaultPoint point = FaultWords.pointOf(action.kind()).orElseThrow();
                     boolean isOther = action.kind().isMessage() && fault.message().isPresent()
-                            && fault.message().get() != Carried.by(action.kind());
+                            && fault.message().get() != FaultWords.contentOf(action.kind());
                     if (!isOther && fault.strikesAt(point)) {
                         return Optional.empty();
                     }
                     points.add(point);
                 }
                 if (action.kind().isSend() && (action.kind().isPerMicrobatch() || isOfMessages(fault))) {
-                    sent.add(Carried.by(action.kind()));
+                    sent.add(FaultWords.contentOf(action.kind()));
                 }
             }
         }

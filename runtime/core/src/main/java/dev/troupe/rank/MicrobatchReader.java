@@ -3,7 +3,9 @@ package dev.troupe.rank;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.config.group.Coordinates;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
+import dev.troupe.schedule.Action;
 import dev.troupe.stage.StageSettings;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,10 +14,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The rows of one microbatch of a rank. In a tensor-parallel group the first rank reads them and the others get them from
- * it, so that one rank of the group needs the data.
+ * The reader of a rank's microbatches. In a tensor-parallel group the first rank reads the rows and broadcasts them, so that
+ * one rank of the group needs the data.
  *
- * <p>Thread rule: the rank's thread.
+ * <p>Thread rule: the rank's thread, except {@link #lengthOf} and {@link #relativeLength}, which any thread may ask.
  */
 final class MicrobatchReader implements AutoCloseable {
     private static final int ROOT = 0;
@@ -24,20 +26,22 @@ final class MicrobatchReader implements AutoCloseable {
     private final int rank;
     private final boolean isRoot;
     private final Optional<CollectiveGroup> tensorGroup;
+    private final ExchangeThread exchanges;
     private final MicrobatchRows rows;
-    /** The arrays of the rows that there are. */
+    /** The arrays of the rows in use. */
     private final List<int[]> arrays;
     // Shared, since the other ranks' threads read it. The arrays, one after the other, and the number of targets.
     private final Arena arena = Arena.ofShared();
     private final MemorySegment exchange;
 
-    MicrobatchReader(NodeContext node, int rank, Optional<CollectiveGroup> tensorGroup) {
+    MicrobatchReader(NodeContext node, int rank, RankCollectives collectives) {
         Coordinates at = node.plan().ranks().coordinates(rank);
         StageSettings settings = node.plan().stageSettings();
         this.node = node;
         this.rank = rank;
         this.isRoot = at.tensor() == ROOT;
-        this.tensorGroup = tensorGroup;
+        this.tensorGroup = collectives.tensor();
+        this.exchanges = collectives.thread();
         this.rows = new MicrobatchRows(settings.rows(), settings.separatesDocuments());
         this.arrays = settings.separatesDocuments()
                 ? List.of(rows.inputs(), rows.targets(), rows.starts())
@@ -49,7 +53,7 @@ final class MicrobatchReader implements AutoCloseable {
         return (long) array * rows.inputs().length * Integer.BYTES;
     }
 
-    /** The tokens of each sequence of a microbatch of the rank's pipeline, which every rank finds by itself. */
+    /** Returns the tokens of each sequence of a microbatch of the rank's pipeline, which every rank finds by itself. */
     int lengthOf(Pass.Kind kind, long step, int microbatch) {
         return switch (kind) {
             case TRAINING -> node.batches().lengthOf(step, node.plan().microbatchInStep(rank, microbatch),
@@ -58,12 +62,20 @@ final class MicrobatchReader implements AutoCloseable {
         };
     }
 
+    /** Returns the length of the sequences of an action's microbatch over that of the run's longest. */
+    double relativeLength(Pass pass, Action action) {
+        TrainingPlan plan = node.plan();
+        int length = lengthOf(pass.kind(), pass.step() + plan.stepInRow(pass.kind(), action),
+                plan.microbatchInStep(pass.kind(), action));
+        return (double) length / plan.stageSettings().sequenceLength();
+    }
+
     /** Whether this rank reads for its tensor group. */
     boolean isReader() {
         return isRoot;
     }
 
-    /** Reads a microbatch of the rank's pipeline; asked of the rank that does. */
+    /** Reads a microbatch of the rank's pipeline, if this rank {@link #isReader reads}. */
     void read(Pass pass, int microbatch) {
         switch (pass.kind()) {
             case TRAINING ->
@@ -77,7 +89,9 @@ final class MicrobatchReader implements AutoCloseable {
     MicrobatchRows share(Pass pass, int microbatch) {
         rows.setTokenCount(
                 node.plan().stageSettings().microbatchSize() * lengthOf(pass.kind(), pass.step(), microbatch));
+        long start = System.nanoTime();
         tensorGroup.ifPresent(this::spread);
+        exchanges.waited(System.nanoTime() - start);
         return rows;
     }
 

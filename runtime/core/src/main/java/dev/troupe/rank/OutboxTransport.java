@@ -5,16 +5,12 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.rank.Outbox;
+import dev.troupe.protocol.rank.RankMessages;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.Transport;
-import java.util.function.BiConsumer;
 
-/**
- * The transport of a node for the tensors of one rank's engine.
- *
- * @param released takes back a tensor that was sent on an edge and is not needed any more
- */
-record OutboxTransport(Transport transport, Engine engine, BiConsumer<Edge, Tensor> released)
+/** The transport of a node for the tensors of one rank's engine. Thread rule: any thread. */
+record OutboxTransport(Transport transport, Engine engine, RankMessages messages, Boundaries boundaries)
         implements
             Outbox.Transport<Tensor> {
     @Override
@@ -29,7 +25,7 @@ record OutboxTransport(Transport transport, Engine engine, BiConsumer<Edge, Tens
 
     @Override
     public void release(Edge edge, Tensor tensor) {
-        released.accept(edge, tensor);
+        boundaries.release(messages.senderOf(edge), tensor);
     }
 
     @Override

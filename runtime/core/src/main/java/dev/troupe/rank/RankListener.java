@@ -3,17 +3,17 @@ package dev.troupe.rank;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.transport.TransportFault;
 
-/** Hears what happens to a rank outside its stages. Thread rule: any thread may call it. */
+/** The receiver of a rank's events outside its stages. Thread rule: any thread may call it. */
 public interface RankListener {
-    /** Something came over the transport. */
+    /** A message has landed. */
     void moved(RankEvent event);
 
     /** The transport has begun an epoch. */
     void epochBegun(int epoch);
 
-    /** The transport says that a message may never come. */
+    /** A message may never come, or the transport has ended. */
     void transportFailed(TransportFault fault);
 
-    /** The rank is to fail, with these words: a fault. */
-    void breakDown(String why);
+    /** The rank's actor is to fail with this, as if it had thrown it. */
+    void breakDown(RuntimeException failure);
 }

@@ -1,26 +1,24 @@
 package dev.troupe.rank;
 
 import dev.troupe.batch.MicrobatchRows;
-import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.fault.Carried;
-import dev.troupe.plan.TrainingPlan;
-import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.Outbox;
+import dev.troupe.protocol.rank.RankMessages;
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
-import dev.troupe.stage.Stage;
 import dev.troupe.step.RankSide;
-import java.util.List;
+import dev.troupe.step.StepHook;
+import dev.troupe.trace.RankTrace;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The tensors of one rank that are between two stages: landed and not yet computed with, or computed and not yet handed
- * to the transport. The key is the message and its pass: the receive of a tensor that has landed, the send of a tensor that
- * a stage has made. Stages of one rank hand a tensor over under the key of the receive.
+ * The tensors of one rank between two stages: landed and not used yet, or computed and not handed to the transport yet. A
+ * tensor is filed by pass and action: a landed one by its receive, a computed one by its send. Stages of one rank hand
+ * over under the receive.
  *
- * <p>Thread rule: any thread, but for what stages ask.
+ * <p>Thread rule: the rank's thread, except {@link #land}, {@link #discard} and {@link #send}, which any thread may call.
  */
 public final class RankTensors implements RankSide {
     private record Key(long pass, Action message) {
@@ -30,42 +28,37 @@ public final class RankTensors implements RankSide {
     private record Held(Tensor tensor, int rows) {
     }
 
-    private final RankResources rank;
-    private final NodeContext node;
-    private final TrainingPlan plan;
+    private final RankMessages messages;
     private final MicrobatchReader data;
-    private final StepPoints points;
+    private final Engine engine;
+    private final Outbox<Tensor> outbox;
+    private final Boundaries boundaries;
+    private final RankTrace trace;
+    private final StepHook hook;
     private final Map<Key, Held> tensors = new ConcurrentHashMap<>();
 
-    RankTensors(RankResources rank, NodeContext node, MicrobatchReader data) {
-        this.rank = rank;
-        this.node = node;
-        this.plan = node.plan();
+    RankTensors(RankMessages messages, MicrobatchReader data, Engine engine, Outbox<Tensor> outbox,
+            Boundaries boundaries, RankTrace trace, StepHook hook) {
+        this.messages = messages;
         this.data = data;
-        this.points = new StepPoints(node.faults(), rank.flips(), rank.rank(), plan);
+        this.engine = engine;
+        this.outbox = outbox;
+        this.boundaries = boundaries;
+        this.trace = trace;
+        this.hook = hook;
     }
 
-    /** The points at which faults may strike the rank. */
-    StepPoints points() {
-        return points;
-    }
-
-    /** Takes in a message of so many rows that has landed for a receive; returns false, and does not, if it came before. */
+    /** Files a message of so many rows that has landed for a receive; returns false, and does not, if it came before. */
     boolean land(Action receive, long pass, Tensor tensor, int rows) {
         return tensors.putIfAbsent(new Key(pass, receive), new Held(tensor, rows)) == null;
     }
 
     /** Gives the buffer of a message that is not wanted back to the transport. */
     public void discard(Action receive, long pass) {
-        grant(receive, take(receive, pass).tensor());
+        grant(receive, remove(receive, pass).tensor());
     }
 
-    /** The messages that these receives have fulfilled. */
-    public List<MessageKey> keys(List<Action> received) {
-        return received.stream().map(receive -> plan.keyOf(rank(), receive)).toList();
-    }
-
-    private Held take(Action message, long pass) {
+    private Held remove(Action message, long pass) {
         Held held = tensors.remove(new Key(pass, message));
         if (held == null) {
             throw new IllegalStateException("the tensor of " + message + " is not here");
@@ -75,21 +68,18 @@ public final class RankTensors implements RankSide {
 
     @Override
     public int rank() {
-        return rank.rank();
+        return messages.rank();
     }
 
     @Override
     public MicrobatchRows read(int stage, Pass pass, int microbatch) {
         if (data.isReader()) {
-            rank.trace().reads(() -> {
-                points.reads(stage, pass, microbatch);
+            trace.reads(() -> {
+                hook.reads(stage, pass, microbatch);
                 data.read(pass, microbatch);
             });
         }
-        long start = System.nanoTime();
-        MicrobatchRows rows = data.share(pass, microbatch);
-        rank.waited(System.nanoTime() - start);
-        return rows;
+        return data.share(pass, microbatch);
     }
 
     @Override
@@ -97,19 +87,12 @@ public final class RankTensors implements RankSide {
         return data.lengthOf(pass.kind(), pass.step(), microbatch);
     }
 
-    /** The length of the sequences of an action's microbatch over that of the run's longest. */
-    public double share(Pass pass, Action action) {
-        int length = data.lengthOf(pass.kind(), pass.step() + plan.stepInRow(pass.kind(), action),
-                plan.microbatchInStep(pass.kind(), action));
-        return (double) length / plan.stageSettings().sequenceLength();
-    }
-
     @Override
     public Tensor take(Action receive, Pass pass, int rows) {
         if (receive.kind().isTransfer()) {
-            points.at(FaultPoint.RECEIVE, pass, receive);
+            hook.takes(receive, pass);
         }
-        Held held = take(receive, pass.number());
+        Held held = remove(receive, pass.number());
         if (held.rows() != rows) { // a checksum covers the header of a message, so its sender was wrong
             throw new IllegalStateException("the tensor of " + receive + " has " + held.rows() + " rows, but must have "
                     + rows);
@@ -127,70 +110,21 @@ public final class RankTensors implements RankSide {
 
     @Override
     public void send(Action send, Pass pass) {
-        Tensor tensor = take(send, pass.number()).tensor();
+        Tensor tensor = remove(send, pass.number()).tensor();
         if (pass.kind() == Pass.Kind.TRAINING) {
-            rank.trace().handed(send, tensor.byteCount());
-            rank.flips().send(rank.engine(), send.stage(), pass.step() + plan.stepInRow(pass.kind(), send),
-                    plan.microbatchInStep(pass.kind(), send), Carried.by(send.kind()), tensor);
+            trace.handed(send, tensor.byteCount());
         }
-        rank.outbox().send(plan.keyOf(rank(), send), tensor);
+        hook.leaves(send, pass, tensor, engine);
+        outbox.send(messages.keyOf(send), tensor);
     }
 
     @Override
     public void grant(Action receive, Tensor buffer) {
-        rank.outbox().grant(plan.edgeOf(rank(), receive), buffer);
+        outbox.grant(messages.keyOf(receive).edge(), buffer);
     }
 
     @Override
     public void release(int stage, Tensor tensor) {
-        rank.release(stage, tensor);
-    }
-
-    @Override
-    public void enters(int stepInRow) {
-        rank.bits().enter(stepInRow);
-    }
-
-    @Override
-    public void updated(Stage stage) {
-        rank.bits().weights(stage);
-    }
-
-    @Override
-    public void received(Stage stage, Action receive, Pass pass, Tensor tensor) {
-        if (pass.kind() == Pass.Kind.VALIDATION) {
-            return;
-        }
-        if (receive.kind() == Kind.RECV_F) {
-            rank.bits().receivedActivation(stage, receive.microbatch(), tensor);
-        } else {
-            rank.bits().receivedGradient(stage, receive.microbatch(), tensor);
-        }
-    }
-
-    @Override
-    public void measuredLoss(Stage stage, int microbatch, double loss) {
-        rank.bits().loss(stage, microbatch, loss);
-    }
-
-    @Override
-    public void measured(Stage stage, Pass pass) {
-        rank.bits().finalGradients(stage);
-        node.gradientDump().filter(dump -> dump.wants(pass.step()))
-                .ifPresent(dump -> dump.add(rank(), stage.index(),
-                        StageWorker.parts(rank.engine(), stage.gradients())));
-    }
-
-    @Override
-    public void keep(Stage stage, Pass pass) {
-        if (!plan.training().plan().continues()) {
-            rank.bits().weights(stage);
-        }
-        long stepsDone = pass.step() + 1;
-        if (node.snapshots().isPresent() && !rank.outbox().isRetired()
-                && points.keepsSnapshot(stage.index(), pass.step())) {
-            node.snapshots().get().keep(rank(), stage.index(), stepsDone, rank.engine(), stage.state());
-            node.copies().kept(rank(), stage.index(), stepsDone);
-        }
+        boundaries.release(stage, tensor);
     }
 }

@@ -1,6 +1,6 @@
 package dev.troupe.rank;
 
-import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.bits.BitRecorder;
 import dev.troupe.engine.Engine;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.ActionResult;
@@ -9,69 +9,81 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.Stage;
 import dev.troupe.step.StageOps;
+import dev.troupe.step.StepHook;
 import dev.troupe.trace.RankTrace;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
 import java.util.List;
 
 /**
- * One stage with all that happens around its actions: faults, times, the trace.
+ * One stage with what happens around its actions: faults, times, the trace.
  *
  * <p>Thread rule: the rank's thread.
  */
 public final class StageWorker {
     private final Stage stage;
     private final Engine engine;
-    private final RankResources rank;
-    private final RankTrace trace;
     private final StageOps ops;
-    private final StepPoints points;
+    private final StepHook hook;
+    private final RankTrace trace;
+    private final BitRecorder bits;
+    private final ExchangeThread exchanges;
+    private final Kind endOfUpdate;
     private long lastNanos;
 
-    StageWorker(Stage stage, Engine engine, RankResources rank, NodeContext node) {
+    /**
+     * @param exchanges adds up the time for which the stages of the rank wait for other ranks
+     * @param endOfUpdate the kind of action with which the stage has the weights after an update
+     */
+    StageWorker(Stage stage, Engine engine, StageOps ops, StepHook hook, RankTrace trace, BitRecorder bits,
+            ExchangeThread exchanges, Kind endOfUpdate) {
         this.stage = stage;
         this.engine = engine;
-        this.rank = rank;
-        this.trace = rank.trace();
-        this.ops = new StageOps(stage, engine, rank.clock(), node.plan(), rank.tensors());
-        this.points = rank.tensors().points();
+        this.ops = ops;
+        this.hook = hook;
+        this.trace = trace;
+        this.bits = bits;
+        this.exchanges = exchanges;
+        this.endOfUpdate = endOfUpdate;
     }
 
     /** Does an action and hands its sends to the transport. */
     public ActionResult run(ActionRequest request) {
-        long waited = rank.waitedNanos();
+        Action action = request.action();
+        Pass pass = request.pass();
+        long waited = exchanges.waitedNanos();
         long start = System.nanoTime();
-        boolean isTraced = request.pass().kind() == Pass.Kind.TRAINING;
+        boolean isTraced = pass.kind() == Pass.Kind.TRAINING;
         if (isTraced) {
-            trace.begins(request.action());
+            trace.begins(action);
         }
-        ActionResult result = points.around(request, () -> {
-            ActionResult done = ops.perform(request.action(), request.pass(), request.update());
-            if (request.action().kind() == Kind.UPDATE && rank.flips().areAsked()) {
-                rank.flips().updated(engine, stage.weights().stream().map(StateTensor::tensor).toList());
+        ActionResult result = hook.around(action, pass, () -> {
+            ActionResult done = ops.perform(action, pass, request.update());
+            if (action.kind() == Kind.UPDATE) {
+                hook.updated(stage, engine);
             }
             return done;
         });
         if (isTraced) {
-            trace.ended(rank.waitedNanos() - waited);
-            if (tellsBits(request.action().kind())) {
-                rank.bits().read();
+            trace.ended(exchanges.waitedNanos() - waited);
+            if (readsBits(action.kind())) {
+                bits.read();
             }
         }
-        lastNanos = System.nanoTime() - start - (rank.waitedNanos() - waited);
+        lastNanos = System.nanoTime() - start - (exchanges.waitedNanos() - waited);
         for (Action send : request.sends()) {
-            points.at(FaultPoint.SEND, request.pass(), send);
-            ops.send(send, request.pass());
+            hook.sends(send, pass);
+            ops.send(send, pass);
         }
         return result;
     }
 
-    /** Whether what the rank has recorded of its bits is told behind such an action. */
-    private boolean tellsBits(Kind kind) {
-        return kind == Kind.NORM || kind == Kind.SNAPSHOT || kind == rank.plan().endOfUpdate();
+    /** Whether digests are reported after an action of this kind, so that they are read from the engine with it. */
+    private boolean readsBits(Kind kind) {
+        return kind == Kind.NORM || kind == Kind.SNAPSHOT || kind == endOfUpdate;
     }
 
-    /** How long the last action took, without its sends and without waits for other ranks, in nanoseconds. */
+    /** Returns how long the last action took, without its sends and without waits for other ranks, in nanoseconds. */
     public long lastNanos() {
         return lastNanos;
     }
@@ -81,16 +93,12 @@ public final class StageWorker {
         return ops.rowsOf(receive, pass);
     }
 
-    void grantFirstCredits() {
-        ops.grantFirstCredits();
-    }
-
-    /** Weights and optimizer state as files have them, without what another rank writes too. */
+    /** Returns weights and optimizer state as files have them, without copies that another rank writes. */
     public List<TensorPart> state() {
         return parts(engine, stage.state());
     }
 
-    /** Tensors of a stage as files have them, without what another rank writes too. */
+    /** Returns tensors of a stage as files have them, without copies that another rank writes. */
     static List<TensorPart> parts(Engine engine, List<StateTensor> tensors) {
         return tensors.stream().filter(named -> !named.copy())
                 .map(named -> new TensorPart(

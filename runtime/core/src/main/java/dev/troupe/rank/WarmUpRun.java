@@ -110,7 +110,7 @@ final class WarmUpRun implements AutoCloseable {
         }
 
         @Override
-        public void breakDown(String why) {
+        public void breakDown(RuntimeException failure) {
         }
     }
 

@@ -4,10 +4,9 @@ import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
-import dev.troupe.stage.Stage;
 
 /**
- * What the stages of a rank need of the rank around them. A rank that has no use for what a stage only tells leaves it.
+ * The rank as its stages need it: microbatches, and the tensors from and to other stages.
  *
  * <p>Thread rule: the rank's thread.
  */
@@ -16,7 +15,7 @@ public interface RankSide {
     int rank();
 
     /**
-     * Reads a microbatch of the rank's pipeline for a stage; the rows hold until the next is read.
+     * Reads a microbatch of the rank's pipeline for a stage; the rows are valid until the next is read.
      *
      * @param pass with the microbatch's own step
      * @param microbatch its number in that step
@@ -24,23 +23,23 @@ public interface RankSide {
     MicrobatchRows read(int stage, Pass pass, int microbatch);
 
     /**
-     * The tokens of each sequence of a microbatch of the rank's pipeline, which all of its tensors have: known before
-     * anything of it is read, and the same whenever it is asked. Arguments as for {@link #read}.
+     * The tokens of each sequence of a microbatch of the rank's pipeline, which is the length of all of its tensors: known
+     * before its rows are read, and always the same. Arguments as for {@link #read}.
      */
     int lengthOf(Pass pass, int microbatch);
 
     /**
-     * Takes what has landed for a receive, or what another stage of this rank has put there.
+     * Takes the tensor that has landed for a receive, or that another stage of this rank has put there.
      *
      * @param rows the rows that it must have; its buffer may have more
      * @throws RuntimeException if it has another number of rows
      */
     Tensor take(Action receive, Pass pass, int rows);
 
-    /** Puts what a stage made where {@link #send}, or for a receive of this rank {@link #take}, finds it. */
+    /** Puts the tensor of a stage where {@link #send}, or for a receive of this rank {@link #take}, finds it. */
     void put(Action message, Pass pass, Tensor tensor);
 
-    /** Hands what was put for a send to the transport. */
+    /** Hands the tensor that was put for a send to the transport. */
     void send(Action send, Pass pass);
 
     /** Gives the transport a buffer for one message of the edge of a receive. */
@@ -48,34 +47,4 @@ public interface RankSide {
 
     /** Gives a tensor that another stage of this rank made back to that stage. */
     void release(int stage, Tensor tensor);
-
-    /** A stage is about to make a tensor for this send. */
-    default void makes(Action send) {
-    }
-
-    /** The events of a stage from now on are of this step among those of the row. */
-    default void enters(int stepInRow) {
-    }
-
-    /** A stage is about to use what another rank has sent it for a receive. */
-    default void received(Stage stage, Action receive, Pass pass, Tensor tensor) {
-    }
-
-    /** The stage with the head had this loss of a microbatch of the row. */
-    default void measuredLoss(Stage stage, int microbatch, double loss) {
-    }
-
-    /** The gradients of a stage are final; the pass is that of their step. */
-    default void measured(Stage stage, Pass pass) {
-    }
-
-    /** A stage has the weights after a step, and others follow in the row. */
-    default void updated(Stage stage) {
-    }
-
-    /**
-     * A stage has the weights after the step of this pass, the last of the row: what it starts again from is to be kept.
-     */
-    default void keep(Stage stage, Pass pass) {
-    }
 }

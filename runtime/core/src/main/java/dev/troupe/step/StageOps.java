@@ -38,6 +38,7 @@ public final class StageOps implements StepOps {
     private final WorkClock clock;
     private final TrainingPlan plan;
     private final RankSide rank;
+    private final StepWatch watch;
     private final Coordinates at;
     private final int replicas;
     private final boolean isReplicated;
@@ -48,13 +49,16 @@ public final class StageOps implements StepOps {
     /** The stage's forwards of each step of the pass under way, whose losses are still to be told. */
     private final Map<Integer, Set<Action>> untold = new HashMap<>();
 
-    /** The actions of a stage of this rank; the clock is that of the rank's engine. */
-    public StageOps(Stage stage, Engine engine, WorkClock clock, TrainingPlan plan, RankSide rank) {
+    /**
+     * @param clock the clock of the rank's engine
+     */
+    public StageOps(Stage stage, Engine engine, WorkClock clock, TrainingPlan plan, RankSide rank, StepWatch watch) {
         this.stage = stage;
         this.engine = engine;
         this.clock = clock;
         this.plan = plan;
         this.rank = rank;
+        this.watch = watch;
         this.at = plan.ranks().coordinates(rank.rank());
         this.replicas = plan.training().plan().replicas(stage.index());
         this.isReplicated = replicas > 1;
@@ -80,7 +84,7 @@ public final class StageOps implements StepOps {
     private void use(Action action, Pass.Kind kind) {
         if (plan.training().plan().continues()) {
             stage.use(updatesBehind.getOrDefault(action, 0), plan.gradientSum(kind, action));
-            rank.enters(plan.stepInRow(kind, action));
+            watch.enters(plan.stepInRow(kind, action));
         }
     }
 
@@ -114,7 +118,7 @@ public final class StageOps implements StepOps {
         if (stage.hasHead()) {
             stage.scaleLoss(pass.lossScale());
         } else {
-            rank.makes(action.as(Kind.SEND_F));
+            watch.makes(action.as(Kind.SEND_F));
         }
         clock.begins(stage.index(), Work.FORWARD);
         Tensor output = switch (pass.kind()) {
@@ -151,7 +155,7 @@ public final class StageOps implements StepOps {
             int inStep = plan.microbatchInStep(pass.kind(), forward);
             switch (pass.kind()) {
                 case TRAINING -> {
-                    rank.measuredLoss(stage, forward.microbatch(), loss);
+                    watch.measuredLoss(stage, forward.microbatch(), loss);
                     if (at.tensor() == 0) {
                         losses.add(new MicrobatchLoss(plan.microbatchInStep(rank.rank(), inStep), loss));
                     }
@@ -179,7 +183,7 @@ public final class StageOps implements StepOps {
     private ActionResult backward(Action action, Pass pass, Work work, Backward backward) {
         Tensor outputGradient = stage.hasHead() ? null : receive(action.as(Kind.RECV_B), pass);
         if (!stage.hasEmbedding()) {
-            rank.makes(action.as(Kind.SEND_B));
+            watch.makes(action.as(Kind.SEND_B));
         }
         clock.begins(stage.index(), work);
         Tensor inputGradient = backward.of(action.microbatch(), outputGradient);
@@ -219,7 +223,7 @@ public final class StageOps implements StepOps {
         }
         Tensor tensor = stage.ofLength(rank.take(receive, pass, rows), length);
         rank.grant(receive, stage.takeBoundary());
-        rank.received(stage, receive, pass, tensor);
+        watch.received(stage, receive, pass, tensor);
         return tensor;
     }
 
@@ -261,7 +265,7 @@ public final class StageOps implements StepOps {
     /** Tells of the weights after an update where the step's snapshot, which does so otherwise, may be far. */
     private void tellUpdated(Action action) {
         if (plan.training().plan().continues() && action.kind() == plan.endOfUpdate()) {
-            rank.updated(stage);
+            watch.updated(stage);
         }
     }
 
@@ -309,7 +313,7 @@ public final class StageOps implements StepOps {
     @Override
     public ActionResult norm(Action action, Pass pass) {
         use(action, pass.kind());
-        rank.measured(stage, stepOf(action, pass));
+        watch.measured(stage, stepOf(action, pass));
         List<LayerSquaredSum> sums = new ArrayList<>();
         // Every rank of the group takes part.
         stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum)));
@@ -335,6 +339,6 @@ public final class StageOps implements StepOps {
 
     @Override
     public void snapshot(Action action, Pass pass) {
-        rank.keep(stage, stepOf(action, pass));
+        watch.ended(stage, stepOf(action, pass));
     }
 }

@@ -18,6 +18,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.stage.Stage;
 import dev.troupe.step.StageOps;
+import dev.troupe.step.StepWatch;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -120,7 +121,8 @@ public final class KernelWarmUp {
             StageOps ops = new StageOps(stage, engine, WorkClock.NONE, plan,
                     new Alone(rank, stage, plan.stageSettings().sequenceLength(),
                             new MicrobatchRows(plan.stageSettings().rows(),
-                                    plan.stageSettings().separatesDocuments())));
+                                    plan.stageSettings().separatesDocuments())),
+                    StepWatch.NONE);
             for (Action action : actions(index)) {
                 perform(ops, action, Pass.Kind.TRAINING, NO_UPDATE);
             }

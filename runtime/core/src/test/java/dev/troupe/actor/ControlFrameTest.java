@@ -23,6 +23,7 @@ import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.LayerSquaredSum;
 import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.rank.RankTelemetry;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,7 +100,7 @@ class ControlFrameTest {
 
     @Test
     void shouldHaveRoomForTheDigestsOfAStep() {
-        long[] digests = new SplittableRandom(SEED).longs(ScheduleActor.MOST_DIGESTS_ELSEWHERE).toArray();
+        long[] digests = new SplittableRandom(SEED).longs(RankTelemetry.MOST_DIGESTS_ELSEWHERE).toArray();
         TrainingCoordinator.StepDigested told = new TrainingCoordinator.StepDigested(new Incarnation(65_535, 7, 1),
                 Integer.MAX_VALUE, new RankBits(65_535, 0, digests));
         byte[] bytes = serialization.serialize(told).get();

@@ -33,6 +33,10 @@ public final class RankMessages {
         }
     }
 
+    public int rank() {
+        return rank;
+    }
+
     /**
      * Returns the message of a send or receive.
      *

@@ -1,44 +1,43 @@
-package dev.troupe.actor;
+package dev.troupe.trace;
 
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.trace.RankTrace;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * The shortest time of each kind of a rank's actions in a training pass, by stage; that of a microbatch of shorter sequences
- * as if it had the longest. One thread at a time; allocates nothing for an action.
+ * The shortest times of a rank's actions in a training pass, by stage and kind. The time of a microbatch of short sequences
+ * is scaled to the longest.
+ *
+ * <p>Thread rule: one thread at a time; allocates nothing for an action.
  */
-final class ComputeTimes {
+public final class ComputeTimes {
     private final RankTrace trace;
     private final Shares shares;
     private final Map<Integer, long[]> stages = new LinkedHashMap<>();
 
-    /** How long the sequences of microbatches are. */
+    /** The lengths of the sequences of microbatches. */
     @FunctionalInterface
-    interface Shares {
+    public interface Shares {
         /** Returns the length of the sequences of an action's microbatch over that of the longest. */
         double of(Pass pass, Action action);
     }
 
     /**
-     * Those of a rank's stages.
-     *
-     * @param trace has the times where a device computes late
+     * @param trace has the times of a device that computes late
      */
-    ComputeTimes(List<Integer> stages, RankTrace trace, Shares shares) {
+    public ComputeTimes(List<Integer> stages, RankTrace trace, Shares shares) {
         this.trace = trace;
         this.shares = shares;
         stages.forEach(stage -> this.stages.put(stage, new long[Kind.values().length]));
     }
 
-    /** An action has ended, by the clock of the host: for a device that computes late, it has been asked for. */
-    void ended(Pass pass, Action action, long taken) {
+    /** An action has ended, by the clock of the host: a device that computes late has been asked for it. */
+    public void ended(Pass pass, Action action, long taken) {
         if (!trace.isOfDevice()) {
             add(pass, action, taken);
         }
@@ -54,7 +53,7 @@ final class ComputeTimes {
     }
 
     /** Returns the times of a pass and begins anew. */
-    List<StageTime> take(Pass pass) {
+    public List<StageTime> take(Pass pass) {
         if (trace.isOfDevice()) {
             trace.computed((action, taken) -> add(pass, action, taken));
         }

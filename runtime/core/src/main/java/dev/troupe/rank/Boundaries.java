@@ -1,0 +1,21 @@
+package dev.troupe.rank;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.stage.Stage;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The stages of one rank, to which their boundary tensors go back after use. Thread rule: any thread. */
+final class Boundaries {
+    private final Map<Integer, Stage> stages = new ConcurrentHashMap<>();
+
+    /** Adds a stage, before it makes a tensor. */
+    void add(Stage stage) {
+        stages.put(stage.index(), stage);
+    }
+
+    /** Gives a boundary tensor back to the stage that made it. */
+    void release(int stage, Tensor boundary) {
+        stages.get(stage).release(boundary);
+    }
+}

@@ -1,0 +1,78 @@
+package dev.troupe.rank;
+
+import dev.troupe.collective.CollectiveGroup;
+import dev.troupe.collective.Reduction;
+import dev.troupe.config.group.GroupKind;
+import dev.troupe.engine.Engine;
+import dev.troupe.group.EngineGroup;
+import dev.troupe.group.RankGroups;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.pulse.Pulse;
+import dev.troupe.pulse.WatchedGroup;
+import java.util.Optional;
+
+/**
+ * The process groups of one incarnation of a rank, with the thread on which it exchanges tensors while its stages compute.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class RankCollectives {
+    private final TrainingPlan plan;
+    private final Engine engine;
+    private final Optional<CollectiveGroup> tensor;
+    private final Optional<CollectiveGroup> data;
+    private final ExchangeThread thread;
+
+    /** Joins the groups. */
+    RankCollectives(RankGroups groups, Incarnation rank, TrainingPlan plan, Engine engine, Pulse pulse) {
+        this.plan = plan;
+        this.engine = engine;
+        this.tensor = join(groups, GroupKind.TENSOR, rank, pulse);
+        this.data = join(groups, GroupKind.DATA, rank, pulse);
+        this.thread = new ExchangeThread(rank.rank());
+    }
+
+    private static Optional<CollectiveGroup> join(RankGroups groups, GroupKind kind, Incarnation rank, Pulse pulse) {
+        return groups.join(kind, rank.rank(), rank.epoch()).map(group -> new WatchedGroup(group, pulse));
+    }
+
+    /** Returns the tensor-parallel group; empty if the rank is alone in it. */
+    Optional<CollectiveGroup> tensor() {
+        return tensor;
+    }
+
+    /** Returns the thread of exchanges, which also adds up the time that the stages wait for other ranks. */
+    ExchangeThread thread() {
+        return thread;
+    }
+
+    /** Returns the rank's share of each layer; the engine that shares it out is the rank's. */
+    TensorShare tensorShare() {
+        return tensor.map(group -> new TensorShare(new EngineGroup(group, engine, thread::waited),
+                plan.sharesSequence())).orElse(TensorShare.ALL);
+    }
+
+    /** Returns the rank's share of the state that several ranks have in common. */
+    DataShare dataShare() {
+        Reduction sum = plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM;
+        return data.map(group -> new DataShare(new EngineGroup(group, engine, sum), plan.zero(), thread))
+                .orElse(DataShare.ALL);
+    }
+
+    long tensorBytesSent() {
+        return tensor.map(CollectiveGroup::bytesSent).orElse(0L);
+    }
+
+    long dataBytesSent() {
+        return data.map(CollectiveGroup::bytesSent).orElse(0L);
+    }
+
+    /** Ends the collectives of this rank, and with them those of the other members. */
+    void leave() {
+        tensor.ifPresent(CollectiveGroup::close);
+        data.ifPresent(CollectiveGroup::close);
+    }
+}

@@ -1,0 +1,103 @@
+package dev.troupe.rank;
+
+import dev.troupe.bits.BitRecorder;
+import dev.troupe.bits.RankBits;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.watch.StageTime;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.idle.RankTimes;
+import dev.troupe.trace.ComputeTimes;
+import dev.troupe.trace.RankTrace;
+import java.util.List;
+
+/**
+ * The telemetry of one incarnation of a rank: the times of its stages, the trace of its steps and the digests of its
+ * results, each reported when the step has it.
+ *
+ * <p>Thread rule: the thread of the rank's actor.
+ */
+public final class RankTelemetry {
+    /** Actions whose times fit a control message to another process. */
+    private static final int MOST_TRACED_ELSEWHERE = 5_000;
+    /** Digests that fit one, of 9 bytes each. */
+    public static final int MOST_DIGESTS_ELSEWHERE = 25_000;
+
+    /** The receiver of a rank's telemetry. */
+    public interface Receiver {
+        /** Whether it is in another process, so that reports must fit a control message. Larger ones are left out. */
+        boolean isElsewhere();
+
+        /** The shortest times of the stages in the pass of a step. */
+        void timed(long step, List<StageTime> times);
+
+        /** The times of every action of the row of a step. */
+        void traced(long step, RankTimes times);
+
+        /** Digests of a step. */
+        void digested(long step, RankBits bits);
+    }
+
+    private final TrainingPlan plan;
+    private final RankTrace trace;
+    private final BitRecorder bits;
+    private final ComputeTimes times;
+    private final Receiver receiver;
+
+    RankTelemetry(int rank, TrainingPlan plan, RankTrace trace, BitRecorder bits, ComputeTimes.Shares lengths,
+            Receiver receiver) {
+        this.plan = plan;
+        this.trace = trace;
+        this.bits = bits;
+        this.times = new ComputeTimes(plan.stagesOf(rank), trace, lengths);
+        this.receiver = receiver;
+    }
+
+    /** A pass begins. */
+    public void passStarted(Pass pass) {
+        if (pass.kind() == Pass.Kind.TRAINING) {
+            trace.stepBegins(pass.step());
+        }
+    }
+
+    /** An action has ended after so many nanoseconds on the clock of the host. */
+    public void actionEnded(Pass pass, Action action, long nanos) {
+        times.ended(pass, action, nanos);
+        if (isOverlapping() && action.kind() == plan.endOfUpdate()) {
+            int step = plan.stepInRow(pass.kind(), action);
+            report(pass.step() + step, bits.takeWeights(step));
+        }
+    }
+
+    /** The rank has done a step of a pass, except for its update. */
+    public void stepMeasured(Pass pass, long step) {
+        if (pass.kind() == Pass.Kind.TRAINING) {
+            int inRow = (int) (step - pass.step());
+            if (inRow == plan.stepsPerPass() - 1) {
+                receiver.timed(step, times.take(pass));
+            }
+            report(step, bits.takeFirst(inRow));
+        }
+    }
+
+    /** The rank is at the end of a row that begins with this step, and has the new weights. */
+    public void updated(long step) {
+        RankTimes taken = trace.take();
+        if (!receiver.isElsewhere() || taken.ends().length <= MOST_TRACED_ELSEWHERE) {
+            receiver.traced(step, taken);
+        }
+        if (!isOverlapping()) {
+            report(step, bits.takeWeights(0));
+        }
+    }
+
+    private boolean isOverlapping() {
+        return plan.training().plan().continues();
+    }
+
+    private void report(long step, RankBits digests) {
+        if (!receiver.isElsewhere() || digests.values().length <= MOST_DIGESTS_ELSEWHERE) {
+            receiver.digested(step, digests);
+        }
+    }
+}
