@@ -175,6 +175,11 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     }
 
     @Override
+    public void adopt(Stage by, int from, Tensor tensor) {
+        by.adopt(tensor, stages.get(from));
+    }
+
+    @Override
     public void release(int stage, Tensor tensor) {
         stages.get(stage).release(tensor);
     }

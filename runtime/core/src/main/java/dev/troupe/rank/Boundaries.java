@@ -5,13 +5,22 @@ import dev.troupe.stage.Stage;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The stages of one rank, to which their boundary tensors go back after use. Thread rule: any thread. */
+/**
+ * The stages of one rank, to which their boundary tensors go back after use.
+ *
+ * <p>Thread rule: any thread; {@link #adopt} on the rank's.
+ */
 final class Boundaries {
     private final Map<Integer, Stage> stages = new ConcurrentHashMap<>();
 
     /** Adds a stage, before it makes a tensor. */
     void add(Stage stage) {
         stages.put(stage.index(), stage);
+    }
+
+    /** Hands a boundary tensor of a stage over to another one. */
+    void adopt(Stage by, int from, Tensor boundary) {
+        by.adopt(boundary, stages.get(from));
     }
 
     /** Gives a boundary tensor back to the stage that made it. */

@@ -7,6 +7,7 @@ import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.RankMessages;
 import dev.troupe.schedule.Action;
+import dev.troupe.stage.Stage;
 import dev.troupe.step.RankSide;
 import dev.troupe.step.StepHook;
 import dev.troupe.trace.RankTrace;
@@ -121,6 +122,11 @@ public final class RankTensors implements RankSide {
     @Override
     public void grant(Action receive, Tensor buffer) {
         outbox.grant(messages.keyOf(receive).edge(), buffer);
+    }
+
+    @Override
+    public void adopt(Stage by, int from, Tensor tensor) {
+        boundaries.adopt(by, from, tensor);
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
+import dev.troupe.stage.Stage;
 
 /**
  * The rank as its stages need it: microbatches, and the tensors from and to other stages.
@@ -44,6 +45,9 @@ public interface RankSide {
 
     /** Gives the transport a buffer for one message of the edge of a receive. */
     void grant(Action receive, Tensor buffer);
+
+    /** Hands a boundary tensor that another stage of this rank made over to a stage, which {@linkplain Stage#adopt adopts} it. */
+    void adopt(Stage by, int from, Tensor tensor);
 
     /** Gives a tensor that another stage of this rank made back to that stage. */
     void release(int stage, Tensor tensor);

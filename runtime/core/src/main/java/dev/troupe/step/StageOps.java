@@ -212,16 +212,17 @@ public final class StageOps implements StepOps {
     }
 
     /**
-     * Returns the tensor of a receive, of the length of its microbatch. Its credit goes back to the sender at once, with a
-     * fresh buffer: a buffer holds the longest message, since it is granted before it is known for which.
+     * Returns the tensor of a receive. The tensor of a stage of this rank is taken over. The credit of a message goes back to
+     * the sender at once, with a fresh buffer: a buffer holds the longest message, since it is granted before it is known
+     * for which.
      */
     private Tensor receive(Action receive, Pass pass) {
-        int length = lengthOf(receive, pass);
-        int rows = rowsOf(receive, pass);
+        Tensor taken = rank.take(receive, pass, rowsOf(receive, pass));
         if (!plan.needsMessage(receive)) {
-            return takeCopy(receive, pass, rows, stage.ofLength(stage.takeBoundary(), length));
+            rank.adopt(stage, plan.peerStage(receive), taken);
+            return taken;
         }
-        Tensor tensor = stage.ofLength(rank.take(receive, pass, rows), length);
+        Tensor tensor = stage.ofLength(taken, lengthOf(receive, pass));
         rank.grant(receive, stage.takeBoundary());
         watch.received(stage, receive, pass, tensor);
         return tensor;
@@ -236,14 +237,6 @@ public final class StageOps implements StepOps {
         return receive.kind().isTransfer()
                 ? stage.rowsOf(lengthOf(receive, pass))
                 : stage.tied().gradient().shape().size(0);
-    }
-
-    /** Copies what another stage of this rank has handed over, since each stage has its own buffers. */
-    private Tensor takeCopy(Action receive, Pass pass, int rows, Tensor own) {
-        Tensor tensor = rank.take(receive, pass, rows);
-        engine.copy(tensor, own);
-        rank.release(plan.peerStage(receive), tensor);
-        return own;
     }
 
     private void handOver(Action send, Pass pass, Tensor tensor) {
@@ -302,12 +295,13 @@ public final class StageOps implements StepOps {
             stage.tied().reduce();
             return;
         }
-        int rows = rowsOf(receive, pass);
-        Tensor other = plan.needsMessage(receive)
-                ? rank.take(receive, pass, rows)
-                : takeCopy(receive, pass, rows, stage.tied().takeGradient());
+        Tensor other = rank.take(receive, pass, rowsOf(receive, pass));
         stage.tied().add(other);
-        stage.release(other);
+        if (plan.needsMessage(receive)) {
+            stage.release(other);
+        } else {
+            rank.release(plan.peerStage(receive), other);
+        }
     }
 
     @Override

@@ -48,6 +48,11 @@ record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements 
         stage.release(buffer);
     }
 
+    /** The tensor is of this stage. */
+    @Override
+    public void adopt(Stage by, int from, Tensor tensor) {
+    }
+
     @Override
     public void release(int other, Tensor tensor) {
         stage.release(tensor);

@@ -257,8 +257,8 @@ class FaultInjectorTest {
     void shouldStopTheActorOfTheRank() {
         FaultInjector injector = injector("stop-schedule-actor stage=1");
         List<String> stopped = new ArrayList<>();
-        injector.onStop(0, why -> stopped.add("rank 0"));
-        injector.onStop(1, stopped::add);
+        injector.onStop(0, _ -> stopped.add("rank 0"));
+        injector.onStop(1, failure -> stopped.add(failure.getMessage()));
         injector.at(FaultPoint.FORWARD, 1, 1, 0, 0);
         assertEquals(List.of("injected: stop-schedule-actor stage=1"), stopped);
     }

@@ -164,6 +164,16 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
+     * Takes over a boundary tensor that came out of another stage on the same engine, without a copy: that stage gets a
+     * buffer of this one in return.
+     */
+    public void adopt(Tensor boundary, Stage from) {
+        Tensor buffer = takeBoundary();
+        pool.exchange(buffer, from.pool, boundary);
+        from.release(buffer);
+    }
+
+    /**
      * Takes back a boundary tensor that came out of this stage, or one that was taken and is not needed. Any thread.
      *
      * @throws IllegalArgumentException where the tensor is not of this stage, or was released before

@@ -156,7 +156,28 @@ public final class TensorPool implements AutoCloseable {
         idle.get(tensor.dataType()).computeIfAbsent(buffer.whole().shape(), _ -> new ArrayDeque<>()).push(buffer);
     }
 
-    private Buffer untake(Tensor tensor) {
+    /**
+     * Exchanges a tensor that was taken here for one that was taken from another pool of the same engine. Each is taken from
+     * the other pool then, with its content; no pool has more buffers than before.
+     *
+     * @throws IllegalArgumentException if a tensor was not taken, or the buffers are of different types or shapes
+     */
+    public void exchange(Tensor own, TensorPool other, Tensor others) {
+        Buffer mine = untake(own);
+        Buffer theirs = other.untake(others);
+        if (own.dataType() != others.dataType() || !mine.whole().shape().equals(theirs.whole().shape())) {
+            throw new IllegalArgumentException("a buffer of " + own.dataType() + " " + mine.whole().shape()
+                    + " cannot be exchanged for one of " + others.dataType() + " " + theirs.whole().shape());
+        }
+        retake(others, theirs);
+        other.retake(own, mine);
+    }
+
+    private synchronized void retake(Tensor tensor, Buffer buffer) {
+        taken.put(tensor, buffer);
+    }
+
+    private synchronized Buffer untake(Tensor tensor) {
         Buffer buffer = taken.remove(tensor);
         if (buffer == null) {
             throw new IllegalArgumentException(

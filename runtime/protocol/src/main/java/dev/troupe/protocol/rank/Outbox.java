@@ -95,8 +95,8 @@ public final class Outbox<T> {
     }
 
     /**
-     * An epoch begins: nothing is sent until {@link #resume}. Returns false if it is the epoch in which the rank was started,
-     * or an earlier one.
+     * An epoch begins: nothing is sent until {@link #resume}. Returns false if it is the epoch in which the rank was
+     * started, or an earlier one.
      */
     public synchronized boolean enter(int begun) {
         if (begun <= epoch) {
