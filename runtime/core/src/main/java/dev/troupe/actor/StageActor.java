@@ -99,7 +99,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
             return this;
         }
         ActionRequest request = told.request();
-        long step = request.pass().step() + rank.plan().stepInRow(request.pass().kind(), request.action());
+        long step = rank.plan().rows().stepOf(request.action(), request.pass());
         return perform("in " + request.action() + " in step " + step, () -> {
             ActionResult result = stage.run(request);
             schedule.tell(new ScheduleActor.ActionEnded(request.action(), result, stage.lastNanos()));

@@ -124,7 +124,7 @@ public final class BitLayout {
             Coordinates at = plan.ranks().coordinates(rank);
             int replica = plan.ranks().replicas().isEmpty() ? BitKey.NONE : at.data();
             for (int microbatch = 0; microbatch < plan.training().plan().microbatchesPerStep(); microbatch++) {
-                keys.add(new BitKey(what, plan.microbatchInStep(rank, microbatch), layer, "", replica, at.tensor()));
+                keys.add(new BitKey(what, plan.globalMicrobatch(rank, microbatch), layer, "", replica, at.tensor()));
             }
         }
 

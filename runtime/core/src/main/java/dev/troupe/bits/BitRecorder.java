@@ -97,7 +97,7 @@ public final class BitRecorder {
         Plan rows = plan.training().plan();
         this.microbatchesPerStep = rows.microbatchesPerStep();
         // One more than overlap: the records of a step are taken while the rank computes the next one.
-        this.steps = new Step[rows.continues() ? plan.stepsAtOnce(rank) + 1 : 1];
+        this.steps = new Step[plan.rows().overlap() ? plan.stepsAtOnce(rank) + 1 : 1];
         if (records) {
             Arrays.setAll(steps, _ -> new Step());
         }

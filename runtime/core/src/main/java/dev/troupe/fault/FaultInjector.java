@@ -6,7 +6,7 @@ import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.engine.provider.LostDeviceException;
-import dev.troupe.protocol.rank.RunPlan;
+import dev.troupe.protocol.rank.Rows;
 import dev.troupe.weights.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -165,8 +165,8 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     /** Returns the faults of a rank. */
-    public RankFaults ofRank(int rank, RunPlan plan) {
-        return new RankFaults(this, rank, plan);
+    public RankFaults ofRank(int rank, Rows rows) {
+        return new RankFaults(this, rank, rows);
     }
 
     /** Whether a fault of the run flips bits. */

@@ -7,7 +7,7 @@ import dev.troupe.engine.check.KernelHook;
 import dev.troupe.plan.FaultWords;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.ActionResult;
-import dev.troupe.protocol.rank.RunPlan;
+import dev.troupe.protocol.rank.Rows;
 import dev.troupe.schedule.Action;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.Stage;
@@ -24,13 +24,13 @@ public final class RankFaults implements StepHook {
     private final FaultInjector faults;
     private final BitFlips flips;
     private final int rank;
-    private final RunPlan plan;
+    private final Rows rows;
 
-    RankFaults(FaultInjector faults, int rank, RunPlan plan) {
+    RankFaults(FaultInjector faults, int rank, Rows rows) {
         this.faults = faults;
         this.flips = new BitFlips(faults, rank);
         this.rank = rank;
-        this.plan = plan;
+        this.rows = rows;
     }
 
     /** Returns the points of the rank's steps at which a fault may strike; none in a run without faults. */
@@ -50,8 +50,8 @@ public final class RankFaults implements StepHook {
         if (isValidation(pass) || point.isEmpty() || point.get() == FaultPoint.COMMIT) {
             return work.get();
         }
-        long step = stepOf(action, pass);
-        int microbatch = microbatchOf(action, pass);
+        long step = rows.stepOf(action, pass);
+        int microbatch = rows.microbatchInStep(pass.kind(), action);
         return faults.around(point.get(), rank, action.stage(), step, microbatch, () -> {
             flips.begin(point.get(), action.stage(), step, microbatch);
             ActionResult result = work.get();
@@ -62,14 +62,6 @@ public final class RankFaults implements StepHook {
 
     private static boolean isValidation(Pass pass) {
         return pass.kind() == Pass.Kind.VALIDATION;
-    }
-
-    private long stepOf(Action action, Pass pass) {
-        return pass.step() + plan.stepInRow(pass.kind(), action);
-    }
-
-    private int microbatchOf(Action action, Pass pass) {
-        return plan.microbatchInStep(pass.kind(), action);
     }
 
     @Override
@@ -98,15 +90,15 @@ public final class RankFaults implements StepHook {
 
     private void at(FaultPoint point, Action message, Pass pass) {
         if (!isValidation(pass)) {
-            faults.at(point, rank, message.stage(), stepOf(message, pass), microbatchOf(message, pass),
-                    FaultWords.contentOf(message.kind()));
+            faults.at(point, rank, message.stage(), rows.stepOf(message, pass),
+                    rows.microbatchInStep(pass.kind(), message), FaultWords.contentOf(message.kind()));
         }
     }
 
     @Override
     public void leaves(Action send, Pass pass, Tensor tensor, Engine engine) {
         if (!isValidation(pass) && faults.flipsBits()) {
-            flips.send(engine, send.stage(), stepOf(send, pass), microbatchOf(send, pass),
+            flips.send(engine, send.stage(), rows.stepOf(send, pass), rows.microbatchInStep(pass.kind(), send),
                     FaultWords.contentOf(send.kind()), tensor);
         }
     }

@@ -188,7 +188,7 @@ public final class FaultChecks {
 
     /** A message that is sent once in a step is the first of its edge, and only faults of messages themselves meet it. */
     private boolean isMeant(FaultSpec fault, int rank, Action action) {
-        int microbatch = Math.max(0, plan.microbatchInStep(Pass.Kind.TRAINING, action));
+        int microbatch = Math.max(0, plan.rows().microbatchInStep(Pass.Kind.TRAINING, action));
         return isOf(fault.rank(), rank) && isOf(fault.stage(), action.stage())
                 && isOf(fault.microbatch(), microbatch)
                 && !(NOT_WITHIN_A_RANK.contains(fault.kind().reach()) && isHandedOver(action));

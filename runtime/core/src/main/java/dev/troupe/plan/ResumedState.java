@@ -34,7 +34,7 @@ public final class ResumedState {
         Collection<ParameterSpec> trained = checkpoint.model().parameters().values().stream()
                 .filter(ParameterSpec::isTrained).toList();
         List<String> dropped = new ArrayList<>();
-        if (plan.training().plan().continues()) {
+        if (plan.rows().overlap()) {
             requireVersions(checkpoint, plan);
         } else if (trained.stream().anyMatch(weight -> checkpoint.olderVersions(weight.name()) > 0)) {
             dropped.add("the versions of the weights before the newest, since the steps of parallel.schedule = "

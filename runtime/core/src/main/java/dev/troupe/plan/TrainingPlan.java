@@ -84,7 +84,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
 
     /** Returns the settings of a stage with the copies that it holds so that steps overlap. */
     public StageSettings stageSettings(int stage) {
-        if (!training.plan().continues()) {
+        if (!rows().overlap()) {
             return stageSettings;
         }
         return stageSettings.with(new Overlap(training.weights().liveVersions().get(stage),
@@ -161,7 +161,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
      * the D M. So D pipelines read what one pipeline with D M microbatches reads, each sequence once, in the same order.
      * Replicas belong to one pipeline.
      */
-    public int microbatchInStep(int rank, int microbatch) {
+    public int globalMicrobatch(int rank, int microbatch) {
         return !ranks.replicas().isEmpty()
                 ? microbatch
                 : ranks.coordinates(rank).data() * training.plan().microbatchesPerStep() + microbatch;

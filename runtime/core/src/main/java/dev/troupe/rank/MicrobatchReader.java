@@ -3,8 +3,8 @@ package dev.troupe.rank;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.config.group.Coordinates;
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.Rows;
 import dev.troupe.schedule.Action;
 import dev.troupe.stage.StageSettings;
 import java.lang.foreign.Arena;
@@ -56,7 +56,7 @@ final class MicrobatchReader implements AutoCloseable {
     /** Returns the tokens of each sequence of a microbatch of the rank's pipeline, which every rank finds by itself. */
     int lengthOf(Pass.Kind kind, long step, int microbatch) {
         return switch (kind) {
-            case TRAINING -> node.batches().lengthOf(step, node.plan().microbatchInStep(rank, microbatch),
+            case TRAINING -> node.batches().lengthOf(step, node.plan().globalMicrobatch(rank, microbatch),
                     node.plan().stageSettings().microbatchSize());
             case VALIDATION -> node.validation().orElseThrow().lengthOf(microbatch);
         };
@@ -64,10 +64,9 @@ final class MicrobatchReader implements AutoCloseable {
 
     /** Returns the length of the sequences of an action's microbatch over that of the run's longest. */
     double relativeLength(Pass pass, Action action) {
-        TrainingPlan plan = node.plan();
-        int length = lengthOf(pass.kind(), pass.step() + plan.stepInRow(pass.kind(), action),
-                plan.microbatchInStep(pass.kind(), action));
-        return (double) length / plan.stageSettings().sequenceLength();
+        Rows steps = node.plan().rows();
+        int length = lengthOf(pass.kind(), steps.stepOf(action, pass), steps.microbatchInStep(pass.kind(), action));
+        return (double) length / node.plan().stageSettings().sequenceLength();
     }
 
     /** Whether this rank reads for its tensor group. */
@@ -79,7 +78,7 @@ final class MicrobatchReader implements AutoCloseable {
     void read(Pass pass, int microbatch) {
         switch (pass.kind()) {
             case TRAINING ->
-                node.batches().fillMicrobatch(pass.step(), node.plan().microbatchInStep(rank, microbatch),
+                node.batches().fillMicrobatch(pass.step(), node.plan().globalMicrobatch(rank, microbatch),
                         node.plan().stageSettings().microbatchSize(), rows);
             case VALIDATION -> node.validation().orElseThrow().fill(microbatch, rows);
         }

@@ -73,7 +73,7 @@ public final class RankResources {
         this.plan = node.plan();
         this.messages = plan.messages(rank);
         CheckedEngine opened = node.engines().apply(rank);
-        RankFaults faults = node.faults().ofRank(rank, plan);
+        RankFaults faults = node.faults().ofRank(rank, plan.rows());
         opened.observe(faults.after(pulse, opened));
         this.engine = opened;
         this.hook = faults.hook();

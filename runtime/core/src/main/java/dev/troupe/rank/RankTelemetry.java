@@ -4,6 +4,7 @@ import dev.troupe.bits.BitRecorder;
 import dev.troupe.bits.RankBits;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.Rows;
 import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.idle.RankTimes;
@@ -39,6 +40,7 @@ public final class RankTelemetry {
     }
 
     private final TrainingPlan plan;
+    private final Rows rows;
     private final RankTrace trace;
     private final BitRecorder bits;
     private final ComputeTimes times;
@@ -47,6 +49,7 @@ public final class RankTelemetry {
     RankTelemetry(int rank, TrainingPlan plan, RankTrace trace, BitRecorder bits, ComputeTimes.Shares lengths,
             Receiver receiver) {
         this.plan = plan;
+        this.rows = plan.rows();
         this.trace = trace;
         this.bits = bits;
         this.times = new ComputeTimes(plan.stagesOf(rank), trace, lengths);
@@ -63,9 +66,8 @@ public final class RankTelemetry {
     /** An action has ended after so many nanoseconds on the clock of the host. */
     public void actionEnded(Pass pass, Action action, long nanos) {
         times.ended(pass, action, nanos);
-        if (isOverlapping() && action.kind() == plan.endOfUpdate()) {
-            int step = plan.stepInRow(pass.kind(), action);
-            report(pass.step() + step, bits.takeWeights(step));
+        if (rows.overlap() && action.kind() == plan.endOfUpdate()) {
+            report(rows.stepOf(action, pass), bits.takeWeights(rows.stepInRow(pass.kind(), action)));
         }
     }
 
@@ -86,13 +88,9 @@ public final class RankTelemetry {
         if (!receiver.isElsewhere() || taken.ends().length <= MOST_TRACED_ELSEWHERE) {
             receiver.traced(step, taken);
         }
-        if (!isOverlapping()) {
+        if (!rows.overlap()) {
             report(step, bits.takeWeights(0));
         }
-    }
-
-    private boolean isOverlapping() {
-        return plan.training().plan().continues();
     }
 
     private void report(long step, RankBits digests) {

@@ -3,7 +3,6 @@ package dev.troupe.rank;
 import dev.troupe.bits.BitRecorder;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.schedule.Action;
@@ -58,17 +57,13 @@ record RankWatch(int rank, NodeContext node, Engine engine, Outbox<Tensor> outbo
     /** A rank that was given up keeps no snapshot: its successor may have begun from the one before. */
     @Override
     public void ended(Stage stage, Pass pass) {
-        if (!plan().training().plan().continues()) {
-            bits.weights(stage);
+        if (!node.plan().rows().overlap()) {
+            bits.weights(stage); // else reported by updated
         }
         long stepsDone = pass.step() + 1;
         if (node.snapshots().isPresent() && !outbox.isRetired() && hook.keeps(stage.index(), pass.step())) {
             node.snapshots().get().keep(rank, stage.index(), stepsDone, engine, stage.state());
             node.copies().kept(rank, stage.index(), stepsDone);
         }
-    }
-
-    private TrainingPlan plan() {
-        return node.plan();
     }
 }

@@ -11,6 +11,7 @@ import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.rank.ActionResult;
+import dev.troupe.protocol.rank.Rows;
 import dev.troupe.protocol.rank.StepOps;
 import dev.troupe.protocol.run.LayerSquaredSum;
 import dev.troupe.schedule.Action;
@@ -27,8 +28,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The actions of one stage on an engine: straight-line code between the rank's tensors and the stage. What the engine is
- * makes the meaning: one that computes trains, one that counts makes the memory plan.
+ * The actions of one stage on an engine: straight-line code between the rank's tensors and the stage. On an engine that
+ * computes they train; on one that counts bytes they make the memory plan.
  *
  * <p>Thread rule: the rank's thread.
  */
@@ -37,6 +38,7 @@ public final class StageOps implements StepOps {
     private final Engine engine;
     private final WorkClock clock;
     private final TrainingPlan plan;
+    private final Rows steps;
     private final RankSide rank;
     private final StepWatch watch;
     private final Coordinates at;
@@ -44,10 +46,10 @@ public final class StageOps implements StepOps {
     private final boolean isReplicated;
     private final Set<Action> lastBackwards;
     private final Map<Action, Integer> updatesBehind;
-    /** The stage's last forward of a pass over validation data; none where other replicas do all. */
+    /** The stage's last forward of a pass over validation data; none if other replicas do all. */
     private final Optional<Action> lastOfValidation;
-    /** The stage's forwards of each step of the pass under way, whose losses are still to be told. */
-    private final Map<Integer, Set<Action>> untold = new HashMap<>();
+    /** The stage's forwards in each step of the pass with losses that are not reported yet. */
+    private final Map<Integer, Set<Action>> unreported = new HashMap<>();
 
     /**
      * @param clock the clock of the rank's engine
@@ -57,6 +59,7 @@ public final class StageOps implements StepOps {
         this.engine = engine;
         this.clock = clock;
         this.plan = plan;
+        this.steps = plan.rows();
         this.rank = rank;
         this.watch = watch;
         this.at = plan.ranks().coordinates(rank.rank());
@@ -71,7 +74,7 @@ public final class StageOps implements StepOps {
                 .reduce((before, after) -> after);
     }
 
-    /** Gives the transport as many buffers for each way into this stage as the plan declares credits. */
+    /** Gives the transport a buffer for each credit that the plan declares, on each edge into this stage. */
     public void grantFirstCredits() {
         for (Action any : plan.receivesOf(rank.rank(), stage.index())) {
             for (int credit = 0; credit < plan.creditsPerEdge(); credit++) {
@@ -80,18 +83,12 @@ public final class StageOps implements StepOps {
         }
     }
 
-    /** From now on the stage means the weights and the gradients of an action, and what it tells is of the action's step. */
+    /** Switches the stage to the weight version, gradients and step of an action. */
     private void use(Action action, Pass.Kind kind) {
-        if (plan.training().plan().continues()) {
-            stage.use(updatesBehind.getOrDefault(action, 0), plan.gradientSum(kind, action));
-            watch.enters(plan.stepInRow(kind, action));
+        if (steps.overlap()) {
+            stage.use(updatesBehind.getOrDefault(action, 0), steps.gradientSum(kind, action));
+            watch.enters(steps.stepInRow(kind, action));
         }
-    }
-
-    /** The pass of an action's step alone. */
-    private Pass stepOf(Action action, Pass pass) {
-        int step = plan.stepInRow(pass.kind(), action);
-        return step == 0 ? pass : new Pass(pass.step() + step, pass.kind(), pass.lossScale());
     }
 
     @Override
@@ -111,8 +108,8 @@ public final class StageOps implements StepOps {
 
     private ActionResult forward(Action action, Pass pass) {
         int microbatch = action.microbatch();
-        Pass step = stepOf(action, pass);
-        int inStep = plan.microbatchInStep(pass.kind(), action);
+        Pass step = steps.passOf(action, pass);
+        int inStep = steps.microbatchInStep(pass.kind(), action);
         Tensor input = stage.hasEmbedding() ? null : receive(action.as(Kind.RECV_F), pass);
         MicrobatchRows rows = readsRows() ? rank.read(stage.index(), step, inStep) : null;
         if (stage.hasHead()) {
@@ -123,14 +120,14 @@ public final class StageOps implements StepOps {
         clock.begins(stage.index(), Work.FORWARD);
         Tensor output = switch (pass.kind()) {
             case TRAINING -> {
-                stage.enterStep(step.step(), plan.microbatchInStep(rank.rank(), inStep) - microbatch);
+                stage.enterStep(step.step(), plan.globalMicrobatch(rank.rank(), inStep) - microbatch);
                 yield stage.forward(microbatch, input, rows);
             }
             case VALIDATION -> stage.forwardOnly(microbatch, input, rows);
         };
         clock.ends();
         if (stage.hasHead()) {
-            untold.computeIfAbsent(plan.stepInRow(pass.kind(), action), _ -> new LinkedHashSet<>()).add(action);
+            unreported.computeIfAbsent(steps.stepInRow(pass.kind(), action), _ -> new LinkedHashSet<>()).add(action);
             boolean endsPass = pass.kind() == Pass.Kind.VALIDATION
                     && lastOfValidation.filter(action::equals).isPresent();
             return endsPass ? new ActionResult(losses(action, pass), List.of()) : ActionResult.NOTHING;
@@ -144,20 +141,20 @@ public final class StageOps implements StepOps {
     }
 
     /**
-     * The losses of the step of an action. The engine has computed them when this returns, so it is asked when all forwards
-     * are under way. Told by one rank of a group, and of validation data, which every pipeline sees whole, by those of one
-     * pipeline.
+     * Returns the losses of the step of an action. It waits for the engine, so it is called after all forwards have been
+     * asked for. One rank of a tensor-parallel group reports them; for validation data, which every pipeline sees whole, one
+     * of one pipeline.
      */
     private List<MicrobatchLoss> losses(Action action, Pass pass) {
         List<MicrobatchLoss> losses = new ArrayList<>();
-        for (Action forward : untold.remove(plan.stepInRow(pass.kind(), action))) {
+        for (Action forward : unreported.remove(steps.stepInRow(pass.kind(), action))) {
             double loss = stage.loss(forward.microbatch());
-            int inStep = plan.microbatchInStep(pass.kind(), forward);
+            int inStep = steps.microbatchInStep(pass.kind(), forward);
             switch (pass.kind()) {
                 case TRAINING -> {
                     watch.measuredLoss(stage, forward.microbatch(), loss);
                     if (at.tensor() == 0) {
-                        losses.add(new MicrobatchLoss(plan.microbatchInStep(rank.rank(), inStep), loss));
+                        losses.add(new MicrobatchLoss(plan.globalMicrobatch(rank.rank(), inStep), loss));
                     }
                 }
                 case VALIDATION -> {
@@ -170,12 +167,12 @@ public final class StageOps implements StepOps {
         return losses;
     }
 
-    /** Whether no rank before this one holds the same stages, or a share of them. */
+    /** Whether this is the first of the ranks that hold the same stages, or shares of them. */
     private boolean isFirstOfItsKind() {
         return at.tensor() == 0 && at.data() == 0;
     }
 
-    /** A backward that takes a microbatch's gradient of the output and gives that of the input. */
+    /** A backward, from the gradient of a microbatch's output to the gradient of its input. */
     private interface Backward {
         Tensor of(int microbatch, Tensor outputGradient);
     }
@@ -229,7 +226,7 @@ public final class StageOps implements StepOps {
     }
 
     private int lengthOf(Action action, Pass pass) {
-        return rank.lengthOf(stepOf(action, pass), plan.microbatchInStep(pass.kind(), action));
+        return rank.lengthOf(steps.passOf(action, pass), steps.microbatchInStep(pass.kind(), action));
     }
 
     /** Returns the rows that the tensor of a receive of this stage must have. */
@@ -252,12 +249,12 @@ public final class StageOps implements StepOps {
     public void unshard(Action action) {
         use(action, Pass.Kind.TRAINING);
         stage.unshard();
-        tellUpdated(action);
+        reportUpdated(action);
     }
 
-    /** Tells of the weights after an update where the step's snapshot, which does so otherwise, may be far. */
-    private void tellUpdated(Action action) {
-        if (plan.training().plan().continues() && action.kind() == plan.endOfUpdate()) {
+    /** Reports the weights after an update, if steps overlap: else {@link #snapshot} reports them. */
+    private void reportUpdated(Action action) {
+        if (steps.overlap() && action.kind() == plan.endOfUpdate()) {
             watch.updated(stage);
         }
     }
@@ -273,7 +270,7 @@ public final class StageOps implements StepOps {
         stage.addUpGradients();
     }
 
-    /** A copy goes, since the gradient itself becomes the sum, and a message may have to be sent again. */
+    /** Sends a copy, since the gradient itself becomes the sum, and a message may have to be sent again. */
     @Override
     public void sendShared(Action send, Pass pass) {
         use(send, pass.kind());
@@ -307,7 +304,7 @@ public final class StageOps implements StepOps {
     @Override
     public ActionResult norm(Action action, Pass pass) {
         use(action, pass.kind());
-        watch.measured(stage, stepOf(action, pass));
+        watch.measured(stage, steps.passOf(action, pass));
         List<LayerSquaredSum> sums = new ArrayList<>();
         // Every rank of the group takes part.
         stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum)));
@@ -328,11 +325,11 @@ public final class StageOps implements StepOps {
                     Math.ceilDiv(update.updateNumber(), replicas)); // exact but in a trial of one update
         }
         clock.ends();
-        tellUpdated(action);
+        reportUpdated(action);
     }
 
     @Override
     public void snapshot(Action action, Pass pass) {
-        watch.ended(stage, stepOf(action, pass));
+        watch.ended(stage, steps.passOf(action, pass));
     }
 }

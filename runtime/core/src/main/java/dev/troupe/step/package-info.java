@@ -1,5 +1,5 @@
 /**
- * What the actions of a row mean to a stage on an engine. Nothing here knows actors, the transport's
- * threads, or another process.
+ * The actions of a row on a stage and its engine, and what a stage needs of its rank. Nothing here knows actors, the
+ * transport's threads, or another process.
  */
 package dev.troupe.step;

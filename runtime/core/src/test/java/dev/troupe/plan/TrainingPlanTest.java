@@ -26,8 +26,8 @@ class TrainingPlanTest {
         for (int place = 0; place < 2; place++) {
             List<Integer> taken = new ArrayList<>();
             for (int rank = 4 * place; rank < 4 * place + 4; rank++) {
-                taken.add(plan.microbatchInStep(rank, 0));
-                taken.add(plan.microbatchInStep(rank, 1));
+                taken.add(plan.globalMicrobatch(rank, 0));
+                taken.add(plan.globalMicrobatch(rank, 1));
             }
             assertEquals(IntStream.range(0, 8).boxed().toList(), taken);
         }

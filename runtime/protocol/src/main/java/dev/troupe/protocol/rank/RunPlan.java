@@ -9,7 +9,6 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.certificate.Certificate;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -101,9 +100,9 @@ public interface RunPlan {
         int most = 1;
         for (Action action : row(Pass.Kind.TRAINING, rank).actions()) {
             if (action.kind() == Kind.FORWARD) {
-                most = Math.max(most, stepInRow(Pass.Kind.TRAINING, action) + 1 - updated);
+                most = Math.max(most, rows().stepInRow(Pass.Kind.TRAINING, action) + 1 - updated);
             } else if (action.kind() == Kind.UPDATE) {
-                updated = stepInRow(Pass.Kind.TRAINING, action) + 1;
+                updated = rows().stepInRow(Pass.Kind.TRAINING, action) + 1;
             }
         }
         return most;
@@ -122,23 +121,9 @@ public interface RunPlan {
         return behind;
     }
 
-    /** The index of the sum of gradients that an action of a pass adds to or uses: steps take the sums in turn. */
-    default int gradientSum(Pass.Kind kind, Action action) {
-        return training().plan().continues()
-                ? stepInRow(kind, action) % Collections.max(training().weights().liveGradients())
-                : 0;
-    }
-
-    /** The step to which an action of a pass belongs, among those of the row. */
-    default int stepInRow(Pass.Kind kind, Action action) {
-        return kind == Pass.Kind.TRAINING ? training().plan().stepOf(action) : 0;
-    }
-
-    /** The number in its step of the microbatch of an action; {@link Action#WHOLE_STEP} where it is done once in a step. */
-    default int microbatchInStep(Pass.Kind kind, Action action) {
-        return action.kind().isPerMicrobatch()
-                ? action.microbatch() - stepInRow(kind, action) * training().plan().microbatchesPerStep()
-                : Action.WHOLE_STEP;
+    /** The steps of the rows. */
+    default Rows rows() {
+        return new Rows(training());
     }
 
     /** Messages that may be unconsumed on an edge. */

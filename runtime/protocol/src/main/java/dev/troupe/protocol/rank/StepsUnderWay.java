@@ -43,7 +43,7 @@ public final class StepsUnderWay {
     /** An action has ended. */
     public void measured(Action action, ActionResult result) {
         if (!result.equals(ActionResult.NOTHING)) {
-            measured.computeIfAbsent(plan.stepInRow(pass.kind(), action), _ -> new ArrayList<>()).add(result);
+            measured.computeIfAbsent(plan.rows().stepInRow(pass.kind(), action), _ -> new ArrayList<>()).add(result);
         }
     }
 
@@ -76,7 +76,7 @@ public final class StepsUnderWay {
     /** Returns how an update updates the weights; empty for any other action. */
     public Optional<WeightUpdate> updateOf(Action action) {
         return action.kind() == Kind.UPDATE
-                ? Optional.of(decided.get(plan.stepInRow(pass.kind(), action)))
+                ? Optional.of(decided.get(plan.rows().stepInRow(pass.kind(), action)))
                 : Optional.empty();
     }
 

@@ -71,13 +71,13 @@ final class HashOps implements StepOps {
     /** The stage of an action, which means the action's weights and gradients from now on. */
     private SimulatedStage stageOf(Action action, Pass of) {
         SimulatedStage stage = stages.get(action.stage());
-        stage.use(updatesBehind.getOrDefault(action, 0), plan.gradientSum(of.kind(), action));
+        stage.use(updatesBehind.getOrDefault(action, 0), plan.rows().gradientSum(of.kind(), action));
         return stage;
     }
 
     /** The pass of an action's step alone. */
     private Pass stepOf(Action action, Pass of) {
-        int step = plan.stepInRow(of.kind(), action);
+        int step = plan.rows().stepInRow(of.kind(), action);
         return new Pass(of.step() + step, of.kind(), lossScales.getOrDefault(step, of.lossScale()));
     }
 
@@ -120,7 +120,7 @@ final class HashOps implements StepOps {
         SimulatedStage stage = stageOf(action, of);
         boolean hasHead = action.stage() == plan.stageCount() - 1;
         if (action.kind() == Kind.FORWARD) {
-            lossScales.put(plan.stepInRow(of.kind(), action), of.lossScale());
+            lossScales.put(plan.rows().stepInRow(of.kind(), action), of.lossScale());
         }
         return switch (action.kind()) {
             case FORWARD -> forward(stage, action, of, hasHead);
@@ -139,8 +139,8 @@ final class HashOps implements StepOps {
     private ActionResult forward(SimulatedStage stage, Action action, Pass of, boolean hasHead) {
         int microbatch = action.microbatch();
         boolean isTraining = of.kind() == Pass.Kind.TRAINING;
-        int number = plan.microbatchInStep(of.kind(), action);
-        int inStep = isTraining ? plan.microbatchInStep(plan.dataOf(rank), number) : number;
+        int number = plan.rows().microbatchInStep(of.kind(), action);
+        int inStep = isTraining ? plan.globalMicrobatch(plan.dataOf(rank), number) : number;
         long input = action.stage() == 0
                 ? SimulatedStage.tokens(stepOf(action, of), inStep)
                 : receive(action.as(Kind.RECV_F), of);
@@ -163,7 +163,7 @@ final class HashOps implements StepOps {
 
     /** A replay is of the same weights as its forward, and so comes to the same output. */
     private ActionResult replay(SimulatedStage stage, Action action, Pass of) {
-        long part = stage.replay(action.microbatch(), plan.microbatchInStep(of.kind(), action));
+        long part = stage.replay(action.microbatch(), plan.rows().microbatchInStep(of.kind(), action));
         return meet(tensorGroup, () -> action + " of " + of, part, output -> {
             assertEquals(stage.outputOf(action.microbatch()), output, () -> action + " is not its forward");
             assertTrue(used.add(action), () -> action + " is done twice");
@@ -200,7 +200,7 @@ final class HashOps implements StepOps {
     @Override
     public void reduceGradients(Action action) {
         SimulatedStage stage = stages.get(action.stage());
-        stage.use(0, plan.gradientSum(Pass.Kind.TRAINING, action));
+        stage.use(0, plan.rows().gradientSum(Pass.Kind.TRAINING, action));
         meet(dataGroup, action::toString, stage.gradient(), sum -> {
             stage.takeGradient(sum);
             return ActionResult.NOTHING;
@@ -241,7 +241,7 @@ final class HashOps implements StepOps {
     @Override
     public void update(Action action, WeightUpdate asked) {
         SimulatedStage stage = stages.get(action.stage());
-        stage.use(0, plan.gradientSum(Pass.Kind.TRAINING, action));
+        stage.use(0, plan.rows().gradientSum(Pass.Kind.TRAINING, action));
         stage.update(asked);
     }
 

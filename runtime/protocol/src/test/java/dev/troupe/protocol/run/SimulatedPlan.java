@@ -163,7 +163,7 @@ final class SimulatedPlan implements RunPlan {
     }
 
     /** The number in the whole step of a microbatch of one pipeline. */
-    int microbatchInStep(int data, int microbatch) {
+    int globalMicrobatch(int data, int microbatch) {
         return isReplicated() ? microbatch : data * training.plan().microbatchesPerStep() + microbatch;
     }
 

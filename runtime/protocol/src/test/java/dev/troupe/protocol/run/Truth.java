@@ -93,14 +93,14 @@ final class Truth {
         double loss = 0;
         for (int data = 0; data < plan.grid().data(); data++) {
             for (int microbatch = 0; microbatch < microbatches; microbatch++) {
-                loss += loss(pass, data, microbatch, plan.microbatchInStep(data, microbatch));
+                loss += loss(pass, data, microbatch, plan.globalMicrobatch(data, microbatch));
                 backward(pass, data, microbatch);
             }
         }
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             List<SimulatedStage> own = stages.get(rank % plan.ranksPerPlace());
             for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
-                if (action.kind().freesActivation() && plan.stepInRow(Pass.Kind.TRAINING, action) == 0) {
+                if (action.kind().freesActivation() && plan.rows().stepInRow(Pass.Kind.TRAINING, action) == 0) {
                     own.get(action.stage()).backwardWeight(action.microbatch());
                 }
             }
@@ -117,7 +117,7 @@ final class Truth {
                 behindTheNorm.add(() -> own.getLast().addTied(first));
             }
         }
-        if (!plan.training().plan().continues()) {
+        if (!plan.rows().overlap()) {
             behindTheNorm.forEach(Runnable::run);
             behindTheNorm.clear();
         }
