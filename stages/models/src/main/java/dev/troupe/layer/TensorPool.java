@@ -166,6 +166,8 @@ public final class TensorPool implements AutoCloseable {
         Buffer mine = untake(own);
         Buffer theirs = other.untake(others);
         if (own.dataType() != others.dataType() || !mine.whole().shape().equals(theirs.whole().shape())) {
+            retake(own, mine);
+            other.retake(others, theirs);
             throw new IllegalArgumentException("a buffer of " + own.dataType() + " " + mine.whole().shape()
                     + " cannot be exchanged for one of " + others.dataType() + " " + theirs.whole().shape());
         }

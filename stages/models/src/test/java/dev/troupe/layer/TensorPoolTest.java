@@ -52,6 +52,24 @@ class TensorPoolTest {
     }
 
     @Test
+    void shouldExchangeTensorsWithAnotherPool() {
+        try (TensorPool other = new TensorPool(engine)) {
+            Tensor own = pool.take(SHAPE);
+            Tensor others = other.take(SHAPE);
+            pool.exchange(own, other, others);
+            assertThrows(IllegalArgumentException.class, () -> pool.give(own));
+            other.give(own);
+            pool.give(others);
+            assertSame(others, pool.take(SHAPE));
+            assertSame(own, other.take(SHAPE));
+            Tensor larger = other.take(Shape.of(4, 3));
+            assertThrows(IllegalArgumentException.class, () -> pool.exchange(others, other, larger));
+            pool.close();
+        }
+        assertEquals(0, engine.allocatedBytes());
+    }
+
+    @Test
     void shouldUseABufferOfTheLongestForEveryLength() {
         TensorPool.Extent extent = new TensorPool.Extent(6, length -> Shape.of(2 * length, 3));
         Tensor whole = pool.take(extent, 6);
