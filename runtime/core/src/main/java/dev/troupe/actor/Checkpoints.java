@@ -24,7 +24,7 @@ import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /**
- * The shell around the {@link CheckpointMachine}: it tells nodes and ranks to write, and commits and deletes files.
+ * The shell around the {@link CheckpointMachine}: it orders nodes and ranks to write, and commits and deletes files.
  *
  * <p>Belongs to the coordinator.
  */
@@ -60,7 +60,7 @@ final class Checkpoints {
                 setup.patience().tickEvery().toNanos());
     }
 
-    /** Takes in one event; returns what the run hears of it, in order. */
+    /** Takes in one event; returns the events of the run that follow, in order. */
     List<RunEvent> take(CheckpointEvent event) {
         if (!(event instanceof CheckpointEvent.Moving moving) || machine.isOfThis(moving)) {
             patience.moved();
@@ -99,7 +99,7 @@ final class Checkpoints {
         });
     }
 
-    /** Room is looked for before all begin: later their own files take it. */
+    /** Checks for free space before all begin: later their own files take it. */
     private List<RunEvent> haveRanksWrite(CheckpointAttempt attempt, List<Integer> told) {
         if (told.size() == setup.settings().rankCount()) {
             try {
@@ -121,7 +121,7 @@ final class Checkpoints {
         }
     }
 
-    /** Beside training, on a thread for each checkpoint: a disk that hangs holds up only the writers that wait for it. */
+    /** During training, on a thread for each checkpoint: a disk that hangs blocks only the writers that wait for it. */
     private List<RunEvent> answer(CheckpointAttempt attempt, Supplier<CheckpointEvent> work) {
         if (attempt.way() == CheckpointWay.AWAITED) {
             return take(work.get());
@@ -141,7 +141,7 @@ final class Checkpoints {
         reports.checkpointFailed(stepsDone, why);
     }
 
-    /** The event for the run where the last checkpoint is too old. */
+    /** Returns the event for the run if the last checkpoint is too old. */
     Optional<RunEvent> dueByTime() {
         return timer.takeDue(clock.getAsLong())
                 ? Optional.of(new RunEvent.CheckpointTimeIsUp())
@@ -149,10 +149,10 @@ final class Checkpoints {
     }
 
     /**
-     * Looks whether the run has waited long enough for something of the checkpoint to happen, a piece of it that is
-     * written too; returns what the run hears of it.
+     * Checks whether the run has waited long enough for progress of the checkpoint, if only a piece of a file; returns the
+     * events of the run that follow.
      *
-     * @param runWaits whether the run waits for a checkpoint that is written beside training
+     * @param runWaits whether the run waits for a checkpoint that is written during training
      */
     List<RunEvent> look(boolean runWaits) {
         return patience.isOver(runWaits) ? take(new CheckpointEvent.Overdue()) : List.of();

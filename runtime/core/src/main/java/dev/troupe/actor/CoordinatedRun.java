@@ -3,7 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.protocol.run.RunEvent;
 
-/** The run of a coordinator, as far as it is under way there. Belongs to the coordinator. */
+/** The run of a coordinator: not begun, or led. Belongs to the coordinator. */
 sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
     int epoch();
 
@@ -20,10 +20,10 @@ sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
     /** Restarts all ranks, for this reason, from the commit from which this coordinator takes over. */
     void succeed(String reason);
 
-    /** Looks whether the run has waited too long for anything, and asks all ranks for their status. */
+    /** Checks whether the run has waited too long for anything, and asks all ranks for their status. */
     void look();
 
-    /** A run that has not begun, or of which this coordinator knows no more yet; it takes nothing. */
+    /** A run that has not begun, or is not known to this coordinator yet; it ignores everything. */
     record NotBegun(long stepsDone, ReplicaTable replicas) implements CoordinatedRun {
         @Override
         public int epoch() {

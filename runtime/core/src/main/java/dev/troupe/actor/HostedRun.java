@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 final class HostedRun implements NodeRun {
     private static final Logger LOG = LoggerFactory.getLogger(HostedRun.class);
 
-    /** Longer than a stage takes for an action; shorter than anybody waits for the end of the actors. */
+    /** Longer than an action of a stage; shorter than any wait for the end of the actors. */
     static final Duration THREAD_END = Duration.ofSeconds(10);
 
     /** The members of a group on this node; a member whose memory is free is no longer in the list. */
@@ -188,7 +188,7 @@ final class HostedRun implements NodeRun {
     @Override
     public void letGo() {
         warmUp.ifPresent(WarmUp::end);
-        members().forEach(member -> member.resources().outbox().retire()); // what the transport gives back stays here
+        members().forEach(member -> member.resources().outbox().retire()); // tensors that come back remain here
         node.faults().close();
         try {
             node.transport().close();
@@ -204,7 +204,7 @@ final class HostedRun implements NodeRun {
         groups.forEach((group, hosted) -> {
             if (running.contains(group)) {
                 // Memory a thread still computes on must not be freed under it; it goes with the process.
-                hosted.members.forEach(member -> LOG.warn("rank {} still computes long after it was told to stop: {}",
+                hosted.members.forEach(member -> LOG.warn("rank {} still computes long after it was stopped: {}",
                         member.rank(), member.whereItStands()));
             } else {
                 hosted.members.forEach(member -> member.resources().close(deadlineNanos));

@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /**
- * A run that is under way: the shell around its {@link RunMachine}, whose commands go to ranks, nodes, checkpoints and
- * reports. Each look tells the machine which ranks make no progress. Belongs to the coordinator.
+ * A run in progress: the shell around its {@link RunMachine}. The machine's commands go to ranks, nodes, checkpoints and
+ * reports; each look reports ranks without progress to the machine. Belongs to the coordinator.
  */
 final class LedRun implements CoordinatedRun {
     private final TrainingCoordinator coordinator;

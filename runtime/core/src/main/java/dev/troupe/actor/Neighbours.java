@@ -4,26 +4,26 @@ import dev.troupe.transport.NodeMap;
 import java.util.List;
 import java.util.Map;
 
-/** How a node sees the nodes of its run, which it knows by their names. */
+/** The nodes of a run from the view of one of them, which knows them by name. */
 public interface Neighbours {
     /**
-     * The map of nodes where ranks live on these.
+     * Returns the map of nodes that host the ranks like this.
      *
      * @param hosts for each rank the name of its node
-     * @param since for each node whose ranks are others than at first, the epoch since which it has those
+     * @param since for each node with other ranks than at first, the epoch since which it has them
      */
     NodeMap map(List<String> hosts, Map<String, Integer> since);
 
-    /** The index of a node in that map; -1 for a name that none has. */
+    /** Returns the index of a node in that map; -1 for an unknown name. */
     int indexOf(String name);
 
     /**
-     * The {@linkplain dev.troupe.snapshot.copy.SnapshotCopies#door number} of where this process takes copies in; 0 where it
-     * takes none.
+     * Returns the {@linkplain dev.troupe.snapshot.copy.SnapshotCopies#door number} under which this process takes copies in;
+     * 0 if it takes none.
      */
     int door();
 
-    /** Those of a node that is alone. */
+    /** Returns the neighbours of a node that is alone. */
     static Neighbours none() {
         return new Neighbours() {
             @Override

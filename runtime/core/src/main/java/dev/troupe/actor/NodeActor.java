@@ -16,7 +16,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
-/** One JVM of the run: the shell around its {@link NodeMachine}. */
+/** The actor of one JVM of the run: the shell around its {@link NodeMachine}. */
 public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /** A message to a node. */
     public sealed interface Command {
@@ -30,7 +30,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
      * Host the ranks that live on this node.
      *
      * @param term the term of the coordinator
-     * @param coordinator the coordinator that gives the order, and whose end the node has to hear of
+     * @param coordinator the coordinator that gives the order; the node watches for its end
      */
     record HostRanks(int term, NodeEvent.HostRanks order,
             ActorRef<TrainingCoordinator.Command> coordinator) implements Command {
@@ -52,8 +52,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     /**
-     * Joins the run and hosts what it is told to. The node closes the transport and all memory when it stops, or before
-     * the actor system ends, whichever is first.
+     * Joins the run and hosts the ranks that it is given. The node closes the transport and all memory when it stops, or
+     * before the actor system ends, whichever is first.
      */
     public static Behavior<Command> create(NodeSetup setup, ActorRef<TrainingCoordinator.Command> coordinator) {
         return FatalErrors.contained(Command.class, Behaviors.setup(context -> Behaviors
@@ -97,7 +97,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             HostedRun opened = new HostedRun(getContext(), setup, link, setup.context().apply(Path.of(directory)));
             run = opened;
             return opened.opened();
-        } catch (Throwable failure) { // the run's directory, or what it reads from there
+        } catch (Throwable failure) { // the run's directory, or a file that it reads from there
             setup.position().met(failure);
             return new NodeEvent.CannotOpen(Reason.of(failure));
         }

@@ -33,7 +33,7 @@ final class NodeLink {
         this.coordinator = coordinator;
         this.timers = timers;
         // An actor ends after its children, and a stage that waits for another rank does not end by itself. So the node
-        // hears of the end of the actor system before its actors do.
+        // is notified of the end of the actor system before its actors are.
         ActorRef<NodeActor.Command> self = context.getSelf();
         this.haltsFirst = CoordinatedShutdown.get(context.getSystem()).addCancellableTask(
                 CoordinatedShutdown.PhaseBeforeActorSystemTerminate(), "troupe-node-halts",
@@ -51,7 +51,7 @@ final class NodeLink {
         return setup.position();
     }
 
-    /** The node hears of the end of the coordinator of this term. */
+    /** Notifies the node of the end of the coordinator of this term. */
     void watch(int term, ActorRef<TrainingCoordinator.Command> leader) {
         context.watchWith(leader,
                 new NodeActor.Told(new NodeEvent.CoordinatorLost(term, leader.path().address().hasLocalScope())));
@@ -89,7 +89,7 @@ final class NodeLink {
         timers.startSingleTimer(new NodeActor.Told(event), delay);
     }
 
-    /** The node has given back all that it can: it need not be told of the end of the actor system, which may follow. */
+    /** The node has given back all that it can: it need not be notified of the end of the actor system, which may follow. */
     void released() {
         haltsFirst.cancel();
         released.complete(Done.getInstance());

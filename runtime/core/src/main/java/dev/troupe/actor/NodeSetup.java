@@ -13,20 +13,20 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * What a {@link NodeActor} is and brings along.
+ * The identity and the resources of a {@link NodeActor}.
  *
  * @param name its name in the run
- * @param keys what must be the same on all nodes of a run, in words: version, plan, configuration
- * @param patience how long it waits to be told what to host
+ * @param keys the properties that must be the same on all nodes of a run, by name: version, plan, configuration
+ * @param patience time that it waits for ranks to host
  * @param stepsPerPass steps from one commit to the next
  * @param neighbours the other nodes of the run
- * @param warmUp how far it is with running its kernels once, which begins when this is asked first
- * @param context what its ranks share, given the directory of the run
+ * @param warmUp progress of running its kernels once, which begins with the first call
+ * @param context the parts that its ranks share, for the directory of the run
  * @param transport of the node; closed before its ranks' threads end
- * @param release gives back what the ranks need until their threads have ended
+ * @param release gives back the resources that the ranks need until their threads have ended
  * @param position receives the progress of the run
- * @param ended hears how the run ended
- * @param lost ends the process of a node of several, which is lost for the reason in a sentence; empty where the whole
+ * @param ended receives the end of the run
+ * @param lost ends the process of a node of several, which is lost for the reason in a sentence; empty if the whole
  *     run is in the process
  */
 public record NodeSetup(String name, Map<String, String> keys, Duration patience, int stepsPerPass,

@@ -2,7 +2,7 @@ package dev.troupe.actor;
 
 import java.util.Set;
 
-/** The phase of a rank beside its row. */
+/** The phase of a rank outside its row. */
 sealed interface RankPhase {
     /** Its stages load their weights; these still do. */
     record Loading(Set<Integer> stages) implements RankPhase {

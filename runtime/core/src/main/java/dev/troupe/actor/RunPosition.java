@@ -5,7 +5,7 @@ import dev.troupe.prepare.Reason;
 import java.util.Optional;
 
 /**
- * The progress of a run as far as a node knows, for the lines that the node writes. Each run of a JVM has its own. Any
+ * The progress of a run that a node knows of, for the lines that the node writes. Each run of a JVM has its own. Any
  * thread may read and write.
  */
 public final class RunPosition {
@@ -14,7 +14,7 @@ public final class RunPosition {
     private volatile boolean isOpen;
     private volatile Throwable met;
 
-    /** The steps that were committed, as far as the node knows. */
+    /** Returns the committed steps that the node knows of. */
     public long stepsDone() {
         return stepsDone;
     }
@@ -29,14 +29,14 @@ public final class RunPosition {
         EventLog.ofRun(epoch, stepsDone, event);
     }
 
-    /** Something was thrown by a part of the run in this process; null where nothing was. */
+    /** A part of the run in this process has thrown this; null if nothing was thrown. */
     public void met(Throwable failure) {
         if (failure != null) {
             met = failure;
         }
     }
 
-    /** Returns the error that this process met last, if it is the one that a reason speaks of. */
+    /** Returns the error that this process met last, if it is the one that a reason names. */
     public Optional<Throwable> causeOf(String reason) {
         return Optional.ofNullable(met).map(Reason::met).filter(failure -> reason.contains(Reason.of(failure)));
     }
@@ -44,7 +44,7 @@ public final class RunPosition {
     /** Returns why the actors of a process ended before their run. */
     public String whyEnded() {
         return "the actors ended before the run did" + Optional.ofNullable(met)
-                .map(failure -> ": " + Reason.of(failure)).orElse("; the log says why");
+                .map(failure -> ": " + Reason.of(failure)).orElse("; the log has the cause");
     }
 
     void reach(int newEpoch, long steps) {

@@ -279,7 +279,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         toldMoves = allMoves;
         ask.replyTo().tell(new TrainingCoordinator.StatusTold(new RankStatus(rank.rank(), allMoves,
                 isAtIt && !waitsForGroup,
-                situation() + (waitsForGroup ? ", where it waits for the other ranks of a group" : ""),
+                situation() + (waitsForGroup ? ", waiting for the other ranks of a group" : ""),
                 machine.position(), stack), ask.askedNanos(), System.nanoTime()));
         return this;
     }
@@ -323,7 +323,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /** @param cause the exception, for the log alone; null if there was none */
     private Behavior<Command> fail(String reason, Optional<Strike> strike, Throwable cause) {
         getContext().getLog().debug("rank {} failed", rank.rank(), cause);
-        EventLog.ofRank(rank.incarnation(), step(), "cannot go on: " + reason, strike.isPresent() ? cause : null);
+        EventLog.ofRank(rank.incarnation(), step(), "cannot continue: " + reason, strike.isPresent() ? cause : null);
         group.tell(TensorParallelGroup.Command.failure(rank.rank(), reason, strike, cause));
         return this;
     }

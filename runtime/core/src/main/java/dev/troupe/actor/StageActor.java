@@ -16,10 +16,10 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
- * One stage of one rank: it owns its slice of layers (weights, gradients, optimizer state, activations), loads it, and
- * computes what the rank's schedule actor orders. All of it is done on the {@linkplain StageThread rank's thread};
- * questions that must be answered meanwhile go to the schedule actor. Nobody else computes with the stage; the
- * transport's thread gives back the tensors that it has sent ({@code Stage.release}).
+ * The actor of one stage of one rank. It owns its slice of layers (weights, gradients, optimizer state, activations), loads
+ * it, and computes the orders of the rank's schedule actor, all on the {@linkplain StageThread rank's thread}; questions
+ * that must be answered meanwhile go to the schedule actor. Nobody else computes with the stage; the transport's thread
+ * gives back the tensors that it has sent ({@code Stage.release}).
  */
 final class StageActor extends AbstractBehavior<StageActor.Command> {
     /** A message to a stage actor. */
@@ -39,7 +39,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
      * rank; the last writes the file. The rank computes nothing meanwhile.
      *
      * @param parts of the stages before
-     * @param rest the stages behind this one
+     * @param rest the stages after this one
      */
     record WriteCheckpoint(long stepsDone, List<TensorPart> parts, List<ActorRef<Command>> rest) implements Command {
         WriteCheckpoint {
@@ -64,7 +64,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
         this.schedule = schedule;
     }
 
-    /** Builds the stage with its weights and tells the schedule actor, then takes orders. */
+    /** Builds the stage with its weights, reports to the schedule actor, then takes orders. */
     static Behavior<Command> create(int index, HostedRank hosted, ActorRef<ScheduleActor.Command> schedule) {
         return Behaviors.setup(context -> {
             if (hosted.thread().hasEnded()) {
@@ -76,7 +76,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
                 StageWorker stage = Progress.heardBy(rank.pulse()::beat, () -> rank.open(index));
                 schedule.tell(new ScheduleActor.StageReady(index));
                 return new StageActor(context, stage, index, hosted, schedule);
-            } catch (Throwable failure) { // an error too: the rank must hear of it
+            } catch (Throwable failure) { // an error too: the rank must be notified
                 return failed(index, "loading its weights", failure, hosted.thread(), schedule);
             } finally {
                 hosted.thread().computed();
@@ -127,7 +127,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
                 return null;
             });
             return this;
-        } catch (Throwable failure) { // an error too: the rank must hear of it
+        } catch (Throwable failure) { // an error too: the rank must be notified
             return failed(index, what, failure, thread, schedule);
         } finally {
             thread.computed();

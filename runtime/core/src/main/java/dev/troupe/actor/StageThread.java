@@ -23,8 +23,8 @@ import scala.jdk.javaapi.DurationConverters;
  * ends the thread after the last of the actors.
  *
  * <p>The schedule actor numbers its orders. Two mailboxes on one thread keep no common order: an order to another stage
- * that is told while a stage ends its action comes before a second order to that stage. So each order asks whether it
- * {@link #isNext is next}, and else goes to the end of its mailbox, behind the one that is.
+ * that is sent while a stage ends its action comes before a second order to that stage. So each order asks whether it
+ * {@link #isNext is next}, and else goes to the end of its mailbox, after the one that is.
  *
  * <p>Thread rule: {@link #isNext}, {@link #computes}, {@link #computed} and {@link #fail} on the thread itself; the rest
  * on any.
@@ -102,7 +102,7 @@ final class StageThread {
         hasEnded = true;
     }
 
-    /** The incarnation is given up: what a stage computes is interrupted, and no later order is done. */
+    /** The incarnation is given up: the action in progress is interrupted, and no later order is done. */
     synchronized void retire() {
         hasEnded = true;
         if (isComputing) {
@@ -115,7 +115,7 @@ final class StageThread {
         return hasEnded;
     }
 
-    /** The calls that the thread is in, innermost first; empty where it never ran. */
+    /** Returns the calls that the thread is in, innermost first; empty if it never ran. */
     List<StackTraceElement> stack() {
         Thread running = thread;
         return running == null ? List.of() : List.of(running.getStackTrace());

@@ -21,13 +21,13 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
  * The ranks that share the stages of one place in a pipeline: they start together, and none of them continues without the
- * others. A collective is under way on all of them or on none, so when one has failed, the others are told to leave their
- * collectives at once, and the coordinator hears of the one that failed.
+ * others. A collective needs all of them, so when one has failed, the others leave their collectives at once, and the
+ * failure is reported to the coordinator.
  */
 final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Command> {
     /** A message to a group. */
     sealed interface Command {
-        /** The end of a rank, by what threw; null where nothing did. */
+        /** Returns the message of a rank's failure by this exception; null if there was none. */
         static Command failure(int rank, String reason, Optional<Strike> strike, Throwable cause) {
             return LostDeviceException.isBehind(cause)
                     ? new DeviceLost(rank, reason)
@@ -38,7 +38,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     /**
      * A rank has failed, for the reason in this sentence, and by this error if it is one that may strike again.
      *
-     * @param cause what threw; null where nothing did
+     * @param cause the exception; null if there was none
      */
     record MemberFailed(int rank, String reason, Optional<Strike> strike, Throwable cause) implements Command {
     }
@@ -75,7 +75,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
      *
      * @param members the tensor-parallel ranks of one place, in their order; one alone is a group too
      * @param node the node of the group
-     * @param position keeps what its ranks throw
+     * @param position keeps the exceptions of its ranks
      */
     static Behavior<Command> create(List<HostedRank> members, ActorRef<TrainingCoordinator.Command> coordinator,
             ActorRef<NodeActor.Command> node, RunPosition position) {
@@ -95,7 +95,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
         return fail(failed.rank(), failed.reason(), failed.strike(), failed.cause());
     }
 
-    /** The coordinator hears of the node, and not of the rank, which cannot start again here. */
+    /** The coordinator is notified of the node and not of the rank, which cannot start again here. */
     private Behavior<Command> onDeviceLost(DeviceLost lost) {
         hasFailed = true;
         node.tell(new NodeActor.Told(new NodeEvent.DeviceLost("rank " + lost.rank() + ": " + lost.reason())));

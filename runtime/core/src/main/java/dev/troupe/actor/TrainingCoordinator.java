@@ -33,8 +33,8 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
 /**
- * Leads a run: the shell around its {@link MembershipMachine}, and around the machines of the run from the moment at which
- * the run is under way here ({@link CoordinatedRun}).
+ * The actor that leads a run: the shell around its {@link MembershipMachine}, and around the machines of the run as soon as
+ * it has begun here ({@link CoordinatedRun}).
  */
 public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordinator.Command> {
     /** A message to the coordinator. */
@@ -44,28 +44,28 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     /**
      * A node wants to take part; its keys must be those of the coordinator's node.
      *
-     * @param door the number of where its process takes copies in; 0 where it takes none
-     * @param term the term of the latest coordinator that it has heard; 0 for none
-     * @param report what it knows of the run where the coordinator before was lost; it says so until it is heard
-     * @param warmUp how far it is with running its kernels once
+     * @param door the number under which its process takes copies in; 0 if it takes none
+     * @param term the term of the latest coordinator that it knows; 0 for none
+     * @param report its report on the run if the coordinator before was lost, repeated until it is received
+     * @param warmUp progress of running its kernels once
      */
     record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int door, int term,
             Optional<NodeReport> report, WarmUpReport warmUp) implements Command {
     }
 
-    /** A message about a run that is under way; before that it was meant for a coordinator that is lost. */
+    /** A message about a run in progress; before the run has begun here it was meant for a coordinator that is lost. */
     sealed interface OfRun extends Command {
     }
 
-    /** A rank lives. */
+    /** A rank is alive. */
     record RankHosted(Incarnation rank, ActorRef<ScheduleActor.Command> schedule) implements OfRun {
     }
 
-    /** A rank has come so far. */
+    /** A rank reports progress. */
     record Happened(RunEvent event) implements OfRun {
     }
 
-    /** Something came of a checkpoint that is written beside training. */
+    /** An event of a checkpoint that is written during training. */
     record CheckpointHappened(CheckpointEvent event) implements OfRun {
     }
 
@@ -77,12 +77,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record StepTraced(Incarnation rank, long step, RankTimes times) implements OfRun {
     }
 
-    /** The digests of what a rank has computed in a step so far. */
+    /** The digests of a rank's results in a step so far. */
     record StepDigested(Incarnation rank, long step, RankBits bits) implements OfRun {
     }
 
     /**
-     * What a rank says of itself.
+     * The status of a rank.
      *
      * @param askedNanos the clock of the coordinator when it asked
      * @param nanos the clock of the rank's process when it answered
@@ -90,7 +90,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record StatusTold(RankStatus status, long askedNanos, long nanos) implements OfRun {
     }
 
-    /** End after the step that is under way, with a checkpoint, or at once; said again until the run has ended. */
+    /** End after the current step, with a checkpoint, or at once; repeated until the run has ended. */
     public record Stop(boolean atOnce) implements Command {
     }
 
@@ -98,7 +98,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public record OthersStart() implements Command {
     }
 
-    /** A node has ended; of a process that came under the address of an earlier one Pekko may say so for a moment. */
+    /** A node has ended; for a new process under the address of an earlier one Pekko may report that for a moment. */
     record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
     }
 
@@ -152,7 +152,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 .onMessage(Tick.class, _ -> after(this::look)).build();
     }
 
-    /** One at a time, so that ticks do not pile up where the coordinator is held up. */
+    /** One at a time, so that ticks do not pile up if the coordinator is held up. */
     private void startNextTick() {
         timers.startSingleTimer(new Tick(), setup.patience().tickEvery());
     }
@@ -165,7 +165,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         try {
             work.run();
         } catch (Throwable failure) { // of the listener: a full disk, an error or a failed assertion of a program
-            getContext().getLog().debug("the coordinator cannot go on", failure);
+            getContext().getLog().debug("the coordinator cannot continue", failure);
             String reason = Reason.of(failure);
             end(Optional.of(reason), RunOutcome.failed(run.stepsDone(), reason, failure));
         }
@@ -267,7 +267,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private void end(NodeEvent last, RunOutcome outcome) {
         isOver = true;
-        // The outcome ends the actors of this process, so the others hear first; this one would end it without its cause.
+        // The outcome ends the actors of this process, so the others are notified first; this one would end it without its
+        // cause.
         List<ActorRef<NodeActor.Command>> nodes = List.copyOf(membership.nodes().values());
         nodes.stream().filter(node -> !isLocal(node)).forEach(node -> node.tell(new NodeActor.Told(last)));
         setup.outcome().complete(outcome);

@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Flips bits in what a rank computes and sends, where a fault says so. Which of the results of an action is struck, and
- * which number, follow from the fault's seed. Of the numbers near the drawn one the largest is taken, and of its bits the
- * second of its exponent, so that what is computed from it changes, and is not rounded away.
+ * The bit flips of a rank's faults, in its results and messages. The fault's seed determines which result of an action is
+ * struck, and which number. Of the numbers near the drawn one the largest is taken, and of its bits the second of its
+ * exponent, so that later results change, and the difference is not rounded away.
  *
  * <p>Thread rule: the rank's thread; {@link #send} on any.
  */
@@ -29,10 +29,10 @@ final class BitFlips {
 
     private final FaultInjector faults;
     private final int rank;
-    /** How many results of a kind an action of a stage has, once one of them has ended. */
+    /** The number of results of a kind that an action of a stage has, as counted in the first one. */
     private final Map<Counted, Integer> counts = new HashMap<>();
     private final Map<FaultKind, Integer> calls = new EnumMap<>(FaultKind.class);
-    /** The action under way; null between actions. */
+    /** The action in progress; null between actions. */
     private FaultSite site;
 
     private record Counted(FaultKind kind, FaultPoint point, int stage) {
@@ -66,7 +66,7 @@ final class BitFlips {
                 .ifPresent(fault -> flip(engine, result, fault));
     }
 
-    /** The weights of a stage are updated, at the end of the action under way. */
+    /** The weights of a stage are updated, at the end of the action in progress. */
     void updated(Engine engine, List<Tensor> weights) {
         faults.flip(FaultKind.FLIP_BIT, site, _ -> true).ifPresent(fault -> flip(engine,
                 weights.get(new SplittableRandom(fault.seed()).nextInt(weights.size())), fault));
@@ -93,7 +93,7 @@ final class BitFlips {
                     largest = other;
                 }
             }
-            // The byte of the sign has the exponent's first seven bits, or with float64 as many of its eleven.
+            // The byte of the sign has the first seven bits of the exponent, which has eight bits, or eleven in float64.
             long last = (largest + 1) * bytes - 1;
             MemorySegment struck = values.asSlice(largest * bytes, bytes);
             values.set(ValueLayout.JAVA_BYTE, last, (byte) (values.get(ValueLayout.JAVA_BYTE, last) ^ 1 << 5));

@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Injects the faults of a run on a node: ranks call it at the points of a step, and it throws, waits or does damage
- * where a fault is due. Each is written to the {@link FaultLog} first.
+ * The injector of a run's faults on a node: at the points of a step it throws, waits or does damage if a fault is due. Each
+ * fault is written to the {@link FaultLog} first.
  *
  * <p>Thread rule: any thread.
  */
@@ -42,7 +42,7 @@ public final class FaultInjector implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FaultInjector.class);
     private static final String INJECTED = "injected: ";
     private static final Duration SLOW_BEAT = Duration.ofMillis(100);
-    /** Kinds that strike when a rank passes a point, and need no more of the rank. */
+    /** Kinds that strike when a rank passes a point, and need nothing else of the rank. */
     private static final Set<FaultKind> STRIKING = EnumSet.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
             FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE,
             FaultKind.COLLECT_GARBAGE, FaultKind.KILL_DRIVER, FaultKind.CUT_CONTROL, FaultKind.CUT_DATA,
@@ -76,7 +76,7 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     /**
-     * Creates the injector of a node; {@link #NONE} where there are no faults.
+     * Creates the injector of a node; {@link #NONE} if there are no faults.
      *
      * @param runDirectory the directory in which the run writes its struck faults; it must exist
      */
@@ -98,10 +98,10 @@ public final class FaultInjector implements AutoCloseable {
     /**
      * Injects the faults of a point that a rank passes once for each microbatch.
      *
-     * @throws InjectedFault where an exception is due, or a hung rank was given up
-     * @throws OutOfMemoryError where such an error is due
-     * @throws LostDeviceException where a lost device is due
-     * @throws CheckpointException where a full disk is due
+     * @throws InjectedFault if an exception is due, or a hung rank was given up
+     * @throws OutOfMemoryError if such an error is due
+     * @throws LostDeviceException if a lost device is due
+     * @throws CheckpointException if a full disk is due
      */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch) {
         if (!faults.isEmpty()) {
@@ -114,7 +114,7 @@ public final class FaultInjector implements AutoCloseable {
         at(point, rank, stage, step, FaultSite.NO_MICROBATCH);
     }
 
-    /** As {@link #at(FaultPoint, int, int, long, int)}, where a message is sent or received. */
+    /** As {@link #at(FaultPoint, int, int, long, int)}, for a message that is sent or received. */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch, FaultMessage message) {
         if (!faults.isEmpty()) {
             at(new FaultSite(point, rank, stage, step, microbatch, Optional.of(message)));
@@ -122,7 +122,7 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     private void at(FaultSite site) {
-        // The latch is read before the fault is written down, since the coordinator may give the rank up at once.
+        // The latch is read before the fault is logged, since the coordinator may give the rank up at once.
         CountDownLatch givenUp = latch(site.rank());
         due(STRIKING, site).ifPresent(fault -> strike(fault, site, givenUp));
         if (site.point() == FaultPoint.RECEIVE) {
@@ -130,7 +130,7 @@ public final class FaultInjector implements AutoCloseable {
         }
     }
 
-    /** Runs an action after the faults of its point, and more slowly where such a fault is due. */
+    /** Runs an action after the faults of its point, and more slowly if such a fault is due. */
     public <T> T around(FaultPoint point, int rank, int stage, long step, int microbatch, Supplier<T> action) {
         if (faults.isEmpty()) {
             return action.get();
@@ -145,7 +145,7 @@ public final class FaultInjector implements AutoCloseable {
         return result;
     }
 
-    /** A stage reads the rows of a microbatch, late where such a fault is due. */
+    /** A stage reads the rows of a microbatch, late if such a fault is due. */
     public void reads(int rank, int stage, long step, int microbatch) {
         if (!faults.isEmpty()) {
             CountDownLatch givenUp = latch(rank);
@@ -198,7 +198,7 @@ public final class FaultInjector implements AutoCloseable {
                         .isPresent();
     }
 
-    /** Returns the first fault of these kinds that strikes at a site, and writes it down. */
+    /** Returns the first fault of these kinds that strikes at a site, and logs it. */
     private Optional<FaultSpec> due(Set<FaultKind> kinds, FaultSite site) {
         for (int index = 0; index < faults.size(); index++) {
             FaultSpec fault = faults.get(index);
@@ -219,7 +219,7 @@ public final class FaultInjector implements AutoCloseable {
                 LOG.info("the fault \"{}\" strikes at {}", fault, site);
                 yield true;
             }
-            case BEHIND -> false;
+            case PAST -> false;
             case USED_UP -> {
                 usedUp.set(index, 1);
                 yield false;
@@ -312,7 +312,7 @@ public final class FaultInjector implements AutoCloseable {
     private void stop(FaultSpec fault, int rank) {
         Consumer<RuntimeException> stopper = stoppers.get(rank);
         if (stopper == null) {
-            throw new IllegalStateException("nobody walks the row of rank " + rank);
+            throw new IllegalStateException("rank " + rank + " has no actor");
         }
         stopper.accept(new InjectedFault(words(fault)));
     }

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The faults that have struck in a run, of all its nodes: {@code faults.jsonl} in its directory, a line each. A line is
- * written before its fault strikes, so that neither a replay nor a rank in another process meets the fault again.
+ * The log of the faults that have struck on all nodes of a run: {@code faults.jsonl} in its directory, a line each. A line
+ * is written before its fault strikes, so that neither a replay nor a rank in another process meets the fault again.
  *
  * <p>Thread rule: any thread of any process.
  */
@@ -39,7 +39,7 @@ public final class FaultLog {
         /** The fault is written down, and strikes. */
         STRIKES,
         /** The fault has struck at this site already. */
-        BEHIND,
+        PAST,
         /** The fault has struck as often as it may. */
         USED_UP
     }
@@ -53,7 +53,7 @@ public final class FaultLog {
     /**
      * Reads the faults that have struck in a run so far.
      *
-     * @throws UncheckedIOException where the file cannot be read, or is not one of this class
+     * @throws UncheckedIOException if the file cannot be read, or is not one of this class
      */
     public static List<FiredFault> read(Path runDirectory) {
         Path file = runDirectory.resolve(FILE);
@@ -68,8 +68,8 @@ public final class FaultLog {
     }
 
     /**
-     * Makes a line of a fault and reads it, without a file, so that the first fault of a process is written down as quickly
-     * as any other. A tenth of a second, in which classes are loaded, would else count as the fault's.
+     * Makes a line of a fault and reads it, without a file, so that the first fault of a process is logged as quickly as any
+     * other. Loading classes takes a tenth of a second, which would else count as the fault's.
      */
     void prepare(FiredFault example) {
         try {
@@ -79,7 +79,7 @@ public final class FaultLog {
         }
     }
 
-    /** Writes a fault down, unless it has struck at this site or as often as it may. */
+    /** Logs a fault, unless it has struck at this site or as often as it may. */
     Claim claim(FiredFault fired, FaultSite site, int times) {
         synchronized (TURN) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
@@ -89,12 +89,12 @@ public final class FaultLog {
                     return Claim.USED_UP;
                 }
                 if (before.stream().anyMatch(other -> other.isAt(site))) {
-                    return Claim.BEHIND;
+                    return Claim.PAST;
                 }
                 JsonLog.append(channel, JSON.writeValueAsString(fired));
                 return Claim.STRIKES;
             } catch (IOException failure) {
-                throw new UncheckedIOException("cannot write down a fault in " + file, failure);
+                throw new UncheckedIOException("cannot log a fault in " + file, failure);
             }
         }
     }
@@ -108,14 +108,14 @@ public final class FaultLog {
         return new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
     }
 
-    /** A line that a process left damaged is passed over: its fault counts as one that has not struck. */
+    /** A line that a process left damaged is skipped: its fault counts as one that has not struck. */
     private static List<FiredFault> parse(String text) {
         List<FiredFault> fired = new ArrayList<>();
         for (String line : text.lines().toList()) {
             try {
                 fired.add(JSON.readValue(line, FiredFault.class));
             } catch (JsonProcessingException damaged) {
-                LOG.warn("a line of {} is damaged and passed over: {}", FILE, JsonDefect.wordsOf(damaged));
+                LOG.warn("a line of {} is damaged and skipped: {}", FILE, JsonDefect.wordsOf(damaged));
             }
         }
         return fired;

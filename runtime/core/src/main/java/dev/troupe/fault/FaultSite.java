@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
  * @param stage the stage of its work
  * @param step the optimizer step
  * @param microbatch the microbatch of the rank's pipeline; {@link #NO_MICROBATCH} at points that come once in a step
- * @param message the message that is sent or received there; empty at other points
+ * @param message the message that is sent or received; empty at other points
  */
 record FaultSite(FaultPoint point, int rank, int stage, long step, int microbatch, Optional<FaultMessage> message) {
     /** The value for no microbatch. */

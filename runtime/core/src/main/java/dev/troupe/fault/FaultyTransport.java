@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transport on which messages are lost, doubled, overtaken, late or damaged by the faults of a {@link FaultInjector}.
- * Each fault strikes a message as it is sent.
+ * A transport on which the faults of a {@link FaultInjector} lose, double, overtake, delay or damage messages. Each fault
+ * strikes a message as it is sent.
  *
  * <p>The inner transport loses or damages a message, as a network does. A doubled message is sent again when the transport
  * has read it, before its rank gets the tensor back, so that its content does not change in between. A held message leaves

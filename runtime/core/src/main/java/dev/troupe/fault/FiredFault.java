@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param stage the stage
  * @param step the optimizer step
  * @param microbatch the microbatch; -1 at points that come once in a step
- * @param message the message that is sent or received there; empty at other points
+ * @param message the message that is sent or received; empty at other points
  */
 public record FiredFault(@JsonProperty(value = "time_ms", required = true) long timeMillis,
         @JsonProperty(required = true) String fault, @JsonProperty(required = true) int index,

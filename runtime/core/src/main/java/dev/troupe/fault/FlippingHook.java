@@ -7,7 +7,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.check.KernelHook;
 import java.util.Optional;
 
-/** An observer of an engine in whose results a bit may flip; another observer sees the calls, too. */
+/** An observer of an engine that may flip a bit in a result, after another observer. */
 final class FlippingHook implements KernelHook {
     private final KernelHook other;
     private final Engine engine;

@@ -2,7 +2,7 @@ package dev.troupe.fault;
 
 import java.time.Duration;
 
-/** The damage of a fault to a whole node. Called on the thread of the rank that passes the fault's place. */
+/** The damage of a fault to a whole node. Called on the thread of the rank that passes the fault's point. */
 public interface NodeDamage {
     /** Exits the process at once, without a message. Does not return. */
     void exit();

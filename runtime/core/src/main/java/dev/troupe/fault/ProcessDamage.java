@@ -8,12 +8,12 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Damage to a process with the whole run, without the kinds of damage between nodes. */
+/** The damage to a process that has the whole run, without the kinds of damage between nodes. */
 public class ProcessDamage implements NodeDamage {
     /** The exit code of a process that an injected fault ended, EX_SOFTWARE of sysexits.h. */
     public static final int EXIT_CODE = 70;
 
-    /** 48 MB, so that a collection takes as long as that of a large program. */
+    /** 48 MB, so that a collection takes the time of a large program's. */
     private static final int HELD_OBJECTS = 3_000_000;
 
     /** An object in a chain: it lives as long as its predecessor. */
@@ -45,7 +45,7 @@ public class ProcessDamage implements NodeDamage {
     @Override
     public final void collectGarbage(Duration length) {
         MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
-        // The JVM loads what tells of collections after the first one: while objects are made, it has the time for it.
+        // After the first collection the JVM loads classes to report on it: it has time for that while objects are made.
         memory.gc();
         Held held = null;
         for (int count = 0; count < HELD_OBJECTS; count++) {
@@ -90,6 +90,6 @@ public class ProcessDamage implements NodeDamage {
     }
 
     private static IllegalStateException needsNodes() {
-        return new IllegalStateException("a run in one process has no link to cut and no driver beside it");
+        return new IllegalStateException("a run in one process has no link to cut and no media driver");
     }
 }

@@ -7,12 +7,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * An action with what its stage needs to know.
+ * An order to a stage: an action with its pass and its sends.
  *
- * @param action what to do
  * @param sends the sends that follow it in the row: their tensors go to the transport when it is done
- * @param pass the pass it belongs to
- * @param update what was decided of a step, from its updates on
+ * @param pass the pass of the action
+ * @param update the decision on the weights of the step; present for its updates
  */
 public record ActionRequest(Action action, List<Action> sends, Pass pass, Optional<WeightUpdate> update) {
 }

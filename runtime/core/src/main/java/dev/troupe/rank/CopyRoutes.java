@@ -12,33 +12,33 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
     /**
      * A node that keeps copies.
      *
-     * @param door the {@linkplain SnapshotCopies#door number} of where its process takes them in
+     * @param door the {@linkplain SnapshotCopies#door number} under which its process takes them in
      */
     public record Buddy(int node, int door) {
     }
 
     private volatile Optional<SnapshotCopies> copies = Optional.empty();
-    // By rank; those that are not in it have none.
+    // By rank; a rank without a buddy is absent.
     private volatile Map<Integer, Buddy> buddies = Map.of();
-    private volatile SnapshotCopies.Listener hearer = (_, _, _) -> {
+    private volatile SnapshotCopies.Listener receiver = (_, _, _) -> {
     };
 
-    /** The carrier of copies; without one, nothing is copied. */
+    /** Sets the carrier of copies; without one, nothing is copied. */
     public void over(SnapshotCopies carrier) {
         copies = Optional.of(carrier);
     }
 
-    /** From now on this listener is told of incoming copies, on the thread that copies. */
+    /** From now on this listener receives incoming copies, on the thread that copies. */
     public void tell(SnapshotCopies.Listener listener) {
-        hearer = listener;
+        receiver = listener;
     }
 
-    /** From now on the copies of these ranks go to these nodes, and those of no other. */
+    /** From now on the copies of these ranks go to these nodes, and no other rank is copied. */
     public void route(Map<Integer, Buddy> byRank) {
         buddies = Map.copyOf(byRank);
     }
 
-    /** A node is gone: nothing goes there, and what still comes from it is not wanted. */
+    /** A node is gone: nothing is sent there, and copies that still come from it are dropped. */
     public void forget(int node) {
         copies.ifPresent(carrier -> carrier.forget(node));
     }
@@ -53,6 +53,6 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
 
     @Override
     public void onCopied(int rank, int stage, long stepsDone) {
-        hearer.onCopied(rank, stage, stepsDone);
+        receiver.onCopied(rank, stage, stepsDone);
     }
 }

@@ -30,12 +30,12 @@ final class ExchangeThread implements Aside {
         waitedNanos += nanos;
     }
 
-    /** The time that the stages have waited for other ranks inside actions, in nanoseconds. */
+    /** Returns the time that the stages have waited for other ranks inside actions, in nanoseconds. */
     long waitedNanos() {
         return waitedNanos;
     }
 
-    /** Takes no more tasks; those it has still run. */
+    /** Takes no more tasks; earlier ones still run. */
     void shutDown() {
         executor.shutdown();
     }
@@ -45,7 +45,7 @@ final class ExchangeThread implements Aside {
         return executor.isTerminated();
     }
 
-    /** Waits until the thread has ended after {@link #shutDown}; false where it still runs at that time. */
+    /** Waits until the thread has ended after {@link #shutDown}; returns false if it still runs at that time. */
     boolean awaitEnd(long deadlineNanos) {
         try {
             return executor.awaitTermination(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);

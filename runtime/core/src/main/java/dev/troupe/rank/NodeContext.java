@@ -24,19 +24,19 @@ import java.util.function.Supplier;
  * @param transport carries tensors between ranks
  * @param groups the process groups that ranks are in
  * @param engines opens the engine of a rank, by its number
- * @param clocks gives a rank the clock beside its engine
+ * @param clocks gives a rank the work clock of its engine
  * @param weights the weights the run starts from
- * @param resumes whether the weights come with optimizer state
+ * @param resumes whether the weights include optimizer state
  * @param firstStep steps done with these weights
- * @param snapshots the states from which ranks start again after a failure; empty where a failure ends the run
+ * @param snapshots the states from which ranks start again after a failure; empty if a failure ends the run
  * @param copies sends snapshots to other nodes
  * @param batches the batches of the training data
  * @param validation the batches of the validation loss, if it is measured
- * @param checkpoints takes checkpoints
- * @param gradientDump writes the gradients of one step, if that was asked for
- * @param pauses the times in which this process stood still
+ * @param checkpoints the checkpoints of the run
+ * @param gradientDump writes the gradients of one step, if requested
+ * @param pauses the times in which this process did not run
  * @param faults the faults that are injected
- * @param warmsUp whether a node without ranks warms up the kernels of ranks that it may take over
+ * @param warmsUp whether a node without ranks warms up for the ranks that it may take over
  */
 public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, IntFunction<CheckedEngine> engines,
         Supplier<WorkClock> clocks, WeightSource weights, boolean resumes, long firstStep,
@@ -44,7 +44,7 @@ public record NodeContext(TrainingPlan plan, Transport transport, RankGroups gro
         Optional<ValidationBatches> validation, CheckpointStore checkpoints,
         Optional<GradientDump> gradientDump, Pauses pauses, FaultInjector faults,
         boolean warmsUp) {
-    /** The same for ranks that warm up: nothing in it leads to another rank or to what the run has and writes. */
+    /** Returns the same for ranks that warm up, without a way to another rank or to the state and files of the run. */
     NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
         return new NodeContext(plan, alone, aloneIn, engines, clocks, RankResources.NOTHING, false, 0,
                 Optional.of(kept),

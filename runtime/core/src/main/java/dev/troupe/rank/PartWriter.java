@@ -20,11 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Writes the parts of a node's ranks beside training, from what they kept: a checkpoint has a thread of its own, so
- * that neither a rank nor a later checkpoint waits for a disk that hangs. Belongs to the node's actor.
+ * The writer of checkpoint parts during training, from the snapshots of a node's ranks. Each checkpoint has a thread of its
+ * own, so that neither a rank nor a later checkpoint waits for a disk that hangs. Belongs to the node's actor.
  */
 public final class PartWriter {
-    /** A rank whose part is to be written, with what it kept of each stage. */
+    /** A rank with the pinned snapshots of its stages, for its part. */
     private record Pinned(int rank, List<PinnedState> stages) implements AutoCloseable {
         @Override
         public void close() {
@@ -33,11 +33,11 @@ public final class PartWriter {
     }
 
     /** Oftener than the coordinator looks for it, and seldom enough to cost nothing. */
-    private static final Duration TELL_EVERY = Duration.ofMillis(100);
+    private static final Duration REPORT_EVERY = Duration.ofMillis(100);
 
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
-    /** Has the parts of these ranks written, as they are now; {@code answers} hears of each, on any thread. */
+    /** Writes the parts of these ranks as they are now; {@code answers} receives each result, on any thread. */
     public void start(CheckpointAttempt attempt, List<Integer> ranks, NodeContext node,
             Consumer<CheckpointEvent> answers) {
         List<Pinned> pinned = new ArrayList<>();
@@ -45,24 +45,24 @@ public final class PartWriter {
             Optional<Pinned> kept = pin(node, rank, attempt.stepsDone());
             kept.ifPresent(pinned::add);
             if (kept.isEmpty()) {
-                answers.accept(new CheckpointEvent.PartFailed(attempt, rank, "what rank " + rank + " kept after "
-                        + attempt.stepsDone() + " steps is not there"));
+                answers.accept(new CheckpointEvent.PartFailed(attempt, rank, "rank " + rank
+                        + " has no snapshot after " + attempt.stepsDone() + " steps"));
             }
         }
         answers.accept(new CheckpointEvent.Pinned(attempt, pinned.stream().map(Pinned::rank).toList()));
         threads.removeIf(thread -> !thread.isAlive());
         threads.add(Thread.ofPlatform().daemon().name("troupe-checkpoint-" + attempt.stepsDone())
                 .start(() -> pinned.forEach(rank -> answers.accept(
-                        Progress.heardBy(new Told(attempt, answers), () -> write(node, attempt, rank))))));
+                        Progress.heardBy(new Moving(attempt, answers), () -> write(node, attempt, rank))))));
     }
 
-    /** Passes on that bytes move, now and then. */
-    private static final class Told implements Runnable {
+    /** Reports now and then that bytes are written. */
+    private static final class Moving implements Runnable {
         private final CheckpointAttempt attempt;
         private final Consumer<CheckpointEvent> answers;
-        private long toldNanos = System.nanoTime();
+        private long reportedNanos = System.nanoTime();
 
-        Told(CheckpointAttempt attempt, Consumer<CheckpointEvent> answers) {
+        Moving(CheckpointAttempt attempt, Consumer<CheckpointEvent> answers) {
             this.attempt = attempt;
             this.answers = answers;
         }
@@ -70,8 +70,8 @@ public final class PartWriter {
         @Override
         public void run() {
             long now = System.nanoTime();
-            if (now - toldNanos > TELL_EVERY.toNanos()) {
-                toldNanos = now;
+            if (now - reportedNanos > REPORT_EVERY.toNanos()) {
+                reportedNanos = now;
                 answers.accept(new CheckpointEvent.Moving(attempt));
             }
         }
@@ -95,7 +95,7 @@ public final class PartWriter {
                     pinned.rank(), pinned.stages().stream().flatMap(stage -> stage.parts().stream()).toList()));
         } catch (CheckpointException unwritten) {
             return new CheckpointEvent.PartFailed(attempt, pinned.rank(), unwritten.getMessage());
-        } catch (Throwable failure) { // an error too: whoever waits must hear of it
+        } catch (Throwable failure) { // an error too: whoever waits must be notified
             return new CheckpointEvent.PartFailed(attempt, pinned.rank(),
                     "rank " + pinned.rank() + ": " + Reason.of(failure));
         }
@@ -104,7 +104,7 @@ public final class PartWriter {
     /**
      * Writes a rank's part, with the faults that are due there.
      *
-     * @throws CheckpointException where it cannot be written
+     * @throws CheckpointException if it cannot be written
      */
     static CheckpointPart write(NodeContext node, long stepsDone, int rank, Collection<TensorPart> tensors) {
         List<Integer> stages = node.plan().stagesOf(rank);
@@ -116,7 +116,7 @@ public final class PartWriter {
         return part;
     }
 
-    /** Waits until nothing is written any more, but no longer than until the deadline. */
+    /** Waits until everything is written, at most until the deadline. */
     public void awaitEnd(long deadlineNanos) {
         try {
             for (Thread thread : threads) {

@@ -12,19 +12,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has a node without ranks {@linkplain WarmUpRun warm up} what it may take over, so that its JVM has compiled that, and its
- * libraries have made ready what they make once, before it counts. The rank of one place after another, the last first
- * since it has most kinds of work, on a thread that pauses after each action for as long as it took, until it gets no
- * quicker. A failure is logged, and else has no effect.
+ * The warm-up of a node without ranks: it {@linkplain WarmUpRun runs} a rank of each place that it may take over, so that
+ * its JVM has compiled the code and its libraries have prepared their kernels before it counts. The last place comes first,
+ * since it has most kinds of work. A thread pauses after each action for the time that it took, and ends when steps get no
+ * quicker. A failure is logged, and has no other effect.
  *
  * <p>Thread rule: any thread.
  */
 public final class WarmUp {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
-    /** With the pauses. A JVM that is not warm by then has no time to be. */
+    /** With the pauses. */
     private static final Duration LONGEST = Duration.ofSeconds(30);
-    /** Of each place. Compilers run beside the steps, so one that is no quicker may be followed by one that is. */
+    /** For each place. Compilers run during the steps, so one that is no quicker may be followed by one that is. */
     private static final int NO_QUICKER = 2;
     /** The gain that counts as quicker; steps differ by less anyway. */
     private static final double QUICKER = 0.9;
@@ -50,7 +50,7 @@ public final class WarmUp {
     /**
      * Begins.
      *
-     * @param events hears, on the warm-up's thread and after all its memory is free, how it ended
+     * @param events receives the result in words, on the warm-up's thread, when all its memory is free
      */
     public static WarmUp start(NodeContext node, Consumer<String> events) {
         WarmUp warmUp = new WarmUp(node, events);
@@ -58,7 +58,7 @@ public final class WarmUp {
         return warmUp;
     }
 
-    /** Has it begin no other action. */
+    /** Lets no other action begin. */
     void stop() {
         stopped.countDown();
     }
@@ -99,7 +99,7 @@ public final class WarmUp {
         return nanos / 1e9;
     }
 
-    /** Whether nothing cut it short. */
+    /** Returns whether it was not cut short. */
     private boolean warmUpAll() {
         for (List<Integer> place : node.plan().places().reversed()) {
             try (Snapshots kept = new Snapshots(false)) {

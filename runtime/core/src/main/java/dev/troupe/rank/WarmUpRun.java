@@ -26,16 +26,16 @@ import java.util.Queue;
 import java.util.function.LongPredicate;
 
 /**
- * One rank takes over, for nothing: it opens its stages as of a given step, walks its row of the
- * next step and keeps its results, by the very code and with the very sizes of the run.
+ * A rehearsal of one rank that takes over: it opens its stages as of a given step, walks its row of the next step and keeps
+ * its results, with the code and the sizes of the run.
  *
  * <p>Thread rule: one thread.
  */
 final class WarmUpRun implements AutoCloseable {
-    /** Whatever it computes from, the weights stay what they are. */
+    /** The weights stay unchanged, whatever the inputs. */
     private static final double LEARNING_RATE = 0;
 
-    /** Longer than the others of a group, who are not there, can keep anybody waiting. */
+    /** Longer than any wait for absent group members. */
     private static final Duration THREAD_END = Duration.ofSeconds(10);
 
     private final TrainingPlan plan;
@@ -52,10 +52,10 @@ final class WarmUpRun implements AutoCloseable {
     private long nanos;
 
     /**
-     * @param node that warms up; nothing that the run has or writes is touched
-     * @param kept what was kept in warm-up runs, and is in this one
-     * @param stepsDone how many steps this rank has warmed up
-     * @param pace told after each action how many nanoseconds it took; whether the next may begin
+     * @param node the node that warms up; no file or state of the run is touched
+     * @param kept the snapshots of warm-up runs
+     * @param stepsDone the steps that this rank has warmed up
+     * @param pace receives the nanoseconds of each action, and returns whether the next may begin
      */
     WarmUpRun(NodeContext node, Snapshots kept, int number, int stepsDone, LongPredicate pace) {
         this.plan = node.plan();
@@ -67,7 +67,7 @@ final class WarmUpRun implements AutoCloseable {
         this.pace = pace;
     }
 
-    /** Runs the whole warm-up, and returns true; or false as soon as it is told to stop. */
+    /** Runs the whole rehearsal, and returns true; or false as soon as {@code pace} ends it. */
     boolean run() {
         rank.listen(new Arrivals());
         for (int stage : rank.stages()) {
@@ -114,7 +114,7 @@ final class WarmUpRun implements AutoCloseable {
         }
     }
 
-    /** All that comes from other ranks in the pass. */
+    /** Returns all messages of other ranks in the pass. */
     private List<WarmUpTransport.Message> messages() {
         int epoch = rank.incarnation().epoch();
         List<WarmUpTransport.Message> messages = new ArrayList<>();

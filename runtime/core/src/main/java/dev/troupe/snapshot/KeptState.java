@@ -25,8 +25,8 @@ final class KeptState implements WeightSource {
                     + ", but has " + (region == null ? "nothing" : region.type() + " " + region.shape()));
         }
         if (!snapshot.get(writing, region.offset(), target)) {
-            throw new WeightException("the snapshot was expected to stand while " + name
-                    + " was read, but a later one has been written over it");
+            throw new WeightException("the snapshot was overwritten by a later one while " + name
+                    + " was read");
         }
     }
 }

@@ -23,7 +23,7 @@ final class MappedSnapshot implements Snapshot {
     private boolean isClosed;
 
     /**
-     * @throws IOException where this process cannot map the memory, or it is not the announced snapshot
+     * @throws IOException if this process cannot map the memory, or it is not the announced snapshot
      */
     MappedSnapshot(SharedSnapshot shared) throws IOException {
         this.shared = shared;
@@ -78,7 +78,7 @@ final class MappedSnapshot implements Snapshot {
             return false;
         }
         target.copyFrom(memory.asSlice(offset, target.byteSize()));
-        return header.stood(ofWriting); // the part would have bytes that the rank wrote meanwhile
+        return header.isOf(ofWriting); // else the part has bytes that the rank wrote meanwhile
     }
 
     @Override

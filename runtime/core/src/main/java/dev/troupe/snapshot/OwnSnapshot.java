@@ -21,7 +21,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * <p>Thread rule: any thread.
  */
 final class OwnSnapshot implements Snapshot {
-    /** A tensor that files have from this rank: its name, and its part of the whole. */
+    /** A tensor that this rank writes to files: its name, and its part of the whole. */
     record OfFiles(String name, TensorSlice slice) {
     }
 
@@ -35,23 +35,23 @@ final class OwnSnapshot implements Snapshot {
     private Optional<List<OfFiles>> ofFiles = Optional.empty();
 
     /**
-     * @param sharesMemory whether other processes can map the snapshot, where the system has memory for that
+     * @param sharesMemory whether other processes can map the snapshot, if the system has memory for that
      */
     OwnSnapshot(SnapshotLayout layout, boolean sharesMemory) {
         this.layout = layout;
         this.arena = Arena.ofShared();
         long token = ThreadLocalRandom.current().nextLong();
-        byte[] said = sharesMemory ? layout.encode() : new byte[0];
-        long bytes = SnapshotHeader.bytes(said.length) + layout.byteCount();
+        byte[] encoded = sharesMemory ? layout.encode() : new byte[0];
+        long bytes = SnapshotHeader.bytes(encoded.length) + layout.byteCount();
         this.shared = sharesMemory ? SharedMemory.allocate(bytes, token) : Optional.empty();
         MemorySegment all = shared.map(SharedMemory::segment)
                 .orElseGet(() -> arena.allocate(bytes, SnapshotLayout.ALIGNMENT));
         this.header = new SnapshotHeader(all);
-        header.claim(token, said);
+        header.claim(token, encoded);
         this.memory = header.content();
     }
 
-    /** Returns the place of the memory for other processes; empty where they cannot map it. */
+    /** Returns the place of the memory for other processes; empty if they cannot map it. */
     Optional<SharedSnapshot> shared() {
         return shared.map(SharedMemory::shared);
     }
@@ -129,7 +129,7 @@ final class OwnSnapshot implements Snapshot {
         return writings.writingOf(afterSteps);
     }
 
-    /** Writes a part; returns false where another writing has begun since. */
+    /** Writes a part; returns false if another writing has begun since. */
     synchronized boolean put(long ofWriting, long offset, MemorySegment source) {
         boolean isOurs = writings.isUnderWay(ofWriting);
         if (isOurs) {
@@ -138,7 +138,7 @@ final class OwnSnapshot implements Snapshot {
         return isOurs;
     }
 
-    /** Marks the state as whole; returns false where another writing has begun since. */
+    /** Marks the state as complete; returns false if another writing has begun since. */
     synchronized boolean finish(long ofWriting) {
         boolean isOurs = writings.isUnderWay(ofWriting);
         if (isOurs) {
@@ -149,11 +149,11 @@ final class OwnSnapshot implements Snapshot {
 
     @Override
     public synchronized boolean get(long ofWriting, long offset, MemorySegment target) {
-        boolean stands = writings.isWhole(ofWriting);
-        if (stands) {
+        boolean isComplete = writings.isWhole(ofWriting);
+        if (isComplete) {
             target.copyFrom(memory.asSlice(offset, target.byteSize()));
         }
-        return stands;
+        return isComplete;
     }
 
     /** The state remains for processes that have mapped the memory. */

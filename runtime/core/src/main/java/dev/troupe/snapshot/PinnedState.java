@@ -7,8 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The state of a stage that does not change until this is closed, whatever snapshots its rank takes meanwhile: for a
- * slow reader.
+ * The state of a stage for a slow reader: it does not change until it is closed, although its rank takes other snapshots.
  *
  * <p>Thread rule: any thread, one at a time. A read fails, and does no harm, after its rank's snapshots are forgotten.
  */
@@ -19,7 +18,7 @@ public final class PinnedState implements AutoCloseable {
     private final Runnable release;
 
     /**
-     * @param ofFiles the tensors that files have
+     * @param ofFiles the tensors that the rank writes to files
      * @param release called by {@link #close}
      */
     PinnedState(Snapshot snapshot, long writing, List<OwnSnapshot.OfFiles> ofFiles, Runnable release) {
@@ -29,7 +28,7 @@ public final class PinnedState implements AutoCloseable {
         this.release = release;
     }
 
-    /** Returns weights and optimizer state as files have them, without the tensors that another rank writes too. */
+    /** Returns weights and optimizer state as files have them, without copies that another rank writes. */
     public List<TensorPart> parts() {
         Map<String, SnapshotLayout.Region> regions = layout.regions();
         return ofFiles.stream().map(named -> {

@@ -15,7 +15,7 @@ import java.util.Optional;
 
 /**
  * Memory without a name in any directory ({@code memfd_create(2)}), which other processes of this machine and user can
- * map while its owner lives. It exists as long as any process has it mapped, and leaves no file behind.
+ * map while its owner lives. It exists while any process has it mapped, and leaves no file.
  */
 final class SharedMemory implements AutoCloseable {
     private static final Optional<Calls> CALLS = Calls.find();
@@ -69,9 +69,9 @@ final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * Allocates {@code bytes}, all zero; empty where the system has no such memory.
+     * Allocates {@code bytes}, all zero; empty if the system has no such memory.
      *
-     * @param token tells the memory from any other
+     * @param token distinguishes the memory from any other
      */
     static Optional<SharedMemory> allocate(long bytes, long token) {
         return CALLS.flatMap(calls -> {
@@ -95,7 +95,7 @@ final class SharedMemory implements AutoCloseable {
     /**
      * Maps the shared memory of a process for reading.
      *
-     * @throws IOException where the process does not live, shares no such memory, or is another user's
+     * @throws IOException if the process does not live, shares no such memory, or is another user's
      */
     static MemorySegment map(SharedSnapshot shared, Arena arena) throws IOException {
         try (FileChannel file = FileChannel.open(path(shared), StandardOpenOption.READ)) {

@@ -7,9 +7,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The header of a snapshot in shared memory, in front of its tensors: its steps done, the number of its writing, and
- * its layout. One process writes, others read. As in a sequence lock, the number of a writing changes before its first
- * byte, so that a reader sees afterwards whether the owner wrote meanwhile.
+ * The header of a snapshot in shared memory, before its tensors: its steps done, the number of its writing, and its
+ * layout. One process writes, others read. As in a sequence lock, the number of a writing changes before its first byte,
+ * so that a reader sees afterwards whether the owner wrote meanwhile.
  */
 final class SnapshotHeader {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
@@ -26,12 +26,12 @@ final class SnapshotHeader {
         this.memory = memory;
     }
 
-    /** Returns the bytes in front of the tensors for a layout of {@code layoutBytes}. */
+    /** Returns the bytes before the tensors for a layout of {@code layoutBytes}. */
     static long bytes(long layoutBytes) {
         return Math.ceilDiv(LAYOUT_AT + layoutBytes, SnapshotLayout.ALIGNMENT) * SnapshotLayout.ALIGNMENT;
     }
 
-    /** Writes the token and the layout, before other processes are told of the memory. */
+    /** Writes the token and the layout, before the memory is offered to other processes. */
     void claim(long token, byte[] layout) {
         LONG.setRelease(memory, LAYOUT_BYTES_AT, (long) layout.length);
         MemorySegment.copy(MemorySegment.ofArray(layout), 0, memory, LAYOUT_AT, layout.length);
@@ -43,17 +43,17 @@ final class SnapshotHeader {
     /**
      * Returns the layout that the owner has written.
      *
-     * @throws IOException where the memory does not have this token, or has another form
+     * @throws IOException if the memory does not have this token, or has another form
      */
     SnapshotLayout layout(long token) throws IOException {
         if (memory.byteSize() < LAYOUT_AT || (long) LONG.getAcquire(memory, TOKEN_AT) != token) {
-            throw new IOException("other memory is there");
+            throw new IOException("the memory is another one");
         }
         try {
             SnapshotLayout layout = SnapshotLayout
                     .decode(memory.asSlice(LAYOUT_AT, layoutBytes()).toArray(ValueLayout.JAVA_BYTE));
             if (bytes(layoutBytes()) + layout.byteCount() > memory.byteSize()) {
-                throw new IOException("there is less memory than its layout needs");
+                throw new IOException("the memory is smaller than its layout");
             }
             return layout;
         } catch (IllegalArgumentException | IndexOutOfBoundsException wrong) {
@@ -65,7 +65,7 @@ final class SnapshotHeader {
         return (long) LONG.getAcquire(memory, LAYOUT_BYTES_AT);
     }
 
-    /** The tensors. */
+    /** Returns the memory of the tensors. */
     MemorySegment content() {
         return memory.asSlice(bytes(layoutBytes()));
     }
@@ -83,18 +83,18 @@ final class SnapshotHeader {
         LONG.setRelease(memory, STEPS_AT, writtenAfter());
     }
 
-    /** Returns the steps done of the whole state; negative while there is none. */
+    /** Returns the steps done of the complete state; negative while there is none. */
     long stepsDone() {
         return (long) LONG.getAcquire(memory, STEPS_AT);
     }
 
-    /** Returns the steps done of the state that is whole or being written. */
+    /** Returns the steps done of the state that is complete or being written. */
     long writtenAfter() {
         return (long) LONG.getAcquire(memory, AFTER_AT);
     }
 
     /**
-     * Returns the number of the writing that made the state; negative where it is not the state after
+     * Returns the number of the writing that made the state; negative if it is not the state after
      * {@code afterSteps} steps.
      */
     long writingOf(long afterSteps) {
@@ -105,8 +105,8 @@ final class SnapshotHeader {
         return stepsDone() == afterSteps ? writing : -1;
     }
 
-    /** Whether bytes that were read before this call are those of a writing. */
-    boolean stood(long writing) {
+    /** Whether bytes that were read before this call belong to a writing. */
+    boolean isOf(long writing) {
         VarHandle.acquireFence(); // after the bytes
         return (long) LONG.getAcquire(memory, WRITING_AT) == writing && stepsDone() >= 0;
     }

@@ -18,9 +18,9 @@ import java.util.function.BiFunction;
 import java.util.stream.Stream;
 
 /**
- * The snapshots of a node's ranks, and its copies of other nodes' snapshots, which it maps where they are on the same
- * machine: for each stage the state of the last commit, and the newer one that may not be committed yet. They outlive
- * the rank that took them.
+ * The snapshots of a node's ranks, and its copies of other nodes' snapshots, which it maps if they are on the same machine:
+ * for each stage the state of the last commit, and the newer one that may not be committed yet. They outlive the rank that
+ * took them.
  *
  * <p>Thread rule: any thread. {@link #close} after all ranks have ended.
  */
@@ -93,20 +93,20 @@ public final class Snapshots implements CopyStore, AutoCloseable {
         }
     }
 
-    /** Returns the state of a stage after {@code stepsDone} steps, as its rank had it; empty where it is not kept. */
+    /** Returns the state of a stage after {@code stepsDone} steps, as its rank had it; empty if it is not kept. */
     public Optional<WeightSource> find(int rank, int stage, long stepsDone) {
-        return standing(rank, stage, stepsDone, KeptState::new);
+        return complete(rank, stage, stepsDone, KeptState::new);
     }
 
     @Override
     public Optional<OutgoingCopy> read(int rank, int stage, long stepsDone) {
-        return standing(rank, stage, stepsDone, OutgoingState::new);
+        return complete(rank, stage, stepsDone, OutgoingState::new);
     }
 
     /**
      * Returns the state of a stage after {@code stepsDone} steps, as its rank kept it here; it does not change until it
-     * is closed. Empty where the state is not kept. Memory of its size is allocated when the rank would overwrite it,
-     * and used again from then on.
+     * is closed. Empty if the state is not kept. Memory of its size is allocated when the rank would overwrite it, and
+     * used again from then on.
      */
     public Optional<PinnedState> pin(int rank, int stage, long stepsDone) {
         SnapshotSlots<Snapshot> slots = slots(rank, stage);
@@ -126,7 +126,7 @@ public final class Snapshots implements CopyStore, AutoCloseable {
         }
     }
 
-    private <T> Optional<T> standing(int rank, int stage, long stepsDone, BiFunction<Snapshot, Long, T> reader) {
+    private <T> Optional<T> complete(int rank, int stage, long stepsDone, BiFunction<Snapshot, Long, T> reader) {
         return whole(rank, stage).filter(snapshot -> snapshot.stepsDone() == stepsDone).flatMap(snapshot -> {
             long writing = snapshot.writingOf(stepsDone);
             return writing < 0 ? Stream.empty() : Stream.of(reader.apply(snapshot, writing));
@@ -138,7 +138,7 @@ public final class Snapshots implements CopyStore, AutoCloseable {
         return slots == null ? Stream.empty() : slots.whole();
     }
 
-    /** Returns the steps of the whole states of a stage here, the earlier first: its rank's own, or copies. */
+    /** Returns the steps of the complete states of a stage here, the earlier first: its rank's own, or copies. */
     public List<Long> versions(int rank, int stage) {
         return whole(rank, stage).map(Snapshot::stepsDone).filter(steps -> steps >= 0).sorted().toList();
     }

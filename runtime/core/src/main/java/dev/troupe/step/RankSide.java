@@ -46,7 +46,7 @@ public interface RankSide {
     /** Gives the transport a buffer for one message of the edge of a receive. */
     void grant(Action receive, Tensor buffer);
 
-    /** Hands a boundary tensor that another stage of this rank made over to a stage, which {@linkplain Stage#adopt adopts} it. */
+    /** Has a stage {@linkplain Stage#adopt adopt} a boundary tensor that another stage of this rank made. */
     void adopt(Stage by, int from, Tensor tensor);
 
     /** Gives a tensor that another stage of this rank made back to that stage. */

@@ -92,7 +92,7 @@ class NodeActorTest extends NodeTests {
         host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         order(new NodeEvent.WriteParts(new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), List.of(1)));
         coordinator.expectMessage(PATIENCE, new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.PartFailed(
-                new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), 1, "what rank 1 kept after 7 steps is not there")));
+                new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), 1, "rank 1 has no snapshot after 7 steps")));
     }
 
     @Test
