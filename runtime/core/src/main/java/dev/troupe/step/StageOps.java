@@ -209,9 +209,8 @@ public final class StageOps implements StepOps {
     }
 
     /**
-     * Returns the tensor of a receive. The tensor of a stage of this rank is taken over. The credit of a message goes back to
-     * the sender at once, with a fresh buffer: a buffer holds the longest message, since it is granted before it is known
-     * for which.
+     * Returns the tensor of a receive. A tensor of this rank is adopted. For a message the credit goes back to the sender at
+     * once, with a fresh buffer: a buffer holds the longest message, since it is granted before it is known for which.
      */
     private Tensor receive(Action receive, Pass pass) {
         Tensor taken = rank.take(receive, pass, rowsOf(receive, pass));
