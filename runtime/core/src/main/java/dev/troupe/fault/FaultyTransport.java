@@ -3,6 +3,7 @@ package dev.troupe.fault;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.plan.FaultWords;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKind;
 import dev.troupe.protocol.Pass;

@@ -20,7 +20,8 @@ import java.util.Optional;
  *
  * <p>Thread rule: the transport's thread, one call at a time. What it calls is safe on any thread, and none of it blocks.
  */
-record RankInbox(RankMessages messages, RankTensors tensors, RankTrace trace, Outbox<Tensor> outbox, RankListener listener)
+record RankInbox(RankMessages messages, RankTensors tensors, RankTrace trace, Outbox<Tensor> outbox,
+        RankListener listener)
         implements
             TransportListener {
     /** The buffer of a message that is of no use, since it came before or the plan does not have it, is granted again. */

@@ -112,7 +112,7 @@ class CheckpointsTest {
     }
 
     @Test
-    void shouldWaitWithTheUpdateThatWouldOverwriteWhatNoNodeHoldsYet() throws Exception {
+    void shouldDelayTheUpdateThatWouldOverwriteTheOnlyCopy() throws Exception {
         train(0, 4);
         train(4, 5);
         assertEquals("step 4", last(5));
@@ -138,7 +138,7 @@ class CheckpointsTest {
     }
 
     @Test
-    void shouldGoOnWithoutOneThatHangs() throws Exception {
+    void shouldContinueWithoutACheckpointThatHangs() throws Exception {
         train(0, 4);
         hold(4);
         train(4, 8);
@@ -174,7 +174,7 @@ class CheckpointsTest {
     }
 
     @Test
-    void shouldWriteTheLastOnceTheOneUnderWayStands() throws Exception {
+    void shouldWriteTheLastCheckpointWhenTheOneInProgressIsComplete() throws Exception {
         train(0, 4);
         coordinator.tell(new TrainingCoordinator.Stop(false));
         train(4, 5);
@@ -190,7 +190,7 @@ class CheckpointsTest {
     }
 
     @Test
-    void shouldLeaveTheCheckpointUnderWayWhereTheRunFails() throws Exception {
+    void shouldCompleteTheCheckpointInProgressIfTheRunFails() throws Exception {
         train(0, 5);
         assertEquals("step 4", last(5));
         happens(new RunEvent.RankFailed(from(), "a failure that the run survives"));
@@ -202,7 +202,7 @@ class CheckpointsTest {
     }
 
     @Test
-    void shouldGoOnWithoutOneThatANodeCannotWrite() throws Exception {
+    void shouldContinueWithoutACheckpointThatANodeCannotWrite() throws Exception {
         train(0, 4);
         assertEquals("step 3", last(4));
         store.writePart(4, 0, List.of());

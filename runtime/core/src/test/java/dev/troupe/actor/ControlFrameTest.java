@@ -70,7 +70,7 @@ class ControlFrameTest {
     }
 
     @Test
-    void shouldHaveRoomForWhateverIsMissingOfIt() {
+    void shouldHaveRoomForAnySetOfMissingMessages() {
         RandomGenerator random = new SplittableRandom(SEED);
         List<MessageKey> scattered = new ArrayList<>(keys(2));
         keys(1).stream().filter(_ -> random.nextInt(3) == 0).forEach(scattered::add);

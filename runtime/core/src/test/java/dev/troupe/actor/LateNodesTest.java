@@ -77,7 +77,7 @@ class LateNodesTest {
     }
 
     @Test
-    void shouldGoOnDespiteACheckpointThatWasPassedOver() {
+    void shouldContinueDespiteACheckpointThatWasSkipped() {
         writeCheckpoint();
         begin(Set.of("late"), Set.of(3L));
         join(late, "late", Optional.of(KNOWS_NOTHING));
@@ -102,7 +102,7 @@ class LateNodesTest {
     }
 
     @Test
-    void shouldTakeANodeInOnceItHasHeardTheCoordinator() {
+    void shouldAdmitANodeThatKnowsTheCoordinator() {
         beginWithAStandby();
         present = Set.of("first");
         late.stop();
@@ -133,7 +133,7 @@ class LateNodesTest {
 
     /** A node of another version can read a refusal, and perhaps no order. */
     @Test
-    void shouldRefuseANodeBeforeItHasHeardTheCoordinator() {
+    void shouldRefuseANodeThatDoesNotKnowTheCoordinatorYet() {
         begin(Set.of("first", "late"), Set.of());
         ask(late, "late", Map.of("version", "another"), 0, Optional.empty());
         String refusal = assertInstanceOf(NodeEvent.Refused.class,
@@ -166,7 +166,7 @@ class LateNodesTest {
     }
 
     @Test
-    void shouldTellANodeAgainThatDidNotHearWhatItIsToHost() {
+    void shouldRepeatALostOrderToHostRanks() {
         beginWithAStandby();
         join(late, "late", Optional.empty());
         late.expectMessageClass(NodeActor.HostRanks.class);

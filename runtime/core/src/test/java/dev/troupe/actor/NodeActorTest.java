@@ -65,7 +65,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldWriteBesideTrainingWhatItsRanksWouldWrite() {
+    void shouldWriteTheSameFilesDuringTrainingAsItsRanksWould() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         trainStep(ranks, 0);
         ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(TERM, 1)));
@@ -88,7 +88,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldSayThatWhatIsToBeWrittenIsNotKept() {
+    void shouldReportASnapshotThatIsMissingForACheckpoint() {
         host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         order(new NodeEvent.WriteParts(new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), List.of(1)));
         coordinator.expectMessage(PATIENCE, new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.PartFailed(
@@ -125,7 +125,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldFreeWhatItRehearsesWithWhenItStops() {
+    void shouldFreeTheMemoryOfItsRehearsalWhenItStops() {
         CountDownLatch warmingUp = new CountDownLatch(1);
         host = "another";
         spawn(() -> SmallRun.with("squaredSum", warmingUp::countDown), new InitialWeights(SmallRun.MODEL, 1));
@@ -135,7 +135,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldSayWhichStageFailedInWhichActionOfWhichStep() {
+    void shouldReportStageActionAndStepOfAFailure() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(
                 () -> SmallRun.with("crossEntropyBoth", () -> fail(new IllegalStateException("device lost"))),
                 new InitialWeights(SmallRun.MODEL, 1));
@@ -159,7 +159,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldSayThatAStageCannotLoadItsWeights() {
+    void shouldReportAStageThatCannotLoadItsWeights() {
         WeightSource broken = (name, _, _, _) -> {
             throw new WeightException("model.safetensors has no tensor " + name);
         };
@@ -170,7 +170,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldSayThatAnEngineCannotBeOpened() {
+    void shouldReportAnEngineThatCannotBeOpened() {
         spawn(() -> {
             throw new UnsatisfiedLinkError("no jnind4jcpu in java.library.path");
         }, new InitialWeights(SmallRun.MODEL, 1));
@@ -183,7 +183,7 @@ class NodeActorTest extends NodeTests {
 
     /** The rank is not reported: it could not start again on this node. */
     @Test
-    void shouldReportTheNodeAsLostWhereItsDeviceIs() {
+    void shouldReportTheNodeAsLostIfItsDeviceIs() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(
                 () -> SmallRun.with("crossEntropyBoth",
                         () -> fail(new LostDeviceException("the GPU fell off the bus"))),
@@ -195,7 +195,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldEndItsProcessWhereItsDeviceIsLost() throws InterruptedException {
+    void shouldEndItsProcessIfItsDeviceIsLost() throws InterruptedException {
         BlockingQueue<String> ended = new LinkedBlockingQueue<>();
         lost = Optional.of(ended::add);
         List<ActorRef<ScheduleActor.Command>> ranks = host(() -> SmallRun.with("crossEntropyBoth", () -> {
@@ -209,7 +209,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldReportTheNodeAsLostWhereNoEngineOpensOnItsDevice() {
+    void shouldReportTheNodeAsLostIfNoEngineOpensOnItsDevice() {
         spawn(() -> {
             throw new LostDeviceException("the GPU fell off the bus");
         }, new InitialWeights(SmallRun.MODEL, 1));
@@ -228,7 +228,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldSayThatItCannotHostWhatItIsToldTo() {
+    void shouldReportThatItCannotHostItsRanks() {
         spawn(new HandOver(), _ -> {
             throw new UsageException("the run's directory is not there");
         }, () -> {
@@ -238,7 +238,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldEndWithoutAWordWhereTheCoordinatorOfItsJvmDoes() {
+    void shouldEndSilentlyWithTheCoordinatorOfItsJvm() {
         host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         coordinator.stop();
         kit.createTestProbe().expectTerminated(node, PATIENCE);
@@ -275,7 +275,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldFailInWordsWhereARankIsToldWhatItsPhaseDoesNotAllow() {
+    void shouldFailWithASentenceIfAnOrderDoesNotFitThePhase() {
         ActorRef<ScheduleActor.Command> rank = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1))
                 .getFirst();
         rank.tell(new ScheduleActor.ApplyUpdate(TERM, new WeightUpdate(0, 0.1, 1, 1, false)));
@@ -285,7 +285,7 @@ class NodeActorTest extends NodeTests {
 
     /** Another attempt is another matter where the failure was made, or follows from another rank's. */
     @Test
-    void shouldSayOfNoFaultOnPurposeThatItMayStrikeAgain() {
+    void shouldNotCountAnInjectedFaultAsAnErrorThatMayStrikeAgain() {
         for (Throwable made : List.of(new InjectedFault("injected: exception"), new OutOfMemoryError("injected: oom"),
                 new IllegalStateException("on the way",
                         new CollectiveException("rank 1 has left", OptionalInt.of(1), null)))) {

@@ -104,7 +104,7 @@ class StageThreadTest {
     }
 
     @Test
-    void shouldInterruptOnlyWhatAStageComputes() throws InterruptedException {
+    void shouldInterruptOnlyAStageThatComputes() throws InterruptedException {
         BlockingQueue<Boolean> interrupted = new LinkedBlockingQueue<>();
         CountDownLatch computing = new CountDownLatch(1);
         ActorRef<Order> stage = kit.spawn(stage(), selector);

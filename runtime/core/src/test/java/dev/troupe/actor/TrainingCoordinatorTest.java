@@ -177,7 +177,7 @@ class TrainingCoordinatorTest {
     }
 
     @Test
-    void shouldGoOnWithoutACheckpointThatARankCannotWrite() {
+    void shouldContinueWithoutACheckpointThatARankCannotWrite() {
         trainTwoSteps();
         happens(new RunEvent.CheckpointPartFailed(from(1), "no room"));
         happens(new RunEvent.CheckpointPartWritten(from(0), checkpoints.writePart(2, 0, List.of())));
@@ -187,7 +187,7 @@ class TrainingCoordinatorTest {
     }
 
     @Test
-    void shouldGoOnWithoutACheckpointThatCannotBeCommitted() {
+    void shouldContinueWithoutACheckpointThatCannotBeCommitted() {
         trainTwoSteps();
         for (int rank = 0; rank < 2; rank++) { // parts that nobody wrote
             happens(new RunEvent.CheckpointPartWritten(from(rank),
@@ -210,7 +210,7 @@ class TrainingCoordinatorTest {
     }
 
     @Test
-    void shouldEndARunThatStandsStillAndSayWhatEachRankWaitsFor() throws Exception {
+    void shouldEndAStalledRunAndListWhatEachRankWaitsFor() throws Exception {
         for (int tick = 0; tick <= 20; tick++) {
             assertFalse(outcome.isDone(), "ended after " + tick + " seconds");
             pass(TICK);

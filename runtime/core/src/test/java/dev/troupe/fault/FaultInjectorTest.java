@@ -110,7 +110,7 @@ class FaultInjectorTest {
     }
 
     @Test
-    void shouldWriteDownWhatStrikesAndWhere() {
+    void shouldLogEachFaultWithItsSite() {
         FaultInjector injector = injector("hang step=9", "exception at=optimizer");
         long before = System.currentTimeMillis();
         assertThrows(InjectedFault.class, () -> injector.at(FaultPoint.OPTIMIZER, 1, 3, 7));
@@ -136,7 +136,7 @@ class FaultInjectorTest {
     }
 
     @Test
-    void shouldTellAGradientFromTheActivationOfItsStageAndMicrobatch() {
+    void shouldDistinguishAGradientFromTheActivationOfItsStageAndMicrobatch() {
         FaultInjector injector = injector("exception at=send times=2", "out-of-memory message=gradient at=send");
         assertThrows(InjectedFault.class,
                 () -> injector.at(FaultPoint.SEND, 1, 1, 0, 0, FaultMessage.ACTIVATION));
@@ -148,7 +148,7 @@ class FaultInjectorTest {
     }
 
     @Test
-    void shouldTellTwoFaultsOfTheSameWordsApart() {
+    void shouldDistinguishTwoFaultsWithTheSameText() {
         FaultInjector injector = injector("exception step=1", "exception step=1");
         assertThrows(InjectedFault.class, () -> injector.at(FaultPoint.FORWARD, 0, 0, 1, 0));
         assertThrows(InjectedFault.class, () -> injector.at(FaultPoint.FORWARD, 0, 0, 1, 1));
@@ -156,7 +156,7 @@ class FaultInjectorTest {
     }
 
     @Test
-    void shouldStrikeAsOftenAsToldAndNeverTwiceAtOnePlace() {
+    void shouldStrikeTheGivenNumberOfTimesAndNeverTwiceAtOneSite() {
         FaultInjector injector = injector("exception at=F times=2");
         assertThrows(InjectedFault.class, () -> injector.at(FaultPoint.FORWARD, 0, 0, 0, 0));
         injector.at(FaultPoint.FORWARD, 0, 0, 0, 0); // a replay
@@ -243,7 +243,7 @@ class FaultInjectorTest {
     }
 
     @Test
-    void shouldReadLateWhereAStageReads() {
+    void shouldDelayTheReadingOfAStage() {
         FaultInjector injector = injector("late-data stage=1 step=2 microbatch=3 seconds=0.05");
         injector.at(FaultPoint.FORWARD, 1, 1, 2, 3);
         injector.reads(0, 0, 2, 3);
@@ -284,7 +284,7 @@ class FaultInjectorTest {
     }
 
     @Test
-    void shouldFillTheDiskWhereACheckpointIsWritten() {
+    void shouldFillTheDiskWhenACheckpointIsWritten() {
         FaultInjector injector = injector("disk-full");
         injector.at(FaultPoint.FORWARD, 0, 0, 1, 0);
         CheckpointException refusal = assertThrows(CheckpointException.class,

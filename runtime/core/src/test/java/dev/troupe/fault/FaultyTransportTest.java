@@ -202,7 +202,7 @@ class FaultyTransportTest {
     }
 
     @Test
-    void shouldPassOnWhatNoFaultIsFor() throws InterruptedException {
+    void shouldForwardMessagesWithoutAFault() throws InterruptedException {
         startIdle("drop microbatch=1 stage=0");
         MessageId first = send(FORTH, 0);
         MessageId other = send(new Edge(0, 1, 2, MessageKind.ACTIVATION), 1);
@@ -212,7 +212,7 @@ class FaultyTransportTest {
     }
 
     @Test
-    void shouldLetThroughWhatIsOfHeldOutData() throws InterruptedException {
+    void shouldForwardMessagesOfValidation() throws InterruptedException {
         startIdle("drop");
         MessageId validation = new MessageId(0, new Pass(5, Pass.Kind.VALIDATION).number(), FORTH, 0);
         transport.send(validation, engine, engine.allocate(DataType.FLOAT32, Shape.of(1)));
@@ -220,7 +220,7 @@ class FaultyTransportTest {
     }
 
     @Test
-    void shouldTellTheRankOfAnEpoch() throws InterruptedException {
+    void shouldReportAnEpochToTheRank() throws InterruptedException {
         startIdle("drop");
         wire.sender.onEpoch(3);
         assertEquals("epoch 3", next(heard));
@@ -301,7 +301,7 @@ class FaultyTransportTest {
     }
 
     @Test
-    void shouldKnowWhereRanksHaveMoved() throws InterruptedException {
+    void shouldFollowRanksToTheirNewNodes() throws InterruptedException {
         start("delay microbatch=0" + LONG);
         send(FORTH, 0);
         Endpoint here = new Endpoint("localhost", 0);
@@ -324,7 +324,7 @@ class FaultyTransportTest {
     }
 
     @Test
-    void shouldHoldWhatGoesToOtherNodesWhileTheLinkIsCut() throws InterruptedException {
+    void shouldHoldMessagesToOtherNodesWhileTheLinkIsCut() throws InterruptedException {
         startIdle("drop step=9");
         transport.cut(Duration.ofMillis(200));
         MessageId there = send(FORTH, 0);

@@ -115,7 +115,7 @@ class WarmUpTest {
     }
 
     @Test
-    void shouldBeginNoOtherActionOnceItIsToldToEnd() throws InterruptedException {
+    void shouldBeginNoOtherActionAfterItIsStopped() throws InterruptedException {
         CountDownLatch computing = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
         AtomicInteger works = new AtomicInteger();
@@ -134,7 +134,7 @@ class WarmUpTest {
     }
 
     @Test
-    void shouldOnlySayThatItFailed() throws InterruptedException {
+    void shouldOnlyReportThatItFailed() throws InterruptedException {
         WarmUp.start(node(plan(), () -> SmallRun.with("crossEntropyBoth", () -> {
             throw new IllegalStateException("device lost");
         })), news::add);

@@ -42,7 +42,7 @@ class CopiedSnapshotsTest {
     }
 
     @Test
-    void shouldLetTheEarlierOneStandUntilTheLaterOneIsWhole() {
+    void shouldKeepTheEarlierStateUntilTheLaterOneIsComplete() {
         for (int steps = 1; steps <= 4; steps++) {
             copy(steps);
         }
@@ -67,7 +67,7 @@ class CopiedSnapshotsTest {
     }
 
     @Test
-    void shouldGoOnWhereARankComesToItsCopies() {
+    void shouldContinueWhenARankMovesToItsCopies() {
         copy(1);
         copy(2);
         state.keep(there, 2, 1, 3);
@@ -89,7 +89,7 @@ class CopiedSnapshotsTest {
     }
 
     @Test
-    void shouldNotReadOnWhereTheSnapshotIsWrittenOver() {
+    void shouldStopReadingASnapshotThatIsOverwritten() {
         state.keep(here, 2, 1, 1);
         OutgoingCopy reading = here.read(2, 1, 1).orElseThrow();
         WeightSource kept = here.find(2, 1, 1).orElseThrow();
@@ -112,7 +112,7 @@ class CopiedSnapshotsTest {
     }
 
     @Test
-    void shouldFreeWhatItForgets() {
+    void shouldFreeTheMemoryOfForgottenSnapshots() {
         state.keep(here, 2, 1, 1);
         OutgoingCopy reading = here.read(2, 1, 1).orElseThrow();
         IncomingCopy writing = accept(1);

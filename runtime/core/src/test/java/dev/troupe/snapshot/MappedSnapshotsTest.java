@@ -68,7 +68,7 @@ class MappedSnapshotsTest {
     }
 
     @Test
-    void shouldFindWhatTheRankKeepsAsSoonAsItIsWhole() throws IOException {
+    void shouldFindAStateAsSoonAsItIsComplete() throws IOException {
         share(1);
         share(2);
         for (int steps = 3; steps <= 6; steps++) {
@@ -80,7 +80,7 @@ class MappedSnapshotsTest {
     }
 
     @Test
-    void shouldNotFindWhatIsBeingWritten() throws IOException {
+    void shouldNotFindAStateThatIsBeingWritten() throws IOException {
         share(1);
         share(2);
         state.failToKeep(here, RANK, STAGE, 3);
@@ -91,7 +91,7 @@ class MappedSnapshotsTest {
     }
 
     @Test
-    void shouldNotReadWhatHasBeenWrittenOver() throws IOException {
+    void shouldNotReadAStateThatWasOverwritten() throws IOException {
         share(1);
         WeightSource first = there.find(RANK, STAGE, 1).orElseThrow();
         state.keep(here, RANK, STAGE, 2);
@@ -132,7 +132,7 @@ class MappedSnapshotsTest {
     }
 
     @Test
-    void shouldKeepWhatStandsWhereItsOwnerGivesItUp() throws IOException {
+    void shouldKeepACompleteStateThatItsOwnerGivesUp() throws IOException {
         share(1);
         share(2);
         here.close();
@@ -141,7 +141,7 @@ class MappedSnapshotsTest {
     }
 
     @Test
-    void shouldWriteIntoItsOwnMemoryWhereTheRankComesToItsCopies() throws IOException {
+    void shouldWriteIntoOwnMemoryWhenTheRankMovesToItsCopies() throws IOException {
         share(1);
         share(2);
         state.keep(there, RANK, STAGE, 3);
@@ -155,7 +155,7 @@ class MappedSnapshotsTest {
     }
 
     @Test
-    void shouldNotShareWhatIsMapped() throws IOException {
+    void shouldNotShareMappedMemory() throws IOException {
         share(1);
         assertTrue(there.read(RANK, STAGE, 1).orElseThrow().shared().isEmpty());
         assertTrue(there.pin(RANK, STAGE, 1).isEmpty());
@@ -192,7 +192,7 @@ class MappedSnapshotsTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNotThere() throws IOException {
+    void shouldRefuseMissingMemory() throws IOException {
         state.keep(here, RANK, STAGE, 1);
         SharedSnapshot shared = shared(1);
         List<SharedSnapshot> wrong = List.of(
@@ -212,7 +212,7 @@ class MappedSnapshotsTest {
     }
 
     @Test
-    void shouldSayThatItIsNotThereAnyMore() throws IOException {
+    void shouldReportThatItIsGone() throws IOException {
         state.keep(here, RANK, STAGE, 1);
         SharedSnapshot first = shared(1);
         state.keep(here, RANK, STAGE, 2);

@@ -48,7 +48,7 @@ class SnapshotsTest {
     }
 
     @Test
-    void shouldKeepTheCommittedStateWhereTheNextIsTakenAgainAndAgain() {
+    void shouldKeepTheCommittedStateWhileTheNextIsRetaken() {
         keep(1);
         keep(2);
         keep(2);
@@ -64,7 +64,7 @@ class SnapshotsTest {
     }
 
     @Test
-    void shouldNotHearOneThatComesLate() {
+    void shouldIgnoreASnapshotThatComesLate() {
         keep(3);
         keep(4);
         keep(2);
@@ -86,7 +86,7 @@ class SnapshotsTest {
     }
 
     @Test
-    void shouldRefuseATensorThatIsNotThere() {
+    void shouldRefuseAMissingTensor() {
         keep(1);
         WeightSource kept = snapshots.find(0, 0, 1).orElseThrow();
         try (Arena arena = Arena.ofConfined()) {
@@ -118,7 +118,7 @@ class SnapshotsTest {
     }
 
     @Test
-    void shouldWriteOverWhatIsNotPinnedAnyMore() {
+    void shouldOverwriteAStateThatIsNoLongerPinned() {
         keep(1);
         PinnedState pinned = snapshots.pin(0, 0, 1).orElseThrow();
         PinnedState again = snapshots.pin(0, 0, 1).orElseThrow();
@@ -136,7 +136,7 @@ class SnapshotsTest {
     }
 
     @Test
-    void shouldDoNoHarmWhereARankIsForgottenWhoseStateIsPinned() {
+    void shouldSurviveForgettingARankWithAPinnedState() {
         keep(1);
         PinnedState pinned = snapshots.pin(0, 0, 1).orElseThrow();
         snapshots.forget(0, 2);
@@ -147,7 +147,7 @@ class SnapshotsTest {
 
     /** A copy comes without what files need to know of it. */
     @Test
-    void shouldPinOnlyWhatARankKeptHere() {
+    void shouldPinOnlyAStateThatARankKeptHere() {
         IncomingCopy copy = snapshots.accept(0, 0, 1, Snapshots.layoutOf(List.of(named(tensor)))).orElseThrow();
         copy.complete();
         assertTrue(snapshots.find(0, 0, 1).isPresent());

@@ -33,7 +33,7 @@ class FatalErrorsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"start", "message"})
-    void shouldBeAFailureOfTheActorThatItsParentHearsOf(String where) throws Exception {
+    void shouldBeAFailureOfTheActorThatItsParentReceives(String where) throws Exception {
         Error error = new NoClassDefFoundError("com/example/Missing");
         CompletableFuture<Throwable> heard = new CompletableFuture<>();
         KIT.spawn(Behaviors.<String>setup(context -> {
