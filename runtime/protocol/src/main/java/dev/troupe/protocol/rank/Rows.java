@@ -39,7 +39,7 @@ public record Rows(Certificate training) {
                 : Action.WHOLE_STEP;
     }
 
-    /** Returns the index of the sum of gradients that an action of a pass adds to or uses: steps take the sums alternately. */
+    /** Returns the index of the sum of gradients that an action adds to or uses: steps take the sums alternately. */
     public int gradientSum(Pass.Kind kind, Action action) {
         return overlap() ? stepInRow(kind, action) % Collections.max(training.weights().liveGradients()) : 0;
     }
