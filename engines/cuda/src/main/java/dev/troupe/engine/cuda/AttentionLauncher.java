@@ -6,29 +6,28 @@ import dev.troupe.engine.Tensor;
 import java.util.Locale;
 
 /**
- * Launches the kernels of attention. Which ones follows from the type and the size of a head alone, so that a model has the
- * same kernels in any layout, and operands the same bits wherever they begin.
+ * Launches of the kernels of attention. The type and the size of a head alone choose them, so that a model has the same
+ * kernels in any layout, and the same bits wherever operands begin.
  *
  * <p>Thread rule: one thread.
  */
 final class AttentionLauncher {
     private static final int THREADS = 128;
     private static final int WARPS = 4;
-    /** Tensor cores' kernels take heads of a multiple of this, so that heads begin where operands are aligned. */
+    /** The size of heads for tensor cores is a multiple of this, so that every head is aligned. */
     private static final int ALIGNED_ELEMENTS = 8;
 
     private final Launch launch;
     private final DataType computeType;
 
-    /** Launches of one engine. */
     AttentionLauncher(Launch launch, DataType computeType) {
         this.launch = launch;
         this.computeType = computeType;
     }
 
     /**
-     * The kernels for heads of up to a number of elements, and the places that a block of each has: the forward, and the
-     * backwards for queries and for keys.
+     * The kernels for heads of up to a number of elements, and the places in a block of each: the forward, and the backwards
+     * for queries and for keys.
      */
     private enum Kernels {
         CORES_D64("cores_", "d64", 64, 128, 128), CORES_D128("cores_", "d128", 128, 64, 64),
@@ -79,33 +78,33 @@ final class AttentionLauncher {
      * @param valuesFirst the column of the first value
      */
     record Operands(Tensor queries, Tensor keys, Tensor values, int keysFirst, int valuesFirst) {
-        /** Of a matrix [N x 3 H D] that has them side by side. */
+        /** Three parts of a matrix [N x 3 H D]. */
         static Operands packed(Tensor qkv) {
             int c = qkv.shape().size(1) / 3;
             return new Operands(qkv, qkv, qkv, c, 2 * c);
         }
 
-        /** Of a matrix each. */
+        /** Three matrices. */
         static Operands apart(Tensor queries, Tensor keys, Tensor values) {
             return new Operands(queries, keys, values, 0, 0);
         }
     }
 
-    /** What a call is about: B sequences of T places, the last Q of which have queries, of heads of D numbers. */
+    /** The sizes of a call: B sequences of T places, the last Q of which have queries, and heads of D numbers. */
     record Sizes(Tensor starts, int b, int t, int q, int heads, int sharing, int d) {
-        /** Of whole sequences, with the shape of their y. */
+        /** Sizes of whole sequences, from the shape of y. */
         static Sizes of(Tensor y, Tensor starts, int t, int heads, int keyValueHeads) {
             return new Sizes(starts, y.shape().size(0) / t, t, t, heads, heads / keyValueHeads,
                     y.shape().size(1) / heads);
         }
 
-        /** Of the last place of one sequence. */
+        /** Sizes for the last place of one sequence. */
         static Sizes ofLast(Tensor y, int t, int heads, int keyValueHeads) {
             return new Sizes(null, 1, t, 1, heads, heads / keyValueHeads, y.shape().size(1) / heads);
         }
     }
 
-    /** Writes y, and a state for the backward where there is one to write to. */
+    /** Writes y, and the state for the backward if it is not null. */
     void forward(Operands of, Sizes sizes, Dropout dropout, Tensor state, Tensor y) {
         Kernels kernels = kernels(sizes.d);
         launch.of(kernels.forward).with(of.queries).with(of.keys, of.keysFirst).with(of.values, of.valuesFirst).with(y)

@@ -15,28 +15,28 @@ import dev.troupe.engine.cuda.device.DeviceException;
 import java.util.Optional;
 
 /**
- * The engine of NVIDIA's GPUs, in float32, or with activations and products of bfloat16 beside it. All kernels are its own,
- * but products of cuBLASLt where the run has chosen that. They run on one stream, and copies at fences run on another. The
- * host waits where it copies from the device, and nowhere else.
+ * The engine for NVIDIA's GPUs, in float32, or with activations and products of bfloat16. All kernels are its own, except
+ * products by cuBLASLt if the run has chosen that. Kernels run on one stream, copies at fences on another. The host waits
+ * only when it copies from the device.
  *
- * <p>The results of a kernel are the same bytes on every call: no sum's order follows from when a block runs, and no kernel
- * has atomic operations.
+ * <p>The results of a kernel are the same bytes on every call: no order of a sum depends on the timing of blocks, and no
+ * kernel has atomic operations.
  *
- * <p>Thread rule: that of {@link Engine}; tensors may also be copied and closed on any thread.
+ * <p>Thread rule: as of {@link Engine}; tensors may also be copied and closed on any thread.
  */
 final class CudaEngine extends RowKernels {
     private final AttentionLauncher attention;
     private final Products products;
 
-    /** An engine whose products are its own. */
+    /** An engine with its own products. */
     CudaEngine(Device device, DataType computeType) {
         this(device, computeType, Optional.empty());
     }
 
     /**
-     * An engine whose products are those of a library where that takes them.
+     * An engine with products by a library, and by its own kernels if the library refuses a product.
      *
-     * @throws DeviceException where the library refuses the device
+     * @throws DeviceException if the library refuses the device
      */
     CudaEngine(Device device, DataType computeType, Optional<CublasLt> library) {
         super(device, computeType);

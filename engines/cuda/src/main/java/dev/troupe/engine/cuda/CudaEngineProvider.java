@@ -21,18 +21,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Opens {@link CudaEngine}s on GPUs of compute capability 8.0 or later, in float32 with products of float32 or bfloat16: on
- * the GPU that the configuration names, or in turns over those that the driver lists.
+ * The provider of {@link CudaEngine}s on GPUs of compute capability 8.0 or later, in float32 with products of float32 or
+ * bfloat16: on the GPU that the configuration names, or in rotation over all GPUs of the driver.
  */
 public final class CudaEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} for this engine. */
     public static final String KIND = "cuda";
 
-    /** Below that of engines for processors: {@code auto} takes no engine that has not been measured yet. */
+    /** Below engines for processors: {@code auto} takes no engine that has not been measured yet. */
     private static final int PREFERENCE = 5;
     private static final int LEAST_CAPABILITY = 80;
 
-    /** CUDA's major version where there is no driver: any library may be looked at. */
+    /** CUDA's major version without a driver: any library may be examined. */
     private static final int ANY_MAJOR = Integer.MAX_VALUE;
 
     private final Gpus gpus;
@@ -48,11 +48,10 @@ public final class CudaEngineProvider implements EngineProvider {
     }
 
     /**
-     * A provider on other GPUs with other libraries.
+     * A provider for other GPUs and libraries.
      *
-     * @param found gives the cuBLASLt of the machine
-     * @param named gives that of a file; both raise {@link IllegalStateException} with a sentence where it cannot be
-     *     had
+     * @param found returns the cuBLASLt of the machine, or raises {@link IllegalStateException} with a sentence
+     * @param named returns the cuBLASLt of a file, likewise
      */
     CudaEngineProvider(Gpus gpus, Supplier<CublasLt> found, Function<Path, CublasLt> named) {
         this.gpus = gpus;
@@ -104,7 +103,7 @@ public final class CudaEngineProvider implements EngineProvider {
         return EngineProvider.unlessFloat32(KIND, settings).or(gpus::obstacle).or(() -> obstacle(settings.device()));
     }
 
-    /** Why the GPU that is asked for cannot be had. */
+    /** Why the requested GPU is not available. */
     private Optional<String> obstacle(DevicePick pick) {
         if (pick.ordinal().isPresent() && pick.ordinal().getAsInt() >= gpus.list().size()) {
             return Optional.of("engine.device = " + pick.ordinal().getAsInt()
@@ -120,7 +119,7 @@ public final class CudaEngineProvider implements EngineProvider {
         return Optional.empty();
     }
 
-    /** The GPUs that can run the kernels, of those that are asked for. */
+    /** The requested GPUs that can run the kernels. */
     private List<Gpu> asked(DevicePick pick) {
         return gpus.list().stream()
                 .filter(gpu -> gpu.capability() >= LEAST_CAPABILITY

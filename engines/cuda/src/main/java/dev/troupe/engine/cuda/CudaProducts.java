@@ -14,17 +14,17 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The libraries of the cuda engine's products: its own kernels, and cuBLASLt, as the machine has it or by its file. Whatever
- * cuBLASLt does not take is computed by the engine's own kernels.
+ * The libraries of the cuda engine's products: its own kernels, and cuBLASLt, found on the machine or named by its file. The
+ * engine's own kernels compute products that cuBLASLt refuses.
  */
 final class CudaProducts implements ProductLibraries {
     /** All products by the engine's own kernels. */
     static final String OWN = "own";
-    /** Products by the cuBLASLt that is found on the machine. */
+    /** Products by the machine's cuBLASLt. */
     static final String CUBLASLT = "cublaslt";
 
     private static final String FILE_PREFIX = "libcublasLt";
-    /** Of a product that is asked about: a multiple of all tiles. */
+    /** The size of the product in a test: a multiple of all tiles. */
     private static final int SIDE = 1024;
 
     private final Supplier<CublasLt> found;
@@ -32,12 +32,11 @@ final class CudaProducts implements ProductLibraries {
     private final Function<EngineSettings, CudaEngine> engines;
 
     /**
-     * Libraries that are loaded when they are first asked for.
+     * Libraries that are loaded at first use.
      *
-     * @param found gives the library of the machine
-     * @param named gives the library of a file; both raise {@link IllegalStateException} with a sentence where there is
-     *     none
-     * @param engines opens an engine that is asked which products the library takes
+     * @param found returns the library of the machine, or raises {@link IllegalStateException} with a sentence
+     * @param named returns the library of a file, likewise
+     * @param engines opens an engine for a test of the library's products
      */
     CudaProducts(Supplier<CublasLt> found, Function<Path, CublasLt> named,
             Function<EngineSettings, CudaEngine> engines) {
@@ -47,9 +46,9 @@ final class CudaProducts implements ProductLibraries {
     }
 
     /**
-     * The library of a choice; empty where products are the engine's own.
+     * The library of a choice; empty for the engine's own products.
      *
-     * @throws IllegalStateException with a sentence, where it cannot be had
+     * @throws IllegalStateException with a sentence, if it is not available
      */
     Optional<CublasLt> library(String choice) {
         return switch (choice) {
@@ -86,7 +85,7 @@ final class CudaProducts implements ProductLibraries {
         return OWN;
     }
 
-    /** Own kernels: no speed of either was measured on a GPU. */
+    /** The engine's own kernels: no speed of either was measured on a GPU. */
     @Override
     public String fastest(DataType computeType, Path cache) {
         return OWN;
@@ -108,7 +107,7 @@ final class CudaProducts implements ProductLibraries {
         return lines;
     }
 
-    /** Which products of a type the library takes. */
+    /** The products of a type that the library takes. */
     private String taken(DataType type, String library) {
         EngineSettings settings = new EngineSettings(DataType.FLOAT32, type, 1).withProducts(CUBLASLT);
         try (CudaEngine engine = engines.apply(settings)) {
@@ -133,7 +132,7 @@ final class CudaProducts implements ProductLibraries {
         return library(choice).map(library -> choice + " (" + library.name() + ")").orElse(OWN);
     }
 
-    /** Whether the machine has cuBLASLt, and where. */
+    /** The search for cuBLASLt on the machine. */
     Finding finding() {
         try {
             CublasLt library = found.get();

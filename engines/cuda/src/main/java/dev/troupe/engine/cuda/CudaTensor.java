@@ -33,12 +33,12 @@ final class CudaTensor extends EngineTensor {
         return (CudaTensor) operand;
     }
 
-    /** Where the first element is on the device. */
+    /** The address of the first element on the device. */
     long address() {
         return address;
     }
 
-    /** The device in whose memory it is. */
+    /** The device with the memory. */
     Device device() {
         return owner.device();
     }

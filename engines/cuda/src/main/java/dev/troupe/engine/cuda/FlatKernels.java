@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The half of the engine to which a tensor is a row of elements, whatever its shape: memory, and the kernels that take
- * elements one by one.
+ * The half of the engine that treats a tensor as a row of elements, whatever its shape: memory, and kernels on elements one
+ * by one.
  */
 abstract class FlatKernels implements FallbackEngine {
     private static final int SUM_THREADS = 256;
@@ -35,13 +35,13 @@ abstract class FlatKernels implements FallbackEngine {
     final Launch launch;
     private final Launch reductions;
     final DeviceStream stream;
-    /** Of copies at fences, which wait for nothing else. */
+    /** For copies at fences, which wait for nothing else. */
     private final DeviceStream copies;
     private final CudaMemory memory;
     private final DataType computeType;
     private boolean isClosed;
 
-    /** With no tensors, on a stream of its own. */
+    /** An engine without tensors, on its own stream. */
     FlatKernels(Device device, DataType computeType) {
         this.computeType = computeType;
         stream = device.openStream();
@@ -101,7 +101,7 @@ abstract class FlatKernels implements FallbackEngine {
         return stream.instants(count);
     }
 
-    /** Waits for the fence and for the copy alone, not for kernels that were asked for since. */
+    /** Waits for the fence and for the copy, not for kernels that were launched since. */
     @Override
     public Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
         after.await();
@@ -167,7 +167,7 @@ abstract class FlatKernels implements FallbackEngine {
                         && (tensor.dataType() == DataType.FLOAT32 || tensor.dataType() == DataType.BFLOAT16));
     }
 
-    /** Any thread, so with arguments of its own. */
+    /** Any thread, and therefore with separate arguments. */
     @Override
     public void reduce(List<Tensor> sources, long sourceFirst, List<Tensor> targets, long targetFirst, long count,
             boolean largest) {
@@ -194,7 +194,7 @@ abstract class FlatKernels implements FallbackEngine {
         }
     }
 
-    /** Of an element of a tensor; 0 where there are fewer tensors. */
+    /** The address of an element of a tensor; 0 beyond the last tensor. */
     private static long address(List<Tensor> tensors, int index, long element) {
         return index < tensors.size()
                 ? CudaTensor.of(tensors.get(index)).address() + element * tensors.get(index).dataType().elementBytes()
@@ -243,7 +243,7 @@ abstract class FlatKernels implements FallbackEngine {
         add(tensor, true, sums, index);
     }
 
-    /** Parts of the sum by as many blocks as the count asks for, and their total by one. */
+    /** Computes parts of the sum in blocks, and their total in one. */
     private void add(Tensor tensor, boolean squares, Tensor sums, int index) {
         long count = tensor.shape().elementCount();
         int parts = (int) Math.min(MOST_PARTS, Math.ceilDiv(count, ELEMENTS_OF_PART));
@@ -252,7 +252,7 @@ abstract class FlatKernels implements FallbackEngine {
         launch.of("total").wide(partial).integer(parts).with(sums, index).run(1, SUM_THREADS);
     }
 
-    /** The hashes of chunks side by side, and their total. */
+    /** Computes the hashes of chunks in parallel, then their total. */
     @Override
     public void digest(Tensor tensor, Tensor digests, int index) {
         DataType type = tensor.dataType();
@@ -324,12 +324,12 @@ abstract class FlatKernels implements FallbackEngine {
         copyTo(operands, weights);
     }
 
-    /** What the kernels of updates write of products: numbers of the narrow type alone. */
+    /** The operands of products that the kernels of updates write: only numbers of the narrow type. */
     private static Tensor rounded(Tensor operands) {
         return operands == null || operands.dataType() == DataType.FLOAT32 ? null : operands;
     }
 
-    /** The rest of it: where there is one type, products read a copy. */
+    /** With one type, products read a copy. */
     private void copyTo(Tensor operands, Tensor weights) {
         if (operands != null && operands.dataType() == DataType.FLOAT32) {
             copy(weights, operands);

@@ -8,13 +8,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The launch that is prepared now: a kernel and its arguments, in the order of its parameters in {@code src/main/cuda}. It
- * also has the scratch memory of kernels that need some, which grows to the most that any took and stays.
+ * The launch in preparation: a kernel and its arguments, in the order of its parameters in {@code src/main/cuda}. It also
+ * owns the scratch memory of kernels, which grows to the largest need and keeps that size.
  *
  * <p>Thread rule: one thread.
  */
 final class Launch implements AutoCloseable {
-    /** Threads of a block, and elements of each, of kernels that take elements one by one. */
+    /** Threads of a block, and elements of each, in kernels on elements one by one. */
     private static final int FLAT_THREADS = 256;
     private static final int FLAT_ELEMENTS = 8;
 
@@ -26,20 +26,20 @@ final class Launch implements AutoCloseable {
     private long scratch;
     private long scratchBytes;
 
-    /** Launches on a stream; kernels that there are of each type are taken of the type with this suffix. */
+    /** Launches on a stream; the suffix selects among kernels with a variant for each type. */
     Launch(DeviceStream stream, String suffix) {
         this.stream = stream;
         this.suffix = suffix;
     }
 
-    /** Begins a launch of a kernel that there is one of. */
+    /** Begins a launch of a kernel without variants. */
     Launch of(String name) {
         kernel = name;
         arguments.clear();
         return this;
     }
 
-    /** Begins a launch of a kernel that there is one of for each type of products. */
+    /** Begins a launch of a kernel with a variant for each type of products. */
     Launch ofType(String name) {
         return of(names.computeIfAbsent(name, any -> any + "_" + suffix));
     }
@@ -75,7 +75,7 @@ final class Launch implements AutoCloseable {
         return this;
     }
 
-    /** Adds what a kernel needs to tell which elements drop out: {@code MASK_PARAMETERS} of the prelude. */
+    /** Adds the parameters of a dropout: {@code MASK_PARAMETERS} of the prelude. */
     Launch with(Dropout dropout) {
         return flag(dropout.drops()).integer((int) dropout.threshold()).real(dropout.raise()).wide(dropout.seed())
                 .integer(dropout.site()).integer((int) dropout.microbatch()).integer((int) dropout.step());
@@ -91,12 +91,12 @@ final class Launch implements AutoCloseable {
         stream.launch(kernel, Math.toIntExact(columns), rows, threads, arguments);
     }
 
-    /** Adds the number of elements and runs a kernel that takes them one by one. */
+    /** Adds the number of elements, and runs a kernel on elements one by one. */
     void runFlat(long count) {
         wide(count).run(Math.ceilDiv(count, FLAT_THREADS * FLAT_ELEMENTS), FLAT_THREADS);
     }
 
-    /** The address of scratch memory of at least this size, the same until a larger size is asked for. */
+    /** The address of scratch memory of at least this size, the same until a larger size is requested. */
     long scratch(long bytes) {
         if (bytes > scratchBytes) {
             if (scratchBytes > 0) {
@@ -109,7 +109,7 @@ final class Launch implements AutoCloseable {
         return scratch;
     }
 
-    /** Gives scratch memory back. */
+    /** Frees scratch memory. */
     @Override
     public void close() {
         if (scratchBytes > 0) {

@@ -6,7 +6,7 @@ import dev.troupe.engine.cuda.blas.CublasLtProducts;
 import dev.troupe.engine.cuda.blas.ProductSpec;
 
 /**
- * The matrix products of an engine: by cuBLASLt where the engine has it and it takes them, else by the engine's own kernels.
+ * The matrix products of an engine: by cuBLASLt if the engine has it and it takes them, else by the engine's own kernels.
  *
  * <p>Thread rule: one thread.
  */
@@ -14,7 +14,7 @@ final class Products implements AutoCloseable {
     private static final int THREADS = 256;
     private static final int FLOAT_TILE = 64;
     private static final int TENSOR_CORE_TILE = 128;
-    /** Of tensor cores' operands, in bytes and in elements. */
+    /** The alignment of tensor cores' operands, in bytes and in elements. */
     private static final int ALIGNMENT = 16;
     private static final int ALIGNED_ELEMENTS = ALIGNMENT / Short.BYTES;
     private static final int TO_BFLOAT16 = 0;
@@ -23,13 +23,13 @@ final class Products implements AutoCloseable {
 
     private final Launch launch;
     private final boolean isNarrow;
-    /** Null where all products are the engine's own. */
+    /** Null if all products are the engine's own. */
     private final CublasLtProducts library;
 
     /**
      * Products of a type.
      *
-     * @param library closed with this; null: own kernels alone
+     * @param library closed with this; null for own kernels only
      */
     Products(Launch launch, DataType computeType, CublasLtProducts library) {
         this.launch = launch;
@@ -47,7 +47,7 @@ final class Products implements AutoCloseable {
         return library == null ? 0 : CublasLtProducts.WORKSPACE_BYTES;
     }
 
-    /** {@code product (+)= op(left) op(right) (+ bias)}: as in the contract of the kernels; bias may be null. */
+    /** {@code product (+)= op(left) op(right) (+ bias)}, as in the contract of kernels; bias may be null. */
     void multiply(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor bias,
             Tensor product, boolean accumulate) {
         int m = product.shape().size(0);

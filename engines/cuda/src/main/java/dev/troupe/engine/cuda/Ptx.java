@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
-/** The kernels as PTX, which {@code engines/cuda/build-ptx} makes of {@code src/main/cuda}. */
+/** The kernels as PTX, which {@code engines/cuda/build-ptx} compiles from {@code src/main/cuda}. */
 final class Ptx {
     private static final String RESOURCE = "troupe-80.ptx";
     private static final String HEADER = "// Of the sources with SHA-256 ";
@@ -12,7 +12,7 @@ final class Ptx {
     private Ptx() {
     }
 
-    /** The text, as the driver takes it. */
+    /** The text for the driver. */
     static String text() {
         try (InputStream stream = Ptx.class.getResourceAsStream(RESOURCE)) {
             if (stream == null) {
@@ -26,7 +26,7 @@ final class Ptx {
         }
     }
 
-    /** Why a text of PTX is not of sources with this SHA-256, in one sentence; null where it is. */
+    /** Why a text of PTX is not compiled from sources with this SHA-256, in one sentence; null if it is. */
     static String strangerTo(String sha256, String text) {
         String first = text.lines().findFirst().orElse("");
         if (first.equals(HEADER + sha256)) {

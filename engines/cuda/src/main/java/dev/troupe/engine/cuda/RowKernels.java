@@ -5,8 +5,8 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.device.Device;
 
 /**
- * The kernels that take rows: norms, token ids, sums of columns. Letters: N rows, C hidden size. Sums over rows are made in
- * chunks of rows, which are added in their order.
+ * Kernels on rows: norms, token ids, sums of columns. Letters: N rows, C hidden size. Sums over rows are computed in chunks
+ * of rows, which are added in their order.
  */
 abstract class RowKernels extends FlatKernels {
     private static final int ROW_THREADS = 128;
@@ -16,7 +16,7 @@ abstract class RowKernels extends FlatKernels {
     private static final int COLUMN_THREADS = 256;
     private static final int LANES = 32;
     private static final int ROWS_OF_BACKWARD_BLOCK = COLUMN_THREADS / LANES;
-    /** The fewest rows of a chunk: those of norms are read again by the same block, and should still be at hand. */
+    /** The fewest rows of a chunk: a block of a norm reads its rows again, and they should still be in the cache. */
     private static final int ROWS_OF_CHUNK = 64;
     private static final int ROWS_OF_NORM_CHUNK = 32;
     private static final int MOST_CHUNKS = 1024;
@@ -103,17 +103,17 @@ abstract class RowKernels extends FlatKernels {
         chunks.runColumns(dBias, null);
     }
 
-    /** A warp a row. */
+    /** A warp for each row. */
     private void runRows(int n, int c) {
         launch.integer(n).integer(c).run(Math.ceilDiv(n, ROWS_OF_BLOCK), ROW_THREADS);
     }
 
-    /** A warp a row, as the kernels have it that also sum up columns. */
+    /** A warp for each row, in kernels that also sum up columns. */
     private void runBackwardRows(int n, int c) {
         launch.integer(n).integer(c).run(Math.ceilDiv(n, ROWS_OF_BACKWARD_BLOCK), COLUMN_THREADS);
     }
 
-    /** How the sums of columns over n rows are made: chunk by chunk, by the sizes alone. */
+    /** The division of sums of columns over n rows into chunks, by the sizes alone. */
     private final class Chunks {
         private final int n;
         private final int c;
@@ -127,7 +127,7 @@ abstract class RowKernels extends FlatKernels {
             count = Math.ceilDiv(n, rows);
         }
 
-        /** Runs the kernel that is prepared on a block for each chunk and each tile of columns. */
+        /** Runs the prepared kernel on a block for each chunk and each tile of columns. */
         void runColumns(Tensor gradient, Tensor second) {
             int columnsOfTile = LANES * BYTES_AT_ONCE / computeType().elementBytes();
             long partial = prepare(second);
@@ -135,7 +135,7 @@ abstract class RowKernels extends FlatKernels {
             addTo(partial, gradient, second);
         }
 
-        /** Runs the kernel that is prepared on a block for each chunk. */
+        /** Runs the prepared kernel on a block for each chunk. */
         void runRows(Tensor gradient, Tensor second) {
             long partial = prepare(second);
             launch.run(count, COLUMN_THREADS);
@@ -167,7 +167,7 @@ abstract class RowKernels extends FlatKernels {
             Tensor dPositionTable) {
         int n = rows(dy);
         int c = columns(dy);
-        // The block of a row looks at all rows before it, so these are few; what was added before comes first in the sum.
+        // The block of a row reads the ids of all rows before it, so a launch has few rows; earlier sums come first.
         for (long first = 0; first < n; first += MOST_EMBEDDED) {
             int count = (int) Math.min(MOST_EMBEDDED, n - first);
             launch.ofType("embedding_backward").with(tokens, first).with(dy, first * c).with(dTokenTable).integer(count)

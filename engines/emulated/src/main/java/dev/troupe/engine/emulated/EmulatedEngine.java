@@ -6,7 +6,7 @@ import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.structural.Cost;
 import dev.troupe.engine.structural.StructuralEngine;
 
-/** An engine that computes nothing, beside an {@link EmulatedClock} that keeps the time. Every loss, sum and norm is 0. */
+/** An engine that computes nothing; an {@link EmulatedClock} keeps the time. Every loss, sum and norm is 0. */
 final class EmulatedEngine extends StructuralEngine {
     EmulatedEngine(EngineSettings settings) {
         super(settings.parameterType(), settings.computeType());
@@ -24,6 +24,6 @@ final class EmulatedEngine extends StructuralEngine {
 
     @Override
     protected void work(Kernel kernel, Cost cost) {
-        // The clock has the time of a stage's whole work; its kernels take none of their own.
+        // The clock keeps the time of a stage's whole work; kernels take none.
     }
 }

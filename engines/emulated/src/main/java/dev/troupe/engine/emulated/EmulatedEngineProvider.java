@@ -8,7 +8,7 @@ import dev.troupe.engine.provider.Need;
 import dev.troupe.engine.provider.WorkClock;
 import java.util.Optional;
 
-/** Opens engines that keep time instead of computing. */
+/** The provider of engines that keep time instead of computing. */
 public final class EmulatedEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} that picks this engine. */
     public static final String KIND = "emulated";

@@ -4,16 +4,16 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Sleeps until a moment, without spinning. Waking up takes time of its own, so it goes to sleep that much shorter. How much
- * it learns from its own last sleeps: a little more after one that ended late, a little less after one that ended early, so
- * that half of them are late and half are early, and an outlier counts no more than any other.
+ * Sleep until an instant, without spinning. Each sleep is shortened by the time of a wake-up, which is learned: a little
+ * more after a late end, a little less after an early one, so that half are late and half are early, and an outlier counts
+ * no more than any other.
  *
- * <p>Thread rule: one thread, always the same one; its timer slack is made least.
+ * <p>Thread rule: always the same thread; its timer slack becomes the least possible.
  */
 final class ExactSleep {
-    /** The change of the lead by one sleep: a twentieth of the time that waking up takes on an idle machine. */
+    /** The change of the lead after one sleep: a twentieth of the time of a wake-up on an idle machine. */
     private static final long LEARNING_STEP_NANOS = 2_000;
-    /** No sleep is shortened by more: what is later than that is load on the machine, not the cost of waking up. */
+    /** The largest lead: a later wake-up is due to load on the machine. */
     private static final long MOST_LEAD_NANOS = 200_000;
 
     private final LongSupplier clock;
@@ -22,17 +22,17 @@ final class ExactSleep {
     private boolean prepared;
 
     /**
-     * Has slept never before.
+     * A sleep without experience.
      *
-     * @param clock tells the time in nanoseconds
-     * @param sleep lets the given nanoseconds pass, more or less
+     * @param clock in nanoseconds
+     * @param sleep lets the given number of nanoseconds pass, more or less
      */
     ExactSleep(LongSupplier clock, LongConsumer sleep) {
         this.clock = clock;
         this.sleep = sleep;
     }
 
-    /** Returns at about {@code deadlineNanos} of the clock; at once where it is past. */
+    /** Returns at about {@code deadlineNanos} of the clock; at once if it has passed. */
     void until(long deadlineNanos) {
         if (!prepared) {
             TimerSlack.makeLeast();

@@ -8,8 +8,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * Asks Linux to end this thread's sleeps when they are due. By default the kernel may end them 50 microseconds late, so
- * that it can bundle wake-ups (prctl(2), PR_SET_TIMERSLACK).
+ * The timer slack of the calling thread (prctl(2), PR_SET_TIMERSLACK): by default Linux may end sleeps 50 microseconds
+ * late, to bundle wake-ups.
  */
 final class TimerSlack {
     private static final int PR_SET_TIMERSLACK = 29;
@@ -19,7 +19,7 @@ final class TimerSlack {
     private TimerSlack() {
     }
 
-    /** Makes the sleeps of the calling thread exact where the system can; elsewhere they stay as they are. */
+    /** Makes the sleeps of the calling thread exact, if the system can. */
     static void makeLeast() {
         PRCTL.ifPresent(prctl -> {
             try {

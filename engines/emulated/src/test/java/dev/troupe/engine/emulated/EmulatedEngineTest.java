@@ -23,7 +23,7 @@ class EmulatedEngineTest {
     private static final EngineSettings SETTINGS = new EngineSettings(DataType.FLOAT32, DataType.FLOAT32, 1,
             (stage, work) -> stage == 2 && work == Work.BACKWARD_INPUT ? COST_NANOS : 0);
 
-    /** A machine on which nothing takes time but sleeping, and that wakes up late. */
+    /** A machine on which only sleeping takes time, and that wakes up late. */
     private static final class Machine {
         private long nanos = 17;
         private long lateNanos = WAKE_UP_NANOS;
@@ -39,7 +39,7 @@ class EmulatedEngineTest {
             return new EmulatedClock(SETTINGS.costs(), () -> nanos, this::sleep);
         }
 
-        /** How long a work takes of which {@code ownNanos} pass in the calls of the stage. */
+        /** The time of a work with {@code ownNanos} in the calls of the stage. */
         private long taken(WorkClock clock, int stage, Work work, long ownNanos) {
             long start = nanos;
             clock.begins(stage, work);
@@ -96,7 +96,7 @@ class EmulatedEngineTest {
             clock.begins(2, Work.BACKWARD_INPUT);
             clock.ends();
             long taken = System.nanoTime() - start;
-            // Only the lower end: how late a loaded machine is, is for a benchmark to say.
+            // Only a lower bound: the delay of a loaded machine is for a benchmark to measure.
             assertTrue(taken > COST_NANOS - 250_000, () -> "took " + taken + " ns");
         }
     }

@@ -4,11 +4,11 @@ import dev.troupe.engine.nd4j.Scratch.Slot;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
 /**
- * Activations of MLPs: GELU, and a unit gated by silu.
+ * Activations of MLPs: GELU and SwiGLU.
  *
  * <p>GELU is in its tanh form, written as {@code x s} with {@code s = 1 / (1 + exp(-2 u))} and {@code u = sqrt(2 / pi) (x +
- * a x^3)}, since {@code (1 + tanh u) / 2} is just that and ND4J's exp costs a quarter of its tanh. ND4J's own PreciseGELU is
- * no help: it cubes {@code a x} instead of x, which is off by one percent at 1.
+ * a x^3)}, since {@code (1 + tanh u) / 2 = s} and ND4J's exp costs a quarter of its tanh. ND4J's PreciseGELU is wrong: it
+ * cubes {@code a x} instead of x, an error of one percent at 1.
  */
 final class Activations {
     private static final double CUBIC = 0.044715;
@@ -22,7 +22,7 @@ final class Activations {
         this.scratch = scratch;
     }
 
-    /** GELU; all of one length, and y may be x. */
+    /** GELU; y may be x. */
     void gelu(INDArray x, INDArray y) {
         INDArray divisor = scratch.slot(Slot.FIRST, x.length()).vector(x.length());
         onePlusExp(x, divisor);

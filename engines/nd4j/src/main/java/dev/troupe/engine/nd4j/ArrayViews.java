@@ -7,14 +7,14 @@ import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.factory.Nd4j;
 
 /**
- * One buffer and the arrays that look at it. To make an array costs about as much as a small operation (4 microseconds),
- * so each is made once and kept.
+ * A buffer and the arrays over it. Creating an array costs as much as a small operation (4 microseconds), so each is created
+ * once and kept.
  *
  * <p>Thread rule: one thread at a time.
  */
 final class ArrayViews {
     private final DataBuffer buffer;
-    /** The element of the buffer that these begin with. */
+    /** The first element in the buffer. */
     private final long start;
     private final INDArray elements;
     private final Map<Key, INDArray> views = new HashMap<>();
@@ -22,7 +22,7 @@ final class ArrayViews {
     private record Key(long offset, long rows, long columns, long rowStride, long columnStride) {
     }
 
-    /** Looks at the buffer of a vector that holds all elements. */
+    /** Views of all elements of a vector. */
     ArrayViews(INDArray elements) {
         this(elements.data(), 0, elements);
     }
@@ -33,9 +33,9 @@ final class ArrayViews {
         this.elements = elements;
     }
 
-    /** Looks at some of the elements; to be used no longer than these. */
+    /** Views of some of the elements; not to be used after the others are closed. */
     ArrayViews range(long first, long length) {
-        // Made of the buffer itself, since ND4J counts the offset of a view of a view from the beginning of the first.
+        // From the buffer itself, since ND4J counts the offset of a view of a view from the beginning of the first.
         INDArray part = Nd4j.create(buffer, new long[]{length}, new long[]{1}, start + first, 'c');
         return new ArrayViews(buffer, start + first, part);
     }
@@ -60,12 +60,12 @@ final class ArrayViews {
         return view(offset, rows, columns, columns, 1);
     }
 
-    /** The transpose of {@link #matrix(long, long)}: column-major, which is what BLAS writes without a copy. */
+    /** The transpose of {@link #matrix(long, long)}: column-major, so that BLAS writes without a copy. */
     INDArray transposed(long rows, long columns) {
         return view(0, columns, rows, 1, columns);
     }
 
-    /** Any matrix; rows and columns of the view, and how many elements lie between two neighbours of each. */
+    /** Any matrix: rows and columns of the view, and the distance between neighbours in each, in elements. */
     INDArray view(long offset, long rows, long columns, long rowStride, long columnStride) {
         Key key = new Key(offset, rows, columns, rowStride, columnStride);
         INDArray known = views.get(key);
@@ -76,7 +76,7 @@ final class ArrayViews {
         return known;
     }
 
-    /** As {@link #view}, but not kept: for one of which there is another with every call. */
+    /** As {@link #view}, but not kept: for a view that differs in every call. */
     INDArray passing(long offset, long rows, long columns, long rowStride, long columnStride) {
         return create(new Key(offset, rows, columns, rowStride, columnStride));
     }
@@ -90,7 +90,7 @@ final class ArrayViews {
                 new long[]{key.rowStride, key.columnStride}, start + key.offset, order);
     }
 
-    /** Gives the buffer back at once. */
+    /** Frees the buffer at once. */
     void close() {
         views.clear();
         elements.close();

@@ -13,12 +13,12 @@ import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.factory.Nd4j;
 
 /**
- * Causal attention (Vaswani et al. 2017) in blocks of queries. A block of queries needs the keys up to its own last one,
- * so of the T x T probabilities of a head only the blocks on and under the diagonal are computed and kept.
+ * Causal attention (Vaswani et al. 2017) in blocks of queries. A block of queries needs the keys up to its last query, so
+ * only the blocks on and under the diagonal of the T x T probabilities of a head are computed and kept.
  *
- * <p>B sequences of T positions, H heads of D numbers, C = H D; a block has Q queries and W keys (its first query being W
- * - Q). The state holds the probabilities block by block: [B H Q x W] each, so that mask and softmax are one operation
- * for all heads. Matrix products go head by head over columns as they lie, with no copy.
+ * <p>B sequences of T positions, H heads of D numbers, C = H D; a block has Q queries and W keys, and its first query is W
+ * - Q. The state has the probabilities block by block, [B H Q x W] each, so that mask and softmax are one operation for all
+ * heads. Matrix products go head by head over columns in place, without a copy.
  */
 final class CausalAttention {
     private static final int BLOCK = 64;
@@ -60,28 +60,28 @@ final class CausalAttention {
     /**
      * Heads of a matrix.
      *
-     * @param first the column that the first begins with
-     * @param sharing how many heads of queries have one of these
+     * @param first the first column of the first head
+     * @param sharing the number of heads of queries for each of these heads
      */
     record Matrix(Nd4jTensor tensor, int first, int sharing) {
     }
 
     /** Queries, keys and values, or the gradients for them. */
     record Operands(Matrix queries, Matrix keys, Matrix values) {
-        /** Of a matrix [N x 3 H D] that has them side by side. */
+        /** Three parts of a matrix [N x 3 H D]. */
         static Operands packed(Nd4jTensor qkv) {
             int c = qkv.size(1) / 3;
             return new Operands(new Matrix(qkv, 0, 1), new Matrix(qkv, c, 1), new Matrix(qkv, 2 * c, 1));
         }
 
-        /** Of a matrix each, where every {@code sharing} neighbours among the heads have the same keys and values. */
+        /** Three matrices; every {@code sharing} neighbours among the heads have the same keys and values. */
         static Operands apart(Nd4jTensor queries, Nd4jTensor keys, Nd4jTensor values, int sharing) {
             return new Operands(new Matrix(queries, 0, 1), new Matrix(keys, 0, sharing),
                     new Matrix(values, 0, sharing));
         }
     }
 
-    /** Attention; {@code starts} says where each row's document begins, and is null where each sequence is one. */
+    /** Attention; {@code starts} has the beginning of each row's document, and is null if each sequence is one. */
     void forward(Operands of, Nd4jTensor starts, int sequenceLength, int heads, Nd4jTensor state, Nd4jTensor y) {
         Heads all = new Heads(y, sequenceLength, heads);
         for (int first = 0; first < sequenceLength; first += BLOCK) {
@@ -130,9 +130,9 @@ final class CausalAttention {
     }
 
     /**
-     * With P the probabilities of a block and {@code dP = dy v}: {@code dS = P (dP - rowsum(P dP))}; from dS come the
-     * gradients of queries and keys, from P that of the values. The last block reaches all keys, so it comes first and
-     * overwrites; the others add.
+     * With P the probabilities of a block and {@code dP = dy v}: {@code dS = P (dP - rowsum(P dP))}. The gradients of
+     * queries and keys follow from dS, the gradient of values from P. The last block reaches all keys, so it comes first
+     * and overwrites; the others add.
      */
     void backward(Nd4jTensor dy, Operands of, Nd4jTensor state, int sequenceLength, int heads, Operands gradients) {
         Heads all = new Heads(dy, sequenceLength, heads);
@@ -172,7 +172,7 @@ final class CausalAttention {
         operations.subtract(gradients, shares, gradients);
     }
 
-    /** [Q W]: 0 where the query may see the key, minus infinity where the key comes later. */
+    /** [Q W]: 0 if the query sees the key, minus infinity if the key comes later. */
     private INDArray mask(int queries, int keys) {
         return masks.computeIfAbsent(new Mask(queries, keys), shape -> {
             float[] values = new float[queries * keys];
@@ -209,7 +209,7 @@ final class CausalAttention {
         masks.clear();
     }
 
-    /** Where the parts of a head lie. What BLAS gets is column-major, so [D x T] where the tensor has [T x D]. */
+    /** Views of the parts of a head. BLAS gets column-major matrices, [D x T] for [T x D] of a tensor. */
     private static final class Heads {
         private final int sequenceLength;
         private final int heads;

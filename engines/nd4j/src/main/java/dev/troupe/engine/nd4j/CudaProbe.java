@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Asks the NVIDIA driver which GPUs there are, before ND4J does: on a machine with none that suits, ND4J's CUDA backend
- * ends in native errors that say nothing.
+ * A look at the NVIDIA driver's GPUs before ND4J loads: on a machine without a suitable GPU, ND4J's CUDA backend ends in
+ * native errors without a reason.
  *
- * <p>Machine code of one compute capability also runs on later ones of the same major number. ND4J 1.0.0-M2.1 has code
- * for 3.7, 5.x, 6.x, 7.x, 8.0 and 8.6, and no PTX from which a driver could make more; so 8.9 is served and 9.0 is not.
+ * <p>Machine code of one compute capability also runs on later ones with the same major number. ND4J 1.0.0-M2.1 has code for
+ * 3.7, 5.x, 6.x, 7.x, 8.0 and 8.6, and no PTX; so it runs on 8.9 and not on 9.0.
  */
 final class CudaProbe {
     private static final String SERVED = "ND4J 1.0.0-M2.1 has machine code for compute capability 3.7 to 8.6 and no PTX, so it serves Kepler to Ada GPUs";
@@ -27,7 +27,7 @@ final class CudaProbe {
     sealed interface Answer {
     }
 
-    /** There is no driver library, or it lacks a function. */
+    /** No driver library, or one without a needed function. */
     record NoDriver(String reason) implements Answer {
     }
 
@@ -86,7 +86,7 @@ final class CudaProbe {
         return null;
     }
 
-    /** Asks the driver of this machine. */
+    /** Queries the driver of this machine. */
     @SuppressWarnings("restricted")
     static Answer ask() {
         String library = System.getProperty("os.name").startsWith("Windows") ? "nvcuda.dll" : "libcuda.so.1";

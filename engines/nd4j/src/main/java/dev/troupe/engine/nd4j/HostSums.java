@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Sums in float64, in the order of the elements. ND4J adds in the type of the elements, and in an order that depends on
- * its threads; so this is a plain loop over the buffer. On a GPU it costs a copy of the tensor to the host.
+ * Sums in float64, in the order of the elements, by a plain loop over the buffer: ND4J adds in the type of the elements,
+ * and in an order that depends on its threads. On a GPU it costs a copy of the tensor to the host.
  */
 final class HostSums {
-    /** The sums that run side by side, so that an addition need not wait for the one before it. */
+    /** Interleaved sums, so that an addition does not wait for the previous one. */
     private static final int LANES = 4;
 
     private HostSums() {
@@ -34,7 +34,7 @@ final class HostSums {
         };
     }
 
-    /** Writes a sum where the host reads it later. */
+    /** Writes a sum for a later copy to the host. */
     static void put(double sum, Nd4jTensor sums, int index) {
         Nd4jMemory.hostBytes(sums).setAtIndex(ValueLayout.JAVA_DOUBLE, index, sum);
         Nd4jMemory.hostBytesWritten(sums);

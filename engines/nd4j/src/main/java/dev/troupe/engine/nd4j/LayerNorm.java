@@ -4,8 +4,8 @@ import dev.troupe.engine.nd4j.Scratch.Slot;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
 /**
- * Layer norm (Ba et al. 2016). N rows, C columns; sums over a row or a column are products with a vector, which BLAS
- * does ten times as fast as ND4J reduces.
+ * Layer norm (Ba et al. 2016). N rows, C columns. Sums over rows or columns are products with a vector, which BLAS computes
+ * ten times as fast as ND4J reduces.
  */
 final class LayerNorm {
     private final Operations operations;

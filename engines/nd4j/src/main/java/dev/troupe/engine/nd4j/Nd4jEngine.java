@@ -13,10 +13,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * An engine on ND4J. BLAS is column-major and tensors are row-major, so a product C = A B is given to it as {@code C^T =
- * B^T A^T} over the same memory, which needs no copy.
+ * The engine on ND4J. BLAS is column-major and tensors are row-major, so it computes a product C = A B as {@code C^T = B^T
+ * A^T} over the same memory, without a copy.
  *
- * <p>Thread rule: that of {@link Engine}; several engines may compute at once, since they share nothing but ND4J.
+ * <p>Thread rule: as of {@link Engine}; several engines may compute at once, since they share nothing but ND4J.
  */
 final class Nd4jEngine implements FallbackEngine {
     private final DataType parameterType;
@@ -361,7 +361,7 @@ final class Nd4jEngine implements FallbackEngine {
         copyTo(operands, weights);
     }
 
-    /** What an update leaves to products, which read the one type that there is. */
+    /** Copies updated weights to the operands of products, which have the same type. */
     private void copyTo(Tensor operands, Tensor weights) {
         if (operands != null) {
             copy(weights, operands);
@@ -382,7 +382,7 @@ final class Nd4jEngine implements FallbackEngine {
         return operand == null ? null : of(operand);
     }
 
-    /** An operand of a kernel, which the thread may call from now on. */
+    /** An operand of a kernel; sets up ND4J for the calling thread. */
     private Nd4jTensor of(Tensor operand) {
         if (caller != Thread.currentThread()) {
             caller = Thread.currentThread();

@@ -7,7 +7,7 @@ import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Need;
 import java.util.Optional;
 
-/** Opens engines on ND4J. All that are open in a process at one time compute with the same number of threads. */
+/** The provider of engines on ND4J. All engines that are open in a process have the same number of threads. */
 public final class Nd4jEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} for this engine. */
     public static final String KIND = "nd4j";

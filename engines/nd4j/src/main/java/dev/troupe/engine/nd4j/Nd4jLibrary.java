@@ -7,8 +7,8 @@ import org.nd4j.linalg.factory.Nd4j;
 import org.nd4j.nativeblas.NativeOpsHolder;
 
 /**
- * ND4J itself, loaded once for the process. Its number of threads is one for the whole process and can only change while
- * nothing computes; so the open engines must agree on it, and an engine that wants another number is refused.
+ * ND4J itself, loaded once for the process. The whole process has one number of threads, which can only change while nothing
+ * computes; so an engine with another number than the open engines is refused.
  *
  * <p>Thread rule: any thread.
  */
@@ -51,16 +51,16 @@ final class Nd4jLibrary {
     }
 
     /**
-     * Loads ND4J where that is not done yet, and counts one more open engine. Of more threads than the machine has, ND4J
-     * takes as many as there are.
+     * Loads ND4J, if it is not loaded, and counts one more open engine. ND4J uses at most as many threads as the machine
+     * has.
      *
-     * @throws IllegalStateException with the sentence of {@link #obstacle} where there is one
+     * @throws IllegalStateException with the sentence of {@link #obstacle}, if any
      */
     static synchronized void engineOpens(int wantedThreads) {
         obstacle(wantedThreads).ifPresent(sentence -> {
             throw new IllegalStateException(sentence);
         });
-        // By default JavaCPP allows as much native memory as there is heap, and counts heap and mapped files against it.
+        // By default JavaCPP limits native memory to the size of the heap, and counts heap and mapped files as well.
         setIfAbsent("org.bytedeco.javacpp.maxBytes", "0");
         setIfAbsent("org.bytedeco.javacpp.maxPhysicalBytes", "0");
         setIfAbsent("org.nd4j.log.initialization", "false");
@@ -82,7 +82,7 @@ final class Nd4jLibrary {
         openEngines--;
     }
 
-    /** Sets what OpenMP keeps apart for each thread that calls it: how many threads it adds. */
+    /** Sets OpenMP's number of threads, which is separate for each calling thread. */
     static void calledFromThisThread(int ownThreads) {
         NativeOpsHolder.getInstance().getDeviceNativeOps().setOmpNumThreads(ownThreads);
     }

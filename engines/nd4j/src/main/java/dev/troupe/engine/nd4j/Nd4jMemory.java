@@ -11,7 +11,7 @@ import org.nd4j.linalg.api.concurrency.AffinityManager;
 import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.factory.Nd4j;
 
-/** The tensors of one engine. They may be allocated, copied and closed on any thread. */
+/** The tensors of one engine. Any thread. */
 final class Nd4jMemory {
     private final Set<Nd4jTensor> open = ConcurrentHashMap.newKeySet();
     private final AtomicLong allocatedBytes = new AtomicLong();
@@ -46,7 +46,7 @@ final class Nd4jMemory {
         };
     }
 
-    /** The elements in host memory, to read: the buffer itself on a CPU, its up-to-date host copy on a GPU. */
+    /** The elements in host memory: the buffer itself on a CPU, its updated host copy on a GPU. */
     @SuppressWarnings("restricted")
     static MemorySegment hostBytes(Nd4jTensor tensor) {
         Nd4j.getExecutioner().commit();
@@ -55,7 +55,7 @@ final class Nd4jMemory {
         return MemorySegment.ofAddress(address).reinterpret(tensor.byteCount());
     }
 
-    /** Says that {@link #hostBytes} were written, so that a GPU fetches them before it computes. */
+    /** Called after {@link #hostBytes} were written, so that a GPU fetches them before it computes. */
     static void hostBytesWritten(Nd4jTensor tensor) {
         Nd4j.getAffinityManager().tagLocation(tensor.flat(), AffinityManager.Location.HOST);
     }

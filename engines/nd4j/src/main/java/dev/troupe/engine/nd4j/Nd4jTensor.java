@@ -9,9 +9,9 @@ import org.nd4j.linalg.api.ndarray.INDArray;
 /** A tensor in a buffer of ND4J, or a range of one. */
 final class Nd4jTensor extends EngineTensor {
     private final Nd4jMemory owner;
-    /** The tensor whose memory this is: itself, or the one it is a range of. */
+    /** The tensor with the memory: this one, or the one of which this is a range. */
     private final Nd4jTensor buffer;
-    /** The element of the buffer that this begins with. */
+    /** The first element in the buffer. */
     private final long start;
     private final ArrayViews views;
     private final AtomicBoolean closed = new AtomicBoolean();

@@ -21,15 +21,15 @@ import org.nd4j.linalg.api.ops.impl.transforms.strict.Log;
 import org.nd4j.linalg.factory.Nd4j;
 
 /**
- * The operations of ND4J that kernels are composed of, each into an array that is there already.
+ * The operations of ND4J of which kernels are composed, each into an existing array.
  *
- * <p>A custom operation keeps its native context from call to call and only changes the arrays in it: a fresh context
- * costs three times as much (7 instead of 2 microseconds) and its native memory waits for the garbage collector.
+ * <p>A custom operation keeps its native context from call to call and only replaces arrays: a new context costs three
+ * times as much (7 instead of 2 microseconds), and its native memory waits for the garbage collector.
  *
- * <p>ND4J frees an array once nothing in Java leads to it. The dimension or the number of an operation is such an array,
- * which only the operation has; so a fence keeps the operation until the native code has returned.
+ * <p>ND4J frees an array that is unreachable in Java. The dimension or the number of an operation is an array that only the
+ * operation references; so a fence keeps the operation reachable until the native code has returned.
  *
- * <p>Thread rule: that of the engine's kernels.
+ * <p>Thread rule: the rule of kernels.
  */
 final class Operations {
     private final Map<String, Prepared> prepared = new HashMap<>();
@@ -80,9 +80,9 @@ final class Operations {
     }
 
     /**
-     * {@code product = alpha left right + beta product}. Every array has neighbours in one of its two dimensions, so BLAS
-     * takes it as it lies; a product that is column-major is written in place. A right side and a product of one
-     * dimension make it a product with a vector.
+     * {@code product = alpha left right + beta product}. Every array is dense in one of its two dimensions, so BLAS takes
+     * it in place, and writes a column-major product in place. With a right side and a product of one dimension it is a
+     * product with a vector.
      */
     void multiplyMatrices(double alpha, INDArray left, INDArray right, double beta, INDArray product) {
         products.computeIfAbsent(new Factors(alpha, beta), factors -> new Prepared(
@@ -91,7 +91,7 @@ final class Operations {
                 .run(left, right, product);
     }
 
-    /** {@code sums = alpha matrix factors + beta sums}: one number a row of the matrix. */
+    /** {@code sums = alpha matrix factors + beta sums}: a number for each row of the matrix. */
     void weighRows(double alpha, INDArray matrix, ArrayViews factors, double beta, ArrayViews sums) {
         long rows = matrix.size(0);
         long columns = matrix.size(1);
@@ -122,14 +122,14 @@ final class Operations {
         custom("divide").run(left, right, quotient);
     }
 
-    /** Every row of a matrix becomes {@code row}. */
+    /** Sets every row of a matrix to {@code row}. */
     void repeatRow(INDArray row, INDArray matrix) {
         BroadcastCopyOp operation = new BroadcastCopyOp(matrix, row, matrix, 1);
         executioner.exec(operation);
         Reference.reachabilityFence(operation);
     }
 
-    /** Every element becomes {@code value}. */
+    /** Sets every element to {@code value}. */
     void fill(double value, INDArray elements) {
         ScalarSet operation = new ScalarSet(elements, value);
         executioner.exec(operation);
@@ -201,7 +201,7 @@ final class Operations {
 
     /** {@code table[rows[n]] += updates[n]} in the order of n. */
     void scatterAdd(INDArray table, INDArray rows, INDArray updates) {
-        // The first flag makes one thread do all rows in turn (on a GPU: one thread an element), so the order is fixed.
+        // The first flag makes one thread add all rows in order (on a GPU: one thread for each element).
         prepared.computeIfAbsent("scatter_add", name -> new Prepared(
                 DynamicCustomOp.builder(name).addBooleanArguments(true, false).build()))
                 .run(new INDArray[]{table, rows, updates}, new INDArray[]{table});

@@ -6,11 +6,11 @@ import dev.troupe.engine.nd4j.Scratch.Slot;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
 /**
- * Optimizer steps as PyTorch computes them. ND4J's own Adam takes {@code 1 - beta} in the type of the elements, which
- * for 0.999 in float32 is off by a hundred thousandth; so this one is composed. The gradients are zero afterwards.
+ * Optimizer steps as PyTorch computes them. ND4J's Adam computes {@code 1 - beta} in the type of the elements, with an
+ * error of a hundred thousandth for 0.999 in float32; so this one is composed. Gradients become zero.
  */
 final class Optimizers {
-    /** Elements that an update takes at a time, so that its scratch memory does not grow with the tensor. */
+    /** Elements of an update at a time, so that scratch memory does not grow with the tensor. */
     private static final long BLOCK = 1 << 20;
 
     private final Operations operations;

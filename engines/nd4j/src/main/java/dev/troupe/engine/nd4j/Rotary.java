@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
-/** Turns of each head by the angles of its place in its document (Su et al. 2021), head by head. */
+/** Rotations of heads by the angles of their places in a document (Su et al. 2021), head by head. */
 final class Rotary {
     private final Operations operations;
     private final Scratch scratch;

@@ -8,14 +8,14 @@ import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.factory.Nd4j;
 
 /**
- * Memory that the kernels of one engine compute in. A slot grows to the largest size ever asked for and stays, so that a
- * step allocates nothing once it has been run. A kernel uses each slot for one thing at a time, and nothing outlives a
+ * Scratch memory of the kernels of one engine. A slot grows to the largest requested size and keeps it, so that a step
+ * allocates nothing after its first run. A kernel uses each slot for one purpose at a time, and no content outlives a
  * kernel.
  *
- * <p>Thread rule: that of the engine's kernels.
+ * <p>Thread rule: the rule of kernels.
  */
 final class Scratch {
-    /** The slots: six for whole activations, three for one number a row, one for row indices. */
+    /** The slots: six for whole activations, three for a number for each row, one for row indices. */
     enum Slot {
         FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, ROWS, MORE_ROWS, OTHER_ROWS, INDICES
     }
@@ -31,7 +31,7 @@ final class Scratch {
         this.parameterType = parameterType;
     }
 
-    /** A slot with room for {@code elementCount} elements; what it holds is undefined. */
+    /** A slot of at least {@code elementCount} elements with arbitrary contents. */
     ArrayViews slot(Slot slot, long elementCount) {
         ArrayViews views = slots.get(slot);
         if (views == null || views.flat().length() < elementCount) {
@@ -44,7 +44,7 @@ final class Scratch {
         return views;
     }
 
-    /** A vector of ones, at least so long. */
+    /** A vector of ones, of at least this length. */
     ArrayViews ones(long length) {
         if (ones == null || ones.flat().length() < length) {
             if (ones != null) {
@@ -55,12 +55,12 @@ final class Scratch {
         return ones;
     }
 
-    /** A kept scalar; only for constants, since it is never given back before the engine. */
+    /** A kept scalar; only for constants, since it is freed with the engine. */
     INDArray scalar(double value) {
         return scalars.computeIfAbsent(value, constant -> Nd4j.scalar(parameterType, constant));
     }
 
-    /** INT32 [rows]: where each row of a matrix begins. */
+    /** INT32 [rows]: the index of the first element of each row of a matrix. */
     INDArray rowStarts(int rows, int columns) {
         if (rowStarts == null || rowStartsStride != columns || rowStarts.flat().length() < rows) {
             int[] starts = new int[rows];

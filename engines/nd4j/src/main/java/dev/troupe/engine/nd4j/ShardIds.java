@@ -6,14 +6,14 @@ import java.lang.foreign.ValueLayout;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
 /**
- * Rows of a table that may be a shard: ND4J's indices must all be rows of it, so one that is elsewhere, or does
- * not count, becomes row 0, and is weighed with 0.
+ * Rows of a table that may be a shard. ND4J's indices must be rows of the table, so an id that is elsewhere, or does not
+ * count, becomes row 0 with weight 0.
  *
  * @param rows INT32 [N], each a row of the table
- * @param weights a float for each row, 1 where it is here and 0 otherwise; null where all are here
+ * @param weights for each row, 1 if it is in the table, otherwise 0; null if all are
  */
 record ShardIds(INDArray rows, ArrayViews weights) {
-    /** The rows that ids [N] stand for; in scratch slots {@code INDICES} and {@code MORE_ROWS}. */
+    /** The rows of ids [N]; in scratch slots {@code INDICES} and {@code MORE_ROWS}. */
     static ShardIds of(Nd4jTensor ids, Scratch scratch) {
         int count = ids.size(0);
         MemorySegment values = Nd4jMemory.hostBytes(ids);

@@ -5,16 +5,17 @@ import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.EngineSettings;
 
 /**
- * The engine all others are measured by. It computes in float64; each result is rounded once, to the type it is stored in.
+ * The engine by which all others are measured. It computes in float64; each result is rounded once, to the type of its
+ * tensor.
  *
- * <p>Thread rule: that of {@link dev.troupe.engine.Engine}; tensors may also be allocated and closed on any thread.
+ * <p>Thread rule: as of {@link dev.troupe.engine.Engine}; tensors may also be allocated and closed on any thread.
  */
 public final class ReferenceEngine extends CheckedEngine {
     /** The value of {@code engine.kind} for this engine. */
     public static final String KIND = "reference";
 
     /**
-     * An engine with no tensors, of one type.
+     * An engine of one type, without tensors.
      *
      * @param parameterType {@link DataType#FLOAT64} or {@link DataType#FLOAT32}
      */
@@ -22,7 +23,7 @@ public final class ReferenceEngine extends CheckedEngine {
         this(new EngineSettings(parameterType, 1));
     }
 
-    /** An engine with no tensors, of these types. */
+    /** An engine of these types, without tensors. */
     public ReferenceEngine(EngineSettings settings) {
         super(new ReferenceKernels(settings));
     }

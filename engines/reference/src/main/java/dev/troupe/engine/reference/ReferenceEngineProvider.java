@@ -6,7 +6,7 @@ import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Need;
 import java.util.Optional;
 
-/** Opens {@link ReferenceEngine}s. Serves every machine and every precision; the last choice of {@code auto}. */
+/** The provider of {@link ReferenceEngine}s, on every machine and in every precision; the last choice of {@code auto}. */
 public final class ReferenceEngineProvider implements EngineProvider {
     /** For {@link java.util.ServiceLoader}. */
     public ReferenceEngineProvider() {

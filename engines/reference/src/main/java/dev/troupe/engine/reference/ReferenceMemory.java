@@ -7,9 +7,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The tensors of one engine that are allocated and not closed. Any thread may call it. */
+/** The tensors of one engine that are allocated and not closed. Any thread. */
 final class ReferenceMemory {
-    /** Some JVMs cannot make an array of the very last sizes. */
+    /** Some JVMs cannot allocate arrays of the very largest sizes. */
     private static final long MOST_ELEMENTS = Integer.MAX_VALUE - 8;
 
     private final Set<ReferenceTensor> open = ConcurrentHashMap.newKeySet();

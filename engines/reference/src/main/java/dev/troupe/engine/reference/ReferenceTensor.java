@@ -18,7 +18,7 @@ final class ReferenceTensor extends EngineTensor {
     private final ReferenceMemory owner;
     /** The tensor with the elements: this one, or the one of which this is a range. */
     private final ReferenceTensor buffer;
-    /** The element of the buffer that this begins with. */
+    /** The index of the first element in the buffer. */
     private final int start;
     /** Null when closed, or when the elements are integers. */
     private volatile double[] floats;
@@ -115,7 +115,7 @@ final class ReferenceTensor extends EngineTensor {
         }
     }
 
-    /** Where in the buffer a byte range begins. */
+    /** The index in the buffer at which a byte range begins. */
     private int firstElement(long byteOffset) {
         return start + (int) (byteOffset / dataType.elementBytes());
     }

@@ -75,7 +75,7 @@ class BitHashTest {
         assertNotEquals(digest(DataType.INT32, content), digest(DataType.INT32, turned));
     }
 
-    /** Of a word the highest bit is a sign, and a bit that is lost where words are multiplied. */
+    /** The highest bit of a word is a sign, and a multiplication of words may lose it. */
     @ParameterizedTest
     @ValueSource(ints = {128, 1_024, 40_000})
     void shouldSeeEachPairOfSignsThatTurn(int bytes) {
@@ -98,7 +98,7 @@ class BitHashTest {
                 content.getAtIndex(ValueLayout.JAVA_LONG, word) ^ Long.MIN_VALUE);
     }
 
-    /** An embedding's gradient is mostly zeros, and a run that parts from another may have a row in another place. */
+    /** An embedding's gradient is mostly zeros, and runs may differ in the place of a row. */
     @Test
     void shouldSeeARowThatMovesAmongZeros() {
         int rowBytes = 64;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the reference engine promises beside numbers: bytes, rounding, adding and permissions. */
+/** The contract of the reference engine apart from numbers: bytes, rounding, adding and shared operands. */
 @Tag("parity")
 class ContractTest {
     private final Fixture fixture = new Fixture(DataType.FLOAT64, 3);

@@ -6,7 +6,7 @@ import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 
-/** An engine with what a test needs around it: tensors from numbers, and numbers from tensors. */
+/** An engine with helpers for tests: tensors from numbers, and numbers from tensors. */
 final class Fixture implements AutoCloseable {
     final ReferenceEngine engine;
     private final Random random;

@@ -11,16 +11,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every backward kernel against central differences of its forward in float64. The objective is sum(dy y) with a random
- * dy, so dy is the gradient that comes from above.
+ * Tests of backward kernels against central differences of their forwards in float64. The objective is sum(dy y) with a
+ * random dy, which is the gradient of y.
  *
  * <p>Letters: B microbatch size, T sequence length, N = B T rows, C hidden size, H heads, V vocabulary size, K, M any.
  */
 @Tag("parity")
 class GradientTest {
     /**
-     * The difference (f(x+h) - f(x-h)) / 2h is off by h^2 f'''/6, about 1e-10, and by the rounding of f over h, about
-     * 1e-16 x 100 / 1e-5 = 1e-9. A wrong term in a formula is off by far more than ten times that.
+     * The error of (f(x+h) - f(x-h)) / 2h is h^2 f'''/6, about 1e-10, and the rounding of f over h, about 1e-16 x 100 /
+     * 1e-5 = 1e-9. A wrong term in a formula exceeds ten times that by far.
      */
     private static final double STEP = 1e-5;
     private static final double TOLERANCE = 1e-8;

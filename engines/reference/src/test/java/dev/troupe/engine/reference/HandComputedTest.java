@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Forward kernels and optimizer steps against numbers worked out by hand; the gradient tests build on these. */
+/** Tests of forward kernels and optimizer steps against numbers computed by hand; gradient tests build on these. */
 @Tag("parity")
 class HandComputedTest {
     /** A few roundings of numbers near 1. */
@@ -111,7 +111,7 @@ class HandComputedTest {
 
     @Test
     void shouldLoseTheLogarithmOfTheTargetsProbability() {
-        // Rows weigh the classes 1 : 1 : 2, far from where exponentials overflow and far beyond it.
+        // Rows weigh the classes 1 : 1 : 2, far below the overflow of exponentials and far above it.
         double log2 = Math.log(2);
         Tensor logits = fixture.of(new double[]{0, 0, log2, 1024, 1024, 1024 + log2}, 2, 3);
         Tensor targets = fixture.ints(2, 0);
@@ -130,7 +130,7 @@ class HandComputedTest {
         Tensor gradients = fixture.of(new double[]{4}, 1);
         Tensor first = fixture.zeros(1);
         Tensor second = fixture.zeros(1);
-        // Gradient 2: both corrected moments are those of the gradient, so w = 1 (1 - 0.001) - 0.1 x 2 / (2 + 0.5).
+        // Gradient 2: both corrected moments equal the gradient's, so w = 1 (1 - 0.001) - 0.1 x 2 / (2 + 0.5).
         engine.adamW(weights, gradients, first, second, new AdamW(0.1, 0.9, 0.999, 0.5, 0.01, 1, 0.5));
         assertEquals(0.919, fixture.read(weights)[0], TOLERANCE);
         assertEquals(0.2, fixture.read(first)[0], TOLERANCE);

@@ -1,2 +1,2 @@
-/** The reference engine against finite differences, hand-computed values and its contract. */
+/** Tests of the reference engine: finite differences, values computed by hand, and its contract. */
 package dev.troupe.engine.reference;

@@ -20,15 +20,15 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * NVIDIA's cuBLASLt of CUDA 12 or 13, called by the foreign function API ({@code cublasLt.h}). Handles and addresses on the
- * device are plain longs. Matrices are column-major, as the library has them.
+ * device are plain longs. Matrices are column-major, as in the library.
  *
- * <p>Thread rule: any thread, to which the device is current where a handle is made, used or ended; a handle and a
- * descriptor by one thread at a time.
+ * <p>Thread rule: any thread; the device must be current to a thread that creates, uses or destroys a handle; one thread at
+ * a time uses a handle or a descriptor.
  *
- * <p>Errors: what the library refuses raises {@link DeviceException} with the name that it has for the status.
+ * <p>Errors: a refusal by the library raises {@link DeviceException} with the library's name of the status.
  */
 public final class CublasLt {
-    /** What the library is called in sentences. */
+    /** The library's name in sentences. */
     static final String NAME = "cuBLASLt";
 
     // Values of cublasLt.h, cublas_api.h and library_types.h, under their names there.
@@ -45,7 +45,7 @@ public final class CublasLt {
 
     /** Bytes of a {@code cublasLtMatmulAlgo_t}. */
     static final long ALGORITHM_BYTES = 64;
-    /** Of a {@code cublasLtMatmulHeuristicResult_t}: the algorithm, bytes of workspace, a status, and more. */
+    /** Bytes of a {@code cublasLtMatmulHeuristicResult_t}: the algorithm, bytes of workspace, a status, and more. */
     private static final long RESULT_BYTES = 96;
     private static final long RESULT_STATE = 72;
 
@@ -74,13 +74,13 @@ public final class CublasLt {
     private final MethodHandle getHeuristic;
     private final MethodHandle matmul;
 
-    /** {@code CUBLASLT_MATMUL_DESC_*}: what a product is. */
+    /** {@code CUBLASLT_MATMUL_DESC_*}: the properties of a product. */
     enum Attribute {
         /** Whether the left matrix is transposed. */
         TRANSA(3, Integer.BYTES),
         /** Whether the right matrix is transposed. */
         TRANSB(4, Integer.BYTES),
-        /** What is done with a sum before it is stored. */
+        /** The operation on a sum before it is stored. */
         EPILOGUE(7, Integer.BYTES),
         /** The address of the bias, a number for each row of the product. */
         BIAS_POINTER(8, Long.BYTES),
@@ -96,19 +96,19 @@ public final class CublasLt {
         }
     }
 
-    /** {@code CUBLASLT_MATMUL_PREF_*}: which algorithms may be taken. */
+    /** {@code CUBLASLT_MATMUL_PREF_*}: limits on the choice of an algorithm. */
     enum Preference {
         /** Bytes of scratch memory at most. */
         MAX_WORKSPACE_BYTES(1, Long.BYTES),
-        /** How parts of a sum may be joined. */
+        /** The allowed ways of joining parts of a sum. */
         REDUCTION_SCHEME_MASK(3, Integer.BYTES),
-        /** What the addresses of the left matrix are multiples of. */
+        /** The alignment of the left matrix. */
         MIN_ALIGNMENT_A_BYTES(5, Integer.BYTES),
-        /** Those of the right matrix. */
+        /** The alignment of the right matrix. */
         MIN_ALIGNMENT_B_BYTES(6, Integer.BYTES),
-        /** Those of the matrix that is added. */
+        /** The alignment of the matrix that is added. */
         MIN_ALIGNMENT_C_BYTES(7, Integer.BYTES),
-        /** Those of the product. */
+        /** The alignment of the product. */
         MIN_ALIGNMENT_D_BYTES(8, Integer.BYTES);
 
         final int code;
@@ -121,10 +121,10 @@ public final class CublasLt {
     }
 
     /**
-     * A library whose functions are found in this way.
+     * A library with a lookup of its functions.
      *
-     * @param file where it is, for sentences
-     * @throws IllegalStateException with a sentence, where a function is missing or the library is of another version
+     * @param file its place, for sentences
+     * @throws IllegalStateException with a sentence, if a function is missing or the library has another version
      */
     public CublasLt(Path file, SymbolLookup symbols) {
         this.file = file;
@@ -152,10 +152,10 @@ public final class CublasLt {
     }
 
     /**
-     * Returns the library of a file, which stays loaded as long as the process.
+     * Loads the library of a file for the rest of the process.
      *
-     * @throws IllegalStateException with a sentence, where it cannot be loaded, a function is missing or it is of
-     *     another version
+     * @throws IllegalStateException with a sentence, if it cannot be loaded, a function is missing or it has another
+     *     version
      */
     public static CublasLt at(Path file) {
         return LOADED.computeIfAbsent(file.normalize(), there -> new CublasLt(there, SharedLibrary.load(NAME, there)));
@@ -197,7 +197,7 @@ public final class CublasLt {
         return NAME + " " + version;
     }
 
-    /** Where it was loaded from. */
+    /** The file from which it was loaded. */
     public Path file() {
         return file;
     }
@@ -214,7 +214,7 @@ public final class CublasLt {
         int invoke(MemorySegment result) throws Throwable;
     }
 
-    /** What a function returns; what it was to do is for a sentence. */
+    /** Checks the result of a function; its purpose is for the sentence of a failure. */
     private int status(String what, Call call) {
         try {
             return call.invoke();
@@ -291,7 +291,7 @@ public final class CublasLt {
         call("forget a product", () -> (int) descDestroy.invokeExact(operation));
     }
 
-    /** The layout of a matrix in memory; {@code leading} elements lie between two neighbours of a row. */
+    /** The layout of a matrix in memory; {@code leading} is the distance between two neighbours of a row, in elements. */
     long createLayout(int type, long rows, long columns, long leading) {
         return make("describe a matrix",
                 result -> (int) layoutCreate.invokeExact(result, type, rows, columns, leading));
@@ -318,12 +318,12 @@ public final class CublasLt {
     }
 
     /**
-     * Finds the algorithm that the library takes to be the fastest, by rules and not by measurement.
+     * Finds the algorithm that the library's rules, not measurements, consider the fastest.
      *
-     * @param layouts those of a, b, c and d
-     * @param mayBeInvalid whether the library may say by INVALID_VALUE that it does not compute such products
-     * @param algorithm {@value #ALGORITHM_BYTES} bytes, written where there is one
-     * @return whether there is one
+     * @param layouts of a, b, c and d
+     * @param mayBeInvalid whether INVALID_VALUE means that the library does not compute such products
+     * @param algorithm {@value #ALGORITHM_BYTES} bytes, written if there is an algorithm
+     * @return whether there is an algorithm
      */
     boolean findAlgorithm(long handle, long operation, Layouts layouts, long preference, boolean mayBeInvalid,
             MemorySegment algorithm) {
@@ -346,10 +346,10 @@ public final class CublasLt {
     }
 
     /**
-     * Asks for {@code d = alpha op(a) op(b) + beta c} on a stream.
+     * Launches {@code d = alpha op(a) op(b) + beta c} on a stream.
      *
      * @param alpha a float in the host's memory, as is beta
-     * @param layouts those of a, b, c and d
+     * @param layouts of a, b, c and d
      */
     void multiply(long handle, long operation, MemorySegment alpha, long a, long b, MemorySegment beta, long c, long d,
             Layouts layouts, MemorySegment algorithm, long workspace, long workspaceBytes, long stream) {

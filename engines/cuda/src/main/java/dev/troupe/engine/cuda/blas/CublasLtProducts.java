@@ -15,19 +15,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The products of one engine by cuBLASLt, on the engine's stream, with a handle and scratch memory of its own. The library
- * is asked once for its algorithm for a kind of product, by its rules and never by a measurement, and the answer stays. So
- * the same library on the same kind of GPU gives the same bits again. Row-major matrices are the transposes of column-major
- * ones, so it multiplies transposes: Y^T = W^T X^T.
+ * The products of one engine by cuBLASLt, on the engine's stream, with their own handle and scratch memory. The library
+ * chooses its algorithm for a kind of product once, by its rules and never by a measurement. So the same library on the
+ * same kind of GPU gives the same bits again. Row-major matrices are the transposes of column-major ones, so it multiplies
+ * transposes: Y^T = W^T X^T.
  *
  * <p>Thread rule: one thread.
  */
 public final class CublasLtProducts implements AutoCloseable {
-    /** Scratch memory of an engine's products: what cuBLAS itself takes on Hopper. */
+    /** Scratch memory of an engine's products: the size that cuBLAS itself takes on Hopper. */
     public static final long WORKSPACE_BYTES = 32L << 20;
     /**
-     * What operands begin at a multiple of. It is declared of all, also where an address is a multiple of more: where a
-     * tensor lies follows from the partition, and shall choose no algorithm.
+     * Alignment of operands, in bytes. It is declared even for addresses with a larger alignment: addresses depend on the
+     * partition, which must not influence the choice of an algorithm.
      */
     private static final int ALIGNMENT = 16;
 
@@ -38,19 +38,19 @@ public final class CublasLtProducts implements AutoCloseable {
     private final MemorySegment zero = arena.allocateFrom(ValueLayout.JAVA_FLOAT, 0);
     private final Map<ProductSpec, Optional<Plan>> plans = new HashMap<>();
     private boolean isClosed;
-    // 0 as long as they are not there.
+    // 0 until they are created.
     private long handle;
     private long preference;
     private long workspace;
 
-    /** What the library computes a kind of product with. */
+    /** The library's descriptors and algorithm for a kind of product. */
     private record Plan(long operation, Layouts layouts, MemorySegment algorithm) {
     }
 
     /**
      * Products on a stream.
      *
-     * @throws DeviceException where the library refuses the device
+     * @throws DeviceException if the library refuses the device
      */
     public CublasLtProducts(CublasLt library, DeviceStream stream) {
         this.library = library;
@@ -68,7 +68,7 @@ public final class CublasLtProducts implements AutoCloseable {
         handle = library.createHandle();
         preference = library.createPreference();
         library.set(preference, Preference.MAX_WORKSPACE_BYTES, WORKSPACE_BYTES);
-        // Others add up parts of a sum in the type of the product, which would round twice, or in no fixed order.
+        // The others add up parts of a sum in the type of the product, which would round twice, or in no fixed order.
         library.set(preference, Preference.REDUCTION_SCHEME_MASK, CublasLt.CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
         library.set(preference, Preference.MIN_ALIGNMENT_A_BYTES, ALIGNMENT);
         library.set(preference, Preference.MIN_ALIGNMENT_B_BYTES, ALIGNMENT);
@@ -83,13 +83,12 @@ public final class CublasLtProducts implements AutoCloseable {
     }
 
     /**
-     * Asks for a product, where the library can compute it.
+     * Launches a product, if the library can compute it.
      *
-     * @param left the address of the left side, as of the others
-     * @param bias not read where the product has none
+     * @param left the address of the left side; likewise the others
+     * @param bias not read if the product has none
      * @param accumulate whether to add to the product, which is of FLOAT32 then
-     * @return whether it was asked for: not where an operand begins at no multiple of 16 bytes, and not where the library
-     *         has no algorithm
+     * @return false if an operand is not aligned to 16 bytes, or the library has no algorithm
      */
     public boolean multiply(ProductSpec spec, long left, long right, long bias, long product, boolean accumulate) {
         if ((left | right | product | (spec.hasBias() ? bias : 0)) % ALIGNMENT != 0) {
@@ -145,7 +144,7 @@ public final class CublasLtProducts implements AutoCloseable {
                 transposed(type(spec.product()), spec.m(), spec.n()));
         MemorySegment algorithm = arena.allocate(CublasLt.ALGORITHM_BYTES, Long.BYTES);
         stream.handle(); // the library looks at the device that is current
-        // By its tables it takes no bias of another type than the product's, and they do not say how it refuses one.
+        // By its tables the bias has the product's type, and they do not specify how another type is refused.
         boolean mayBeInvalid = spec.hasBias() && spec.product() != DataType.FLOAT32;
         if (library.findAlgorithm(handle, operation, layouts, preference, mayBeInvalid, algorithm)) {
             return Optional.of(new Plan(operation, layouts, algorithm));
@@ -154,7 +153,7 @@ public final class CublasLtProducts implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** The column-major layout that a row-major matrix [rows x columns] has when it is seen transposed. */
+    /** The column-major layout of the transpose of a row-major matrix [rows x columns]. */
     private long transposed(int type, int rows, int columns) {
         return library.createLayout(type, columns, rows, columns);
     }
@@ -175,7 +174,7 @@ public final class CublasLtProducts implements AutoCloseable {
         library.destroyLayout(layouts.d());
     }
 
-    /** Gives all back, but on a lost device: the handle went with it. Closing twice has no effect. */
+    /** Frees everything, except on a lost device, which has lost the handle too. Closing twice has no effect. */
     @Override
     public void close() {
         if (isClosed) {

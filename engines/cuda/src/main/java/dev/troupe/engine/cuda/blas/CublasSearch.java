@@ -12,18 +12,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Where cuBLASLt is looked for on a machine.
+ * The search for cuBLASLt on a machine.
  *
  * @param environment the variables of the process
- * @param root the folder that the system's folders are in
+ * @param root the folder of the system's folders
  */
 public record CublasSearch(Map<String, String> environment, Path root) {
     private static final List<String> SYSTEM_FOLDERS = List.of("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib",
             "lib64");
-    /** The versions of CUDA whose library is called, the latest first. */
+    /** The supported versions of CUDA, the latest first. */
     private static final List<Integer> VERSIONS = List.of(13, 12);
     private static final String PREFIX = "libcublasLt.so.";
-    /** Of Python's packages, for CUDA 13 and for CUDA 12. */
+    /** Folders of Python's packages, for CUDA 13 and for CUDA 12. */
     private static final List<String> OF_PACKAGES = List.of("nvidia/cu13/lib", "nvidia/cublas/lib");
 
     /** The search on this machine, with the variables of this process. */
@@ -32,10 +32,10 @@ public record CublasSearch(Map<String, String> environment, Path root) {
     }
 
     /**
-     * Returns the file of the library: the first that is there.
+     * Returns the first file of the library that exists.
      *
-     * @param driverMajor the version of CUDA that the driver is of; a later library does not run on it
-     * @throws IllegalStateException with a sentence, where there is none
+     * @param driverMajor the driver's version of CUDA; a later library does not run on it
+     * @throws IllegalStateException with a sentence, if there is none
      */
     public Path find(int driverMajor) {
         List<String> names = VERSIONS.stream().filter(version -> version <= driverMajor)
@@ -57,7 +57,7 @@ public record CublasSearch(Map<String, String> environment, Path root) {
                         + others.stream().map(Path::toString).collect(Collectors.joining(", "));
     }
 
-    /** The folders in the order in which they are looked through, as far as they are there. */
+    /** The existing folders, in the order of the search. */
     List<Path> folders() {
         List<Path> folders = new ArrayList<>();
         paths(environment.get("LD_LIBRARY_PATH")).forEach(folders::add);

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The arguments of a launch, in the order of the kernel's parameters: each in a slot of eight bytes of native memory, and a
- * pointer to each slot, as {@code cuLaunchKernel} takes them. Used again for every launch.
+ * The arguments of a launch, in the order of the kernel's parameters: each in a slot of eight bytes of native memory, with a
+ * pointer to each slot for {@code cuLaunchKernel}. Reused for every launch.
  *
  * <p>Thread rule: one thread.
  */
@@ -18,14 +18,13 @@ public final class Arguments implements AutoCloseable {
     private final MemorySegment pointers = arena.allocate(ValueLayout.JAVA_LONG, MOST);
     private int count;
 
-    /** No arguments yet. */
     public Arguments() {
         for (int i = 0; i < MOST; i++) {
             pointers.setAtIndex(ValueLayout.JAVA_LONG, i, slots.address() + (long) i * Long.BYTES);
         }
     }
 
-    /** Forgets all arguments. */
+    /** Removes all arguments. */
     public void clear() {
         count = 0;
     }
@@ -45,12 +44,12 @@ public final class Arguments implements AutoCloseable {
         slots.set(ValueLayout.JAVA_FLOAT, (long) count++ * Long.BYTES, value);
     }
 
-    /** How many there are. */
+    /** The number of arguments. */
     public int count() {
         return count;
     }
 
-    /** The bits of an argument; of one of 32 bits in the lower half. */
+    /** The bits of an argument; 32 bits are in the lower half. */
     public long bits(int index) {
         return slots.getAtIndex(ValueLayout.JAVA_LONG, index);
     }

@@ -3,7 +3,7 @@ package dev.troupe.engine.cuda.device;
 import java.util.Optional;
 
 /**
- * What can run the engine's kernels: a GPU behind its driver, or an interpreter of the same PTX.
+ * A device that runs the engine's kernels: a GPU with its driver, or an interpreter of the same PTX.
  *
  * <p>Thread rule: any thread.
  */
@@ -11,26 +11,26 @@ public interface Device {
     /** Its name, for a person. */
     String name();
 
-    /** A queue of work on this device, with nothing in it. The caller closes it. */
+    /** An empty queue of work on this device. The caller closes it. */
     DeviceStream openStream();
 
     /**
-     * Whether the streams of this device, copies and kernels, read and write memory of a device of this process: the device
-     * itself, or a peer. Where it is one, they may from now on.
+     * Whether the streams of this device read and write memory of a device of this process: the device itself, or a peer.
+     * For a peer, access is enabled by this call.
      */
     boolean reaches(Device other);
 
     /**
-     * Memory of this device that other processes can open, beside that of its streams.
+     * Memory of this device that other processes can open, separate from the memory of its streams.
      *
-     * @throws DeviceException where the driver refuses
+     * @throws DeviceException if the driver refuses
      */
     SharedAllocation share(long bytes);
 
     /**
-     * Memory that another process has shared; empty where it is of a device that this one does not reach.
+     * Memory that another process has shared; empty if this device does not reach it.
      *
-     * @throws DeviceException where the driver refuses
+     * @throws DeviceException if the driver refuses
      */
     Optional<SharedAllocation> openShared(byte[] handle);
 }

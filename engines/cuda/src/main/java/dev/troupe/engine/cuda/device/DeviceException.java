@@ -1,6 +1,6 @@
 package dev.troupe.engine.cuda.device;
 
-/** A device or its driver failed; the message says at what, and in the driver's words how. */
+/** A failure of a device or its driver; the message has the operation and the driver's description. */
 public final class DeviceException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
@@ -9,7 +9,7 @@ public final class DeviceException extends IllegalStateException {
         super(message);
     }
 
-    /** A failure in one sentence, and what it followed from. */
+    /** A failure in one sentence, with its cause. */
     public DeviceException(String message, Throwable cause) {
         super(message, cause);
     }

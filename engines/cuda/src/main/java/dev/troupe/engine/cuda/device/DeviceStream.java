@@ -6,20 +6,20 @@ import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A queue of work on a device: what is asked of it is done in that order, and mostly after the call has returned. Memory is
- * allocated and freed in the same order, so that what is freed may still be read by what was asked before.
+ * A queue of work on a device. Work is done in the order of the calls, usually after the call has returned. Memory is
+ * allocated and freed in the same order, so that earlier work may still read freed memory.
  *
- * <p>Thread rule: any thread; {@link #launch} with arguments of the calling thread's own.
+ * <p>Thread rule: any thread; {@link #launch} with arguments that the calling thread alone uses.
  *
- * <p>Errors: a refused call raises {@link DeviceException}. What fails on the device raises {@link LostDeviceException},
- * from the call or from a later one of any stream, and so does every call after it, but for {@link #free} and
- * {@link #close}, which then have no effect: the memory is gone.
+ * <p>Errors: a refused call raises {@link DeviceException}. A failure on the device raises {@link LostDeviceException},
+ * from the call or from a later one of any stream, and so does every call after it, except {@link #free} and
+ * {@link #close}, which then have no effect: the memory is lost.
  */
 public interface DeviceStream extends AutoCloseable {
-    /** Memory on the device, of which nothing is known, at a multiple of 256 bytes. */
+    /** Memory on the device with arbitrary contents, aligned to 256 bytes. */
     long allocate(long bytes);
 
-    /** Gives back what was allocated at this address. */
+    /** Frees the memory that was allocated at this address. */
     void free(long address);
 
     /** Writes a word {@code words} times from an address on, which is a multiple of 4. */
@@ -32,14 +32,14 @@ public interface DeviceStream extends AutoCloseable {
     void copy(long source, long target, long bytes);
 
     /**
-     * Copies bytes of the device to host memory, native or on the heap, and returns when they are there: after all that was
-     * asked before.
+     * Copies bytes of the device to host memory, native or on the heap, after all earlier work, and returns when they have
+     * arrived.
      */
     void toHost(long source, MemorySegment target);
 
     /**
-     * Copies bytes of host memory, native or on the heap, to the device, and returns when they have been read: before they
-     * are there.
+     * Copies bytes of host memory, native or on the heap, to the device, and returns when they have been read, before they
+     * have arrived.
      */
     void fromHost(MemorySegment source, long target);
 
@@ -47,24 +47,24 @@ public interface DeviceStream extends AutoCloseable {
     void launch(String kernel, int columns, int rows, int threads, Arguments arguments);
 
     /**
-     * The driver's handle of this stream, for a library that asks the device for work of its own; the device is current to
-     * the calling thread from then on.
+     * The driver's handle of this stream, for a library that launches its own work; makes the device current to the calling
+     * thread.
      */
     long handle();
 
-    /** The point behind all that was asked so far. */
+    /** The point after all work so far. */
     Fence fence();
 
     /**
-     * What is asked of this stream from here on begins once a fence of a stream of a device of this process is reached; the
-     * caller does not wait. For any other fence it does.
+     * Makes all further work begin after a fence is reached. The caller does not wait for a fence of a stream in this
+     * process, and waits for any other.
      */
     void waitFor(Fence fence);
 
-    /** Instants at which this stream reaches what is marked, on the device's clock as that of the host shows it. */
+    /** Instants at which this stream reaches marks, by the device's clock, converted to the host's. */
     Instants instants(int count);
 
-    /** Waits for what was asked, and frees the queue. Closing twice has no effect. */
+    /** Waits for pending work, and frees the queue. Closing twice has no effect. */
     @Override
     void close();
 }

@@ -26,23 +26,23 @@ public interface Gpus {
         }
     }
 
-    /** The libraries of the driver that were looked for, and where. */
+    /** The search for the driver's libraries. */
     List<Finding> findings();
 
-    /** Why there are none, in one sentence; empty where there are some. */
+    /** Why there are none, in one sentence; empty if there are some. */
     Optional<String> obstacle();
 
-    /** Returns all GPUs, the first with ordinal 0; none where there is an {@link #obstacle}. */
+    /** Returns all GPUs, the first with ordinal 0; none if there is an {@link #obstacle}. */
     List<Gpu> list();
 
-    /** The version of CUDA that the driver is of, as in {@code 13.0}; empty where there is an {@link #obstacle}. */
+    /** The driver's version of CUDA, as in {@code 13.0}; empty if there is an {@link #obstacle}. */
     String version();
 
     /**
      * Opens a GPU of the list; the same device each time.
      *
-     * @param ptx gives the engine's kernels, where it is opened for the first time
-     * @throws DeviceException where the driver refuses the GPU or the kernels
+     * @param ptx returns the engine's kernels; called when the GPU is first opened
+     * @throws DeviceException if the driver refuses the GPU or the kernels
      */
     Device open(Gpu gpu, Supplier<String> ptx);
 }

@@ -3,7 +3,7 @@ package dev.troupe.engine.cuda.device;
 import dev.troupe.engine.Memory;
 
 /**
- * Memory of a device that several processes copy to and from, as one of them sees it.
+ * Memory of a device that several processes share, as one of them uses it.
  *
  * <p>Thread rule: any thread.
  */
@@ -18,8 +18,8 @@ public final class SharedAllocation implements Memory.Shared {
     /**
      * Memory that this process shares, or has opened.
      *
-     * @param device the device of this process whose streams reach it
-     * @param address where it begins, for those streams
+     * @param device the device of this process with streams that reach it
+     * @param address its beginning, for those streams
      * @param end ends its use in this process; called once, unless it raises an exception
      */
     public SharedAllocation(Device device, long address, long byteCount, byte[] handle, Runnable end) {
@@ -30,12 +30,12 @@ public final class SharedAllocation implements Memory.Shared {
         this.end = end;
     }
 
-    /** Where it begins, for streams of the {@link #device}. */
+    /** The address of its beginning, for streams of the {@link #device}. */
     public long address() {
         return address;
     }
 
-    /** The device of this process whose streams reach it. */
+    /** The device of this process with streams that reach it. */
     public Device device() {
         return device;
     }

@@ -4,52 +4,51 @@ import dev.troupe.engine.cuda.device.DeviceException;
 import java.util.function.LongSupplier;
 
 /**
- * Tells when events of a device happened, on the host's clock. The device knows the time between two events. So events are
- * recorded behind no work, where the host sees them at once: such a look says what both clocks show, to half the time that
- * the host took. An event between two looks is placed between them by its distance from the first, so that clocks may
- * drift.
+ * The conversion of a device's events to the host's clock. The device measures the time between two events. So a look
+ * records an event on an idle stream, which the host observes at once: it relates both clocks, to half the time that the
+ * host took. An event between two looks is interpolated by its distance from the first, so that clocks may drift.
  *
  * <p>Thread rule: any thread.
  */
 final class DeviceClock {
-    /** Looks at one time, the shortest of which counts. */
+    /** Looks in a row, of which the shortest counts. */
     private static final int TRIES = 3;
     private static final int LOOK_EVENTS = TRIES + 2;
-    /** A look stays good for so long: clocks drift apart by up to some 50 millionths, 1 microsecond in this time. */
+    /** The validity of a look: clocks drift apart by up to some 50 millionths, 1 microsecond in this time. */
     private static final long FRESH_NANOS = 20_000_000;
-    /** A look that the device takes longer for says little, and the next may do better. */
+    /** A longer look is inaccurate, and the next may be better. */
     private static final long LONGEST_LOOK_NANOS = 1_000_000;
-    /** The longest that the first may take. */
+    /** The limit on the first look. */
     private static final long LONGEST_FIRST_NANOS = 10_000_000_000L;
     private static final double NANOS_OF_MILLISECOND = 1e6;
 
     private final Events events;
     private final LongSupplier host;
-    /** Two of them are the looks that count, as soon as there are two. */
+    /** The last two looks, when there are two. */
     private final long[] looks = new long[LOOK_EVENTS];
     private final long[] lookNanos = new long[LOOK_EVENTS];
     private int before = -1;
     private int after = -1;
 
-    /** Events of a device, behind no work of anybody. */
+    /** Events on an idle stream of a device. */
     interface Events {
         /** An event that measures time. */
         long make();
 
-        /** The device reaches the event now; what it was before is forgotten. */
+        /** Records the event again; the device reaches it at once. */
         void record(long event);
 
         boolean isReached(long event);
 
-        /** The time from one event to another, both of which are reached. */
+        /** The time from one reached event to another. */
         float milliseconds(long from, long to);
     }
 
     /**
-     * Looks for the first time.
+     * Takes the first look.
      *
      * @param host the host's clock, in nanoseconds
-     * @throws DeviceException where the device does not answer
+     * @throws DeviceException if the device does not answer
      */
     DeviceClock(Events events, LongSupplier host) {
         this.events = events;
@@ -63,7 +62,7 @@ final class DeviceClock {
         }
     }
 
-    /** When an event that is reached happened, in nanoseconds of the host's clock. */
+    /** The instant of a reached event, in nanoseconds of the host's clock. */
     synchronized long nanos(long event) {
         if (host.getAsLong() - lookNanos[after] > FRESH_NANOS) {
             look(LONGEST_LOOK_NANOS);
@@ -73,7 +72,7 @@ final class DeviceClock {
         return lookNanos[from] + Math.round(distance > 0 ? distance * rate() : distance);
     }
 
-    /** Nanoseconds of the host's clock in one of the device's. */
+    /** Nanoseconds of the host's clock in one nanosecond of the device's. */
     private double rate() {
         double apart = before < 0 ? 0 : distance(looks[before], looks[after]);
         return apart > 0 ? (lookNanos[after] - lookNanos[before]) / apart : 1;
@@ -83,7 +82,7 @@ final class DeviceClock {
         return NANOS_OF_MILLISECOND * events.milliseconds(from, to);
     }
 
-    /** Makes the last look the one before, and the best of a few new ones the last. */
+    /** Replaces the older look by the best of a few new ones. */
     private boolean look(long longestNanos) {
         long shortest = Long.MAX_VALUE;
         int best = -1;

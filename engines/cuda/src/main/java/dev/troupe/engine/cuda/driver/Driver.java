@@ -19,14 +19,14 @@ import java.util.Set;
 
 /**
  * NVIDIA's driver, {@code libcuda.so.1}, called by the foreign function API (CUDA Driver API, cuda.h of CUDA 12). Functions
- * have the names that the library has them under: those of cuda.h are macros for the later of two versions, and the earlier
- * take sizes of 32 bits.
+ * have the library's names: the names of cuda.h are macros for the later of two versions, and the earlier take sizes of 32
+ * bits.
  *
  * <p>Thread rule: any thread.
  */
 final class Driver {
     static final String LIBRARY = "libcuda.so.1";
-    /** The version of the API that functions are asked for: 12.0. */
+    /** The requested version of the API: 12.0. */
     private static final int API_VERSION = 12000;
     private static final int DONE = 0;
     private static final long MOST_CHARACTERS = 4096;
@@ -39,7 +39,7 @@ final class Driver {
             721, 810, 911, 999);
 
     private final SymbolLookup library;
-    /** Finds functions of a version; empty in drivers before 12.0, which have them by their names alone. */
+    /** A lookup of functions by version; empty in drivers before 12.0, which have them by name only. */
     private final Optional<MethodHandle> procAddress;
     private final MethodHandle errorString;
     private volatile boolean isLost;
@@ -63,7 +63,7 @@ final class Driver {
         int invoke(MemorySegment result) throws Throwable;
     }
 
-    /** The driver of this machine; empty where the loader finds none. It stays loaded. */
+    /** The driver of this machine; empty if the loader finds none. It stays loaded. */
     @SuppressWarnings("restricted")
     static Optional<Driver> find() {
         SymbolLookup library;
@@ -78,7 +78,7 @@ final class Driver {
     /**
      * A function that returns a status.
      *
-     * @throws DeviceException where the driver has none of that name
+     * @throws DeviceException if the driver has none of that name
      */
     MethodHandle function(String name, MemoryLayout... parameters) {
         MemorySegment symbol = versioned(name).or(() -> library.find(name)).orElseThrow(
@@ -87,7 +87,7 @@ final class Driver {
         return handle(symbol, parameters);
     }
 
-    /** What the driver itself says a function of this version is. */
+    /** The address of a function of this version, by the driver's own lookup. */
     private Optional<MemorySegment> versioned(String name) {
         if (procAddress.isEmpty()) {
             return Optional.empty();
@@ -110,10 +110,10 @@ final class Driver {
     }
 
     /**
-     * Calls a function; what it was to do is for the sentence of a failure.
+     * Calls a function; its purpose is for the sentence of a failure.
      *
-     * @throws DeviceException where it fails and the next may succeed
-     * @throws LostDeviceException where no call of this process succeeds any more
+     * @throws DeviceException if it fails and the next may succeed
+     * @throws LostDeviceException if no call of this process succeeds any more
      */
     void call(String what, Call call) {
         int status;
@@ -130,7 +130,7 @@ final class Driver {
         }
     }
 
-    /** Calls a function that says whether something is done; {@code notYet} is what it returns where it is not. */
+    /** Calls a function that returns {@code notYet} until something is done. */
     boolean isDone(String what, Call call, int notYet) {
         int[] status = new int[1];
         call(what, () -> {
@@ -152,7 +152,7 @@ final class Driver {
         return LOSING.contains(status);
     }
 
-    /** Whether an error was met after which every call of this process fails. */
+    /** Whether an error has occurred after which every call of this process fails. */
     boolean isLost() {
         return isLost;
     }
@@ -166,7 +166,7 @@ final class Driver {
         }
     }
 
-    /** What the driver says of a status. */
+    /** The driver's description of a status. */
     @SuppressWarnings("restricted")
     private String sentence(int status) {
         try (Arena local = Arena.ofConfined()) {

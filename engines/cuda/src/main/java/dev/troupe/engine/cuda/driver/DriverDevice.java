@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A GPU behind NVIDIA's driver, in the primary context of this process, with the engine's kernels loaded. It stays open as
- * long as the process; all engines of a GPU share it.
+ * A GPU of NVIDIA's driver, in the primary context of this process, with the engine's kernels loaded. It stays open for the
+ * rest of the process; all engines of a GPU share it.
  *
  * <p>Thread rule: any thread.
  */
@@ -30,13 +30,13 @@ public final class DriverDevice implements Device {
     private final long context;
     private final long pool;
     private final DriverPeers peers;
-    /** Null until somebody shares memory, since a driver of before 2021 has no functions for it. */
+    /** Null until memory is shared, since a driver from before 2021 has no functions for it. */
     private DriverSharing sharing;
     private final long module;
     private final MethodHandle setCurrent;
     private final MethodHandle getFunction;
     private final Map<String, Long> functions = new ConcurrentHashMap<>();
-    /** Null until somebody asks for times. */
+    /** Null until a time is requested. */
     private DriverEvents events;
     private DeviceClock clock;
 
@@ -54,7 +54,7 @@ public final class DriverDevice implements Device {
         try (Arena local = Arena.ofConfined()) {
             MemorySegment text = local.allocateFrom(ptx);
             module = driver.ask("compile the kernels for " + gpu, result -> (int) load.invokeExact(result, text));
-            // What is freed stays with the process, since a step takes what the one before has freed.
+            // Freed memory stays with the process, since a step allocates what the previous one has freed.
             MemorySegment all = local.allocateFrom(JAVA_LONG, -1L);
             pool = driver.ask("find the memory pool of " + gpu,
                     result -> (int) defaultPool.invokeExact(result, gpu.ordinal()));
@@ -107,7 +107,7 @@ public final class DriverDevice implements Device {
         return context;
     }
 
-    /** The driver's handle of the pool that its streams allocate from. */
+    /** The driver's handle of the pool from which its streams allocate. */
     long pool() {
         return pool;
     }
@@ -129,7 +129,7 @@ public final class DriverDevice implements Device {
         return clock;
     }
 
-    /** The driver's calls of this thread are for this GPU from now on. */
+    /** Directs the driver's calls on this thread to this GPU. */
     void makeCurrent() {
         driver.call("turn to " + gpu, () -> (int) setCurrent.invokeExact(context));
     }

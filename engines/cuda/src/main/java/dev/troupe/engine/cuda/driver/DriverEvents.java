@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The driver's events that measure time, and a stream without work on which a device reaches them at once.
+ * The driver's events that measure time, and an idle stream on which a device reaches them at once.
  *
  * <p>Thread rule: any thread to which the device is current.
  */
@@ -53,14 +53,14 @@ final class DriverEvents implements DeviceClock.Events {
         return driver.isDone("look at an event", () -> (int) query.invokeExact(event), NOT_READY);
     }
 
-    /** One thread at a time, by the lock of the device's clock. */
+    /** Guarded by the lock of the device's clock. */
     @Override
     public float milliseconds(long from, long to) {
         driver.call("tell the time between events", () -> (int) elapsed.invokeExact(answer, from, to));
         return answer.get(JAVA_FLOAT, 0);
     }
 
-    /** Gives an event back. */
+    /** Returns an event for reuse. */
     void end(long event) {
         driver.call("end an event", () -> (int) destroy.invokeExact(event));
     }

@@ -47,7 +47,7 @@ public final class DriverGpus implements Gpus {
         this.obstacle = obstacle;
     }
 
-    /** Those of this machine; asked once a process. */
+    /** The GPUs of this machine; listed once in a process. */
     public static DriverGpus here() {
         return HERE;
     }

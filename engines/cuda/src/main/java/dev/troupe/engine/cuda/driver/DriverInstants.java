@@ -16,10 +16,10 @@ final class DriverInstants implements Instants, AutoCloseable {
     private final MethodHandle record;
     private final long stream;
     private final Supplier<Fence> fence;
-    /** By number; 0 where it was not marked. */
+    /** Events by number; 0 if it was not marked. */
     private final long[] marks;
 
-    /** Those of a stream, whose fence is behind all that was asked of it. */
+    /** Instants of a stream; its fence is after all work so far. */
     DriverInstants(Driver driver, DriverDevice device, long stream, Supplier<Fence> fence, int count) {
         this.driver = driver;
         this.device = device;

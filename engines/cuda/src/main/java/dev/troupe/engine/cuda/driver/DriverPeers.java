@@ -12,8 +12,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The GPUs of this process whose memory a GPU reads and writes itself, by NVLink or PCIe (CUDA Driver API, Peer Context
- * Memory Access). Access is allowed for memory of a context and for that of a pool apart: tensors are of the latter.
+ * The GPUs of this process with memory that a GPU reads and writes directly, by NVLink or PCIe (CUDA Driver API, Peer
+ * Context Memory Access). Access to memory of a context and to memory of a pool are enabled separately; tensors are in a
+ * pool.
  *
  * <p>Thread rule: any thread.
  */
@@ -30,7 +31,7 @@ final class DriverPeers {
     private final MethodHandle canAccess;
     private final MethodHandle enable;
     private final MethodHandle setAccess;
-    /** Of each GPU that was asked for. */
+    /** The answer for each GPU so far. */
     private final Map<DriverDevice, Boolean> reached = new ConcurrentHashMap<>();
 
     DriverPeers(Driver driver, DriverDevice device) {
@@ -41,13 +42,13 @@ final class DriverPeers {
         setAccess = driver.function("cuMemPoolSetAccess", JAVA_LONG, ADDRESS, JAVA_LONG);
     }
 
-    /** Whether the device reaches the memory of another one; where it may, access is allowed at the first question. */
+    /** Whether the device reaches the memory of another one; if it can, the first call enables access. */
     boolean reaches(DriverDevice peer) {
         Boolean known = reached.get(peer);
         return known != null ? known : reached.computeIfAbsent(peer, this::allow);
     }
 
-    /** Whether the device may reach the memory of the GPU of an ordinal. */
+    /** Whether the device can reach the memory of the GPU with an ordinal. */
     boolean mayReach(int ordinal) {
         return driver.ask("say whether " + device + " reaches GPU " + ordinal,
                 result -> (int) canAccess.invokeExact(result, device.ordinal(), ordinal)) != 0;

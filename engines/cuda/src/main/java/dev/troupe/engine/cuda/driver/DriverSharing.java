@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Memory of a GPU that processes share by CUDA IPC (CUDA Driver API, Memory Management). It is allocated apart: the driver
- * gives no handle of memory of a pool. A handle is that of the driver, behind the UUID of the GPU, which another process may
- * know under another ordinal, and in front of the size.
+ * Memory of a GPU that processes share by CUDA IPC (CUDA Driver API, Memory Management). It is allocated separately, since
+ * the driver has no handles for memory of a pool. A handle consists of the UUID of the GPU, which may have another ordinal
+ * in another process, the driver's handle, and the size.
  *
  * <p>Thread rule: any thread.
  */
@@ -29,10 +29,10 @@ final class DriverSharing {
     static final int HANDLE_BYTES = 64;
     private static final int UUID_BYTES = 16;
     private static final int WHOLE_BYTES = UUID_BYTES + HANDLE_BYTES + Long.BYTES;
-    /** {@code CUipcMemHandle}, which a function takes as a value and not by its address. */
+    /** {@code CUipcMemHandle}, which is passed by value, not by address. */
     private static final StructLayout HANDLE = MemoryLayout
             .structLayout(MemoryLayout.sequenceLayout(HANDLE_BYTES, JAVA_BYTE).withName("reserved"));
-    /** {@code CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS}, the only flag there is. */
+    /** {@code CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS}, the only flag. */
     private static final int LAZY_ENABLE_PEER_ACCESS = 1;
 
     private final Driver driver;
@@ -98,7 +98,7 @@ final class DriverSharing {
         }
     }
 
-    /** The GPU of a UUID, as this process numbers them; empty where this process does not see it. */
+    /** This process's ordinal of a GPU by its UUID; empty if this process does not see it. */
     private OptionalInt ordinalOf(MemorySegment uuid, Arena local) {
         long gpus = driver.ask("count GPUs", result -> (int) count.invokeExact(result));
         for (int ordinal = 0; ordinal < gpus; ordinal++) {
@@ -115,7 +115,7 @@ final class DriverSharing {
         return uuid;
     }
 
-    /** Shared memory; the function that ends its use takes its address. */
+    /** Shared memory; the function to end its use takes its address. */
     private SharedAllocation part(long address, long bytes, byte[] handle, MethodHandle end) {
         return new SharedAllocation(device, address, bytes, handle, () -> {
             if (!driver.isLost()) {

@@ -22,19 +22,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A stream of the driver. Copies to and from the host go through buffers of pinned memory, which take turns: the GPU
- * reads and writes no other without a copy by the driver, and host memory may be on the heap.
+ * A stream of the driver. Copies to and from the host go through pinned buffers in rotation: the GPU accesses other memory
+ * only by way of a copy by the driver, and host memory may be on the heap.
  */
 final class DriverStream implements DeviceStream {
     private static final long STAGING_BYTES = 1L << 20;
-    /** Copies to the GPU under way at most; a further copy waits for the first of them. */
+    /** The most copies to the GPU in flight; a further copy waits for the first of them. */
     private static final int STAGING_BUFFERS = 4;
     private static final int NOT_READY = 600;
     private static final int NON_BLOCKING = 1;
     private static final int WITHOUT_TIMING = 2;
-    /** The longest that the stream is waited for: what takes longer hangs. */
+    /** The limit on a wait for the stream, after which it counts as hanging. */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(10);
-    /** Looks before the thread sleeps between them; most waits are short. */
+    /** Polls before the thread sleeps between them; most waits are short. */
     private static final int QUICK_LOOKS = 1000;
     private static final long SLEEP_NANOS = 20_000;
 
@@ -57,12 +57,12 @@ final class DriverStream implements DeviceStream {
     private final MethodHandle createEvent;
     private final long stream;
     private final List<MemorySegment> staging = new ArrayList<>();
-    /** By buffer what is reached once the GPU has read it. */
+    /** By buffer, the point after which the GPU has read it. */
     private final Fence[] read = new Fence[STAGING_BUFFERS];
     private int turn;
-    /** Held by a copy to or from the host, which uses the staging buffers. */
+    /** The lock of the staging buffers, held by a copy to or from the host. */
     private final Object hostLock = new Object();
-    /** Recorded and not known to be reached, in the order of their numbers; guarded by itself, as all of events. */
+    /** Recorded events, not known to be reached, in the order of their numbers; guards itself and all events. */
     private final Deque<Recorded> recorded = new ArrayDeque<>();
     private final Deque<Long> spareEvents = new ArrayDeque<>();
     private final List<DriverInstants> instants = new CopyOnWriteArrayList<>();
@@ -70,7 +70,7 @@ final class DriverStream implements DeviceStream {
     private long reachedNumber;
     private boolean isClosed;
 
-    /** An event behind what was asked before it. */
+    /** An event after all earlier work. */
     private record Recorded(long number, long event) {
     }
 
@@ -140,7 +140,7 @@ final class DriverStream implements DeviceStream {
         driver.call("copy memory", () -> (int) copy.invokeExact(target, source, bytes, stream));
     }
 
-    /** The next staging buffer in turn, once the GPU has read what was in it. */
+    /** The next staging buffer in rotation, after the GPU has read its contents. */
     private MemorySegment nextBuffer() {
         turn = (turn + 1) % STAGING_BUFFERS;
         read[turn].await();
@@ -209,7 +209,7 @@ final class DriverStream implements DeviceStream {
         }
     }
 
-    /** The stream reaches its events in their order, so those before a fence need no look once it is reached. */
+    /** The stream reaches its events in order, so events before a reached fence are not polled. */
     private boolean isReached(long number) {
         device.makeCurrent();
         synchronized (recorded) {
@@ -242,7 +242,7 @@ final class DriverStream implements DeviceStream {
         }
     }
 
-    /** Holds up another stream, of this device or another, until this one has reached a number. */
+    /** Makes another stream, of this device or another, wait until this one has reached a number. */
     private void holdUp(DriverStream other, long number) {
         other.device.makeCurrent();
         synchronized (recorded) { // an event that is reached is recorded anew

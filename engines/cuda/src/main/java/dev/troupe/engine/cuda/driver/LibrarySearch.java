@@ -9,21 +9,21 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Where NVIDIA's driver was looked for on a machine.
+ * The search for NVIDIA's driver on a machine.
  *
  * @param environment the variables of the process
- * @param root the folder that the system's folders are in
+ * @param root the folder of the system's folders
  */
 record LibrarySearch(Map<String, String> environment, Path root) {
     private static final String LOADER_PATH = "LD_LIBRARY_PATH";
-    /** The loader's list of libraries that this process has in memory. */
+    /** The loader's list of libraries in memory. */
     private static final String MAPS = "proc/self/maps";
 
     static LibrarySearch ofThisMachine() {
         return new LibrarySearch(System.getenv(), Path.of("/"));
     }
 
-    /** The driver, which the system's loader has found or not. */
+    /** The result of the system's loader. */
     Finding driver() {
         Optional<String> loaded = loaded();
         String where = "; the loader looks in " + LOADER_PATH + " ("
@@ -32,7 +32,7 @@ record LibrarySearch(Map<String, String> environment, Path root) {
         return new Finding(Driver.LIBRARY, loaded.isPresent(), loaded.orElse("not found") + where);
     }
 
-    /** The file that the loader took. */
+    /** The file that the loader has loaded. */
     private Optional<String> loaded() {
         try (Stream<String> lines = Files.lines(root.resolve(MAPS))) {
             return lines.filter(line -> line.contains("/libcuda.so")).map(line -> line.substring(line.indexOf('/')))
