@@ -29,7 +29,7 @@ class DropoutTest {
     }
 
     @Test
-    void shouldDropAsManyAsItIsToldAndRaiseTheOthers() {
+    void shouldDropTheConfiguredShareAndRaiseTheOthers() {
         int count = 1 << 18;
         for (double probability : new double[]{0.1, 0.5, 0.9}) {
             Dropout.Reader reader = dropout(probability, 1, 2, 3, 4).reader();
@@ -45,7 +45,7 @@ class DropoutTest {
     }
 
     @Test
-    void shouldDependOnEveryNumberThatSaysWhereItIs() {
+    void shouldDependOnEveryCoordinate() {
         List<Long> masks = List.of(mask(dropout(0.5, 1, 2, 3, 4)), mask(dropout(0.5, 9, 2, 3, 4)),
                 mask(dropout(0.5, 1, 9, 3, 4)), mask(dropout(0.5, 1, 2, 9, 4)), mask(dropout(0.5, 1, 2, 3, 9)),
                 mask(dropout(0.5, 1L << 32 | 1, 2, 3, 4)));
@@ -54,7 +54,7 @@ class DropoutTest {
     }
 
     @Test
-    void shouldGiveTheSameInAnyOrderOfAsking() {
+    void shouldGiveTheSameFactorsInAnyOrderOfCalls() {
         Dropout dropout = dropout(0.5, 1, 2, 3, 4);
         Dropout.Reader forwards = dropout.reader();
         Dropout.Reader backwards = dropout.reader();
@@ -66,7 +66,7 @@ class DropoutTest {
     }
 
     @Test
-    void shouldPlacePartsWhereTheyAreInTheWhole() {
+    void shouldDropTheSameElementsInPartsAsInTheWhole() {
         assertEquals(7 * 10 + 4, new Dropout(0.5, 0, 0, 0, 0, 10, 5, 4).placeInMatrix(2));
         // Sequence 1 of a layer of 6 heads, the second head of a rank that begins at head 3, query 2 of 5.
         assertEquals(((6 + 3 + 1) * 5 + 2) * 5,
@@ -74,7 +74,7 @@ class DropoutTest {
     }
 
     @Test
-    void shouldPlaceRowsOfShortSequencesWhereTheyAreWithTheirPadding() {
+    void shouldDropTheSameElementsWithoutPaddingAsWithIt() {
         Dropout matrix = new Dropout(0.5, 0, 0, 0, 0, 10, 4, 3, 5, 9);
         // The row after four others is the last of the first sequence, and the next one the first of the second.
         assertEquals(4 * 10 + 3, matrix.placeInMatrix(0));
@@ -84,7 +84,7 @@ class DropoutTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoDropout() {
+    void shouldRefuseInvalidDropouts() {
         assertThrows(IllegalArgumentException.class, () -> dropout(1, 0, 0, 0, 0));
         assertThrows(IllegalArgumentException.class, () -> dropout(-0.1, 0, 0, 0, 0));
         assertThrows(IllegalArgumentException.class, () -> dropout(0.1, 0, 0, 0, 1 << 16));

@@ -114,7 +114,7 @@ public abstract class EngineConformance extends JoinedConformance {
     }
 
     @TestFactory
-    final Stream<DynamicTest> shouldMakeGeluAgainToTheByte() {
+    final Stream<DynamicTest> shouldRecomputeGeluToTheByte() {
         // The last is large enough for engines that cut products into panels.
         return Stream.of(new int[]{1, 1}, new int[]{17, 33}, new int[]{7, 1030}, new int[]{180, 1339})
                 .map(sizes -> dynamicTest(String.format(Locale.ROOT, "N %d M %d", sizes[0], sizes[1]), () -> {
@@ -136,7 +136,7 @@ public abstract class EngineConformance extends JoinedConformance {
     }
 
     @TestFactory
-    final Stream<DynamicTest> shouldNormalizeTheVerySumWithAResidual() {
+    final Stream<DynamicTest> shouldNormalizeTheExactSumWithAResidual() {
         return Stream.of(new int[]{1, 1}, new int[]{17, 33}, new int[]{97, 1030})
                 .map(sizes -> dynamicTest(String.format(Locale.ROOT, "N %d C %d", sizes[0], sizes[1]), () -> {
                     KernelCase kernelCase = NormCases.forward(sizes[0], sizes[1], true);
@@ -155,7 +155,7 @@ public abstract class EngineConformance extends JoinedConformance {
     }
 
     @TestFactory
-    final Stream<DynamicTest> shouldHoldNoMoreMemoryHoweverOftenAKernelRuns() {
+    final Stream<DynamicTest> shouldKeepTheSameMemoryAfterRepeatedKernels() {
         return typical().map(kernelCase -> dynamicTest(kernelCase.toString(), () -> {
             long before = engine().allocatedBytes();
             try (Trial trial = new Trial(engine(), kernelCase)) {

@@ -28,7 +28,7 @@ abstract class JoinedConformance extends RefusalConformance {
     }
 
     @TestFactory
-    final Stream<DynamicTest> shouldLeaveTheBytesOfTheKernelsThatAreJoined() {
+    final Stream<DynamicTest> shouldLeaveTheBytesOfTheJoinedKernels() {
         return Stream
                 .of(ElementwiseCases.joined(), NormCases.joined(), RmsNormCases.joined(), VocabularyCases.joined())
                 .flatMap(List::stream).map(joined -> dynamicTest(joined.kernelCase.toString(), () -> {

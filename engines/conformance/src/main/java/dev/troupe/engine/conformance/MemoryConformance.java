@@ -71,7 +71,7 @@ abstract class MemoryConformance {
     }
 
     @Test
-    final void shouldShowTheElementsThemselvesWhereItShowsAny() {
+    final void shouldShowTheElementsInPlaceIfItShowsAny() {
         try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS));
                 Tensor sum = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS))) {
             HostMemory.write(engine, tensor, ones(ELEMENTS));
@@ -99,7 +99,7 @@ abstract class MemoryConformance {
     }
 
     @Test
-    final void shouldGiveBackEverythingWhenClosed() {
+    final void shouldFreeEverythingWhenClosed() {
         Engine other = open(1);
         Tensor left = other.allocate(other.parameterType(), Shape.of(17));
         other.close();
@@ -143,7 +143,7 @@ abstract class MemoryConformance {
     }
 
     @Test
-    final void shouldTakeFromAnotherEngineWhereItSaysSo() {
+    final void shouldTakeFromAnotherEngineIfItCan() {
         int width = engine.parameterType().elementBytes();
         try (Engine other = open(1);
                 Tensor source = other.allocate(engine.parameterType(), Shape.of(ELEMENTS));
@@ -165,7 +165,7 @@ abstract class MemoryConformance {
 
     /** Only another process can open it; copies to it and from it are the same. */
     @Test
-    final void shouldCopyToAndFromSharedMemoryWhereItHasSuch() {
+    final void shouldCopyToAndFromSharedMemoryIfItHasAny() {
         int width = engine.parameterType().elementBytes();
         Optional<Memory.Shared> made = engine.share(100L * width);
         if (made.isEmpty()) {
@@ -230,7 +230,7 @@ abstract class MemoryConformance {
 
     /** On another thread, as a transport does it, while this one continues. */
     @Test
-    final void shouldTellTheInstantsOfItsWork() {
+    final void shouldReportTheInstantsOfItsWork() {
         Instants instants = engine.instants(3);
         for (int round = 0; round < 3; round++) {
             long before = System.nanoTime();

@@ -19,7 +19,7 @@ abstract class RangeConformance extends MemoryConformance {
     private static final int ALIGNMENT = 64;
 
     @Test
-    final void shouldReadThroughARangeWhatIsInItsBuffer() {
+    final void shouldReadTheBufferThroughARange() {
         Engine engine = engine();
         for (DataType dataType : new DataType[]{engine.parameterType(), DataType.INT32}) {
             try (Tensor buffer = engine.allocate(dataType, Shape.of(2, 5))) {
@@ -60,7 +60,7 @@ abstract class RangeConformance extends MemoryConformance {
 
     /** The products are large enough for an engine to pack their right side. */
     @Test
-    final void shouldKeepNothingBesideTheBeginningOfABuffer() {
+    final void shouldKeepNoCopyOfTheBeginningOfABuffer() {
         Engine engine = engine();
         int size = 128;
         try (Tensor buffer = engine.allocate(engine.computeType(), Shape.of(2 * size, size));
@@ -102,7 +102,7 @@ abstract class RangeConformance extends MemoryConformance {
     }
 
     @Test
-    final void shouldRefuseARangeThatItsBufferDoesNotHold() {
+    final void shouldRefuseARangeOutsideItsBuffer() {
         Engine engine = engine();
         try (Tensor buffer = engine.allocate(engine.parameterType(), Shape.of(6))) {
             assertThrows(IllegalArgumentException.class, () -> engine.range(buffer, -1, Shape.of(2)));

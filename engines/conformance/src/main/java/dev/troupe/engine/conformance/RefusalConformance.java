@@ -15,7 +15,7 @@ import org.junit.jupiter.api.function.Executable;
 /** Tests of the refusals of an engine, with the sentences of the checks in front of it. */
 abstract class RefusalConformance extends RangeConformance {
     @Test
-    final void shouldSayWhichOperandDoesNotFit() {
+    final void shouldNameTheOperandThatDoesNotFit() {
         Engine engine = engine();
         DataType type = engine.computeType();
         Tensor x = products(2, 3);
@@ -51,7 +51,7 @@ abstract class RefusalConformance extends RangeConformance {
     }
 
     @Test
-    final void shouldRefuseATensorThatIsReadAndWrittenWhereTheContractDoesNotAllowIt() {
+    final void shouldRefuseSharedOperandsUnlessTheContractAllowsThem() {
         Engine engine = engine();
         Tensor square = products(3, 3);
         Tensor other = products(3, 3);
@@ -81,7 +81,7 @@ abstract class RefusalConformance extends RangeConformance {
     }
 
     @Test
-    final void shouldRefuseIdsThatAreNoRowOfTheTable() {
+    final void shouldRefuseIdsOutsideTheTable() {
         Engine engine = engine();
         Tensor table = floats(5, 3);
         Tensor y = products(2, 3);
@@ -96,7 +96,7 @@ abstract class RefusalConformance extends RangeConformance {
     }
 
     @Test
-    final void shouldRefuseTensorsThatAreClosedOrAnothers() {
+    final void shouldRefuseClosedAndForeignTensors() {
         Engine engine = engine();
         Tensor closed = floats(3);
         closed.close();

@@ -1,2 +1,2 @@
-/** An engine without kernels, which falls back for all of them. */
+/** An engine without kernels, and the conformance suite on it. */
 package dev.troupe.engine.bare;

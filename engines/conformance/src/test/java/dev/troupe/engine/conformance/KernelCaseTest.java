@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class KernelCaseTest {
     @Test
-    void shouldHaveANameOfItsOwn() {
+    void shouldHaveAUniqueName() {
         Set<String> names = new HashSet<>();
         List<String> again = EngineConformance.cases(true).map(KernelCase::toString).filter(name -> !names.add(name))
                 .toList();

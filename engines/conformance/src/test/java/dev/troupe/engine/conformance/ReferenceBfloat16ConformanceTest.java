@@ -6,7 +6,7 @@ import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
 
-/** The reference in mixed precision is held by the one in float64 too. */
+/** The reference engine in mixed precision against itself in float64. */
 class ReferenceBfloat16ConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {

@@ -7,7 +7,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngineProvider;
 
-/** The reference engine, late, keeps the contract of engines; each test draws orders of its own. */
+/** The reference engine, late, keeps the contract of engines; each test draws its own orders. */
 class LateConformanceTest extends EngineConformance {
     private long seed;
 
@@ -22,7 +22,7 @@ class LateConformanceTest extends EngineConformance {
         return 1;
     }
 
-    /** Kernels are the other engine's, so a few of them will do. */
+    /** Kernels are the other engine's, so a few of them suffice. */
     @Override
     protected boolean takes(String kernelCase) {
         return kernelCase.startsWith("add ") || kernelCase.startsWith("embedding");

@@ -23,10 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the late engine finds: a defect of a caller each. */
+/** Defects of callers that the late engine detects. */
 @Tag("plan")
 class LateEngineTest {
-    /** Of an engine that does nothing before somebody waits. */
+    /** The seed of an engine that does nothing before somebody waits. */
     private static final long LATEST = latest();
 
     private Engine engine;
@@ -68,7 +68,7 @@ class LateEngineTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void shouldCopyBesideLaterWork(long seed) {
+    void shouldCopyDuringLaterWork(long seed) {
         try (Engine drawn = late(seed)) {
             Tensor first = drawn.allocate(DataType.FLOAT32, Shape.of(3));
             Tensor second = drawn.allocate(DataType.FLOAT32, Shape.of(3));
@@ -120,7 +120,7 @@ class LateEngineTest {
     }
 
     @Test
-    void shouldReachAFenceWhenItIsLookedAtOftenEnough() {
+    void shouldReachAFenceThatIsPolledOften() {
         Fence fence = engine.fence();
         assertFalse(fence == Fence.REACHED);
         int looks = 0;
@@ -149,7 +149,7 @@ class LateEngineTest {
     }
 
     @Test
-    void shouldFindATensorThatIsWrittenUnderACopy() {
+    void shouldDetectATensorThatIsWrittenDuringACopy() {
         Fence made = engine.fence();
         made.await();
         Fence copied = engine.toHost(tensor, 0, MemorySegment.ofArray(new float[3]), made);
@@ -167,7 +167,7 @@ class LateEngineTest {
     }
 
     @Test
-    void shouldRefuseATensorThatIsClosedUnderACopy() {
+    void shouldRefuseToCloseATensorDuringACopy() {
         engine.toHost(tensor, 0, MemorySegment.ofArray(new float[3]), engine.fence());
         assertEquals("close: FLOAT32 [3] is not free: toHost under way still uses it",
                 refusal(tensor::close));
@@ -180,7 +180,7 @@ class LateEngineTest {
     }
 
     @Test
-    void shouldTellOfAKernelThatFailedLate() {
+    void shouldReportAKernelThatFailedLate() {
         Tensor other = engine.allocate(DataType.FLOAT32, Shape.of(4));
         engine.add(tensor, tensor, other);
         engine.fill(tensor, 1);

@@ -6,7 +6,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
-/** Activations and products of bfloat16, as many threads as a case asks for. */
+/** Activations and products of bfloat16, with the threads of each case. */
 class CpuBfloat16OneThreadConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {

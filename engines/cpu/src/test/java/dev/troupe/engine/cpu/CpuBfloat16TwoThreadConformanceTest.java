@@ -6,7 +6,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
-/** Activations and products of bfloat16, on two threads throughout. */
+/** Activations and products of bfloat16, always on two threads. */
 class CpuBfloat16TwoThreadConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {

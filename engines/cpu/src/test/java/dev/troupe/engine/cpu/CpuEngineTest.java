@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is the cpu engine's own beside the conformance of all engines: shapes, threads, memory, neighbours, refusals. */
+/** Tests of the cpu engine beyond conformance: shapes, threads, memory, concurrent engines, refusals. */
 @Tag("parity")
 @Dealt(2)
 class CpuEngineTest {
@@ -40,7 +40,7 @@ class CpuEngineTest {
     private final CpuEngineProvider provider = new CpuEngineProvider();
 
     @Test
-    void shouldBeFoundAndSayWhatItIs() {
+    void shouldBeFoundAndDescribed() {
         EngineProvider found = ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
                 .filter(candidate -> candidate.kind().equals("cpu")).findFirst().orElseThrow();
         assertInstanceOf(CpuEngineProvider.class, found);
@@ -73,7 +73,7 @@ class CpuEngineTest {
 
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})
-    void shouldAgreeWithReferenceWhereWorkIsCut(DataType computeType) {
+    void shouldAgreeWithReferenceIfWorkIsCut(DataType computeType) {
         try (Engine reference = reference(computeType); Engine cpu = open(computeType, 2)) {
             agree(computeType, ran(reference, LARGE, 1), ran(cpu, LARGE, 1), LARGE.toString());
         }
@@ -91,7 +91,7 @@ class CpuEngineTest {
     }
 
     @Test
-    void shouldGiveTheSameBytesBesideAnotherEngineAsAlone() throws Exception {
+    void shouldGiveTheSameBytesWithAnotherEngineAsAlone() throws Exception {
         Map<String, float[]> first = trained(DataType.FLOAT32, 1, LARGE, 1, 3);
         Map<String, float[]> second = trained(DataType.BFLOAT16, 2, SMALL, 2, 60);
         try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
@@ -107,7 +107,7 @@ class CpuEngineTest {
     }
 
     @Test
-    void shouldSayWhereBfloat16IsNotFast() {
+    void shouldWarnIfBfloat16IsNotFast() {
         EngineSettings mixed = new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1);
         assertEquals(Optional.empty(), provider.obstacle(mixed));
         assertEquals(BfloatUnits.arePresent(), provider.caution(mixed).isEmpty());
@@ -120,7 +120,7 @@ class CpuEngineTest {
                 Float.NaN, Float.intBitsToFloat(0xffffffff), Float.NEGATIVE_INFINITY, -0x1.fffffep-127f};
         float[] rounded = {1, -0.0f, 1, 1 + 0x1p-6f, 1 + 0x1p-7f, Float.POSITIVE_INFINITY, 0x1p-133f, 0, Float.NaN,
                 Float.NaN, Float.NEGATIVE_INFINITY, -0x1p-126f};
-        // Over and over, so that each of them meets vectors and what is left behind the last.
+        // Repeated, so that each of them is in a vector and in the rest after the last.
         int count = 12 * 3 + 7;
         for (Engine engine : new Engine[]{reference(DataType.BFLOAT16), open(DataType.BFLOAT16, 1)}) {
             try (engine) {

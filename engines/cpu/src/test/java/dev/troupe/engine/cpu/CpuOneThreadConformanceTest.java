@@ -9,7 +9,7 @@ import dev.troupe.engine.provider.EngineSettings;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** One thread, or as many as a test asks for. */
+/** The threads that a test asks for. */
 class CpuOneThreadConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {

@@ -6,7 +6,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
-/** Two threads throughout. */
+/** Always two threads. */
 class CpuTwoThreadConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {

@@ -195,7 +195,7 @@ final class EveryKernel implements AutoCloseable {
         return hostSums.getAtIndex(ValueLayout.JAVA_DOUBLE, 0) + hostSums.getAtIndex(ValueLayout.JAVA_DOUBLE, 1);
     }
 
-    /** Calls the kernels of another engine from now on, which passes them on to the one that has the tensors. */
+    /** Calls kernels by way of another engine from now on, which forwards them to the owner of the tensors. */
     void callThrough(Engine other) {
         engine = other;
     }
@@ -204,7 +204,7 @@ final class EveryKernel implements AutoCloseable {
         return new Dropout(0.2, 5, 7, 3, 9, columns, 0, 0);
     }
 
-    /** Makes gradients small again, so that many runs in turn stay among finite numbers. */
+    /** Makes gradients small again, so that numbers stay finite over many runs. */
     void settle() {
         engine.copy(at("dy"), at("dProjected"));
         engine.copy(at("dy"), at("dFused"));
@@ -214,7 +214,7 @@ final class EveryKernel implements AutoCloseable {
         }
     }
 
-    /** Every float tensor by its name, but for the state, which is the engine's own affair. */
+    /** Every float tensor by its name, except the state, which is private to the engine. */
     Map<String, float[]> floats() {
         Map<String, float[]> floats = new LinkedHashMap<>();
         tensors.forEach((name, tensor) -> {

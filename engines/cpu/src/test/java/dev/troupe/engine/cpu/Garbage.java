@@ -8,9 +8,9 @@ import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What kernels leave to the collector on the calling thread. */
+/** The garbage of kernels on the calling thread. */
 final class Garbage {
-    /** Bytes of a kernel a step that are worth a word. */
+    /** The least bytes of a kernel in a step that are reported. */
     private static final long WORTH_A_WORD = 512;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 

@@ -10,12 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process with the class path and the flags of this one, for what needs a JVM of its own. */
+/** A process with the class path and the flags of this one, for tests that need a separate JVM. */
 public final class JavaProcess {
     private JavaProcess() {
     }
 
-    /** Returns what a main class prints, with its exit code in front where that is not 0. */
+    /** Returns the output of a main class, after its exit code if that is not 0. */
     public static String output(Class<?> main, String... arguments) throws IOException, InterruptedException {
         return output(System.getProperty("java.class.path"), List.of(), main, arguments);
     }

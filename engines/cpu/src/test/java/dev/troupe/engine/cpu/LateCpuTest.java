@@ -16,11 +16,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The cpu engine, late: whoever reads its memory before a fence reads no numbers. */
+/** The cpu engine, late: memory that is read before a fence is NaN. */
 @Tag("plan")
 class LateCpuTest {
     @Test
-    void shouldShowNoNumbersBeforeTheFence() {
+    void shouldReadNanBeforeTheFence() {
         int shown = 0;
         int unwritten = 0;
         for (long seed = 0; seed < 20; seed++) {

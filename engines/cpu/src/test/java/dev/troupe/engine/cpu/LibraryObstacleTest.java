@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The native libraries of a class path that was resolved anywhere, and sentences where they cannot be loaded. */
+/** The native libraries of a class path from any machine, and the sentences if they cannot be loaded. */
 @Tag("real")
 @Timeout(60)
 class LibraryObstacleTest {
@@ -37,7 +37,7 @@ class LibraryObstacleTest {
 
     /** Neither Gradle nor a machine that builds for another one reads profiles of an operating system. */
     @Test
-    void shouldComeForEveryPlatformWhereverTheClassPathIsResolved() {
+    void shouldResolveLibrariesOfEveryPlatformOnAnyMachine() {
         for (String platform : List.of("linux-x86_64", "linux-arm64")) {
             String ending = "libdnnl.so.3";
             assertTrue(OneDnn.class.getResource("/org/bytedeco/dnnl/" + platform + "/" + ending) != null, platform);
@@ -58,7 +58,7 @@ class LibraryObstacleTest {
                 JavaProcess.output(without, List.of(), LibraryProbe.class));
     }
 
-    /** As in a container whose file system is read-only. */
+    /** As in a container with a read-only file system. */
     @Test
     void shouldNameTheFoldersThatCannotBeWritten() throws IOException, InterruptedException {
         Path file = Files.createFile(folder.resolve("file"));

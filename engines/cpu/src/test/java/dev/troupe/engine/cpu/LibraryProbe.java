@@ -3,7 +3,7 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.provider.EngineSettings;
 
-/** Prints twice why the engine cannot serve, since only the first attempt to load a library meets the reason. */
+/** Prints twice why the engine cannot be used, since only the first attempt to load a library gets the reason. */
 final class LibraryProbe {
     private LibraryProbe() {
     }

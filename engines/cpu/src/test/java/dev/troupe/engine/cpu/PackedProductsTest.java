@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Products so large that their right side is packed: more than the conformance tests have time for. */
+/** Products large enough for a packed right side, which would take too long in the conformance tests. */
 @Tag("parity")
 class PackedProductsTest {
-    /** One whole panel of rows and a rest; sizes that are no multiple of any block. */
+    /** One whole panel of rows and a rest; no size is a multiple of a block. */
     private static final int M = 300;
     private static final int K = 517;
     private static final int N = 901;
@@ -40,7 +40,7 @@ class PackedProductsTest {
     @ParameterizedTest
     @CsvSource({"false, false, false", "false, true, false", "true, false, false", "true, true, false",
             "false, false, true", "true, false, true"})
-    void shouldMultiplyAsALoopInFloat64Does(boolean transposeLeft, boolean transposeRight, boolean accumulate) {
+    void shouldMultiplyLikeALoopInFloat64(boolean transposeLeft, boolean transposeRight, boolean accumulate) {
         float[] a = numbers(M * K);
         float[] b = numbers(K * N);
         float[] c = numbers(M * N);
@@ -76,7 +76,7 @@ class PackedProductsTest {
     }
 
     @Test
-    void shouldPackAParameterAgainOnceItHasChanged() {
+    void shouldPackAParameterAgainAfterAChange() {
         Tensor x = tensor(engine, numbers(M * K), M, K);
         Tensor buffer = tensor(engine, numbers(K * N + 64), K * N + 64);
         Tensor weights = engine.range(buffer, 64, Shape.of(K, N));
@@ -87,7 +87,7 @@ class PackedProductsTest {
             call.run();
             engine.matmul(x, false, weights, false, y, false);
             float[] found = read(engine, y);
-            // A tensor of its own is packed at every call.
+            // A tensor that is no range is packed in every call.
             Tensor same = tensor(engine, read(engine, weights), K, N);
             engine.matmul(x, false, same, false, y, false);
             same.close();
@@ -109,7 +109,7 @@ class PackedProductsTest {
     }
 
     @Test
-    void shouldPackRoundedWeightsAgainOnceTheyAreRoundedAgain() {
+    void shouldPackRoundedWeightsAgainAfterANewRounding() {
         try (Engine mixed = engine(DataType.BFLOAT16, 2)) {
             Tensor x = rounded(mixed, numbers(M * K), M, K);
             Tensor y = mixed.allocate(DataType.FLOAT32, Shape.of(M, N));
@@ -121,7 +121,7 @@ class PackedProductsTest {
                 mixed.matmul(x, false, weights, false, y, false);
                 long allocated = mixed.allocatedBytes();
                 float[] found = read(mixed, y);
-                // A tensor of its own is packed at every call.
+                // A tensor that is no range is packed in every call.
                 mixed.matmul(x, false, rounded(mixed, updated, K, N), false, y, false);
                 assertArrayEquals(read(mixed, y), found, "after update " + update);
                 mixed.matmul(x, false, weights, false, y, false);
@@ -148,7 +148,7 @@ class PackedProductsTest {
     }
 
     @Test
-    void shouldAnnounceWhatWideningAndPackingTake() {
+    void shouldAnnounceTheMemoryOfWideningAndPacking() {
         long packed = 4L * K * N;
         assertEquals(0, engine.productScratchBytes(M, K, N, true, DataType.FLOAT32),
                 "a parameter keeps its copy itself");

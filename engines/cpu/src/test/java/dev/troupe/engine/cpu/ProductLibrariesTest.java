@@ -29,11 +29,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ProductLibrariesTest {
     private static final int N = 260;
-    /** More than libraries add up in one go, so that they differ in bits. */
+    /** More terms than libraries add up in one block, so that they differ in bits. */
     private static final int K = 1000;
     private static final int M = 1111;
     private static final int CALLS = 1000;
-    /** By then all is compiled, and all threads that were joined have left the list. */
+    /** After them everything is compiled, and all joined threads have left the list. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** Bytes of a call: the checked engine's and the pool's, which the long test of all kernels holds to as much a step. */
     private static final int MOST_GARBAGE = 200;
@@ -54,9 +54,9 @@ class ProductLibrariesTest {
         assertFalse(Arrays.equals(alone, product("onednn", 1)));
     }
 
-    /** A library of a path is loaded anew: its threads would bear the name of the thread that loads it. */
+    /** A named library is loaded anew: its threads would have the name of the loading thread. */
     @Test
-    void shouldLeaveNoThreadOfALibraryOfAPath() throws Exception {
+    void shouldLeaveNoThreadOfANamedLibrary() throws Exception {
         byte[] expected = product("openblas", 1); // which also loads what the library needs
         Path file = Files.copy(openBlas(), folder.resolve("libmine.so"));
         AtomicReference<byte[]> product = new AtomicReference<>();
@@ -72,7 +72,7 @@ class ProductLibrariesTest {
     }
 
     @Test
-    void shouldMakeNoGarbage() {
+    void shouldLeaveNoGarbage() {
         try (Engine engine = open("openblas", 1);
                 Tensor a = tensor(engine, 64, 64);
                 Tensor b = tensor(engine, 64, 64);
@@ -91,7 +91,7 @@ class ProductLibrariesTest {
     }
 
     @Test
-    void shouldSayWhatIsWrongWithAChoice() throws IOException {
+    void shouldReportWhatIsWrongWithAChoice() throws IOException {
         String advice = "; set engine.products = onednn, or correct the path";
         Path absent = folder.resolve("libabsent.so");
         Path text = Files.writeString(folder.resolve("text.so"), "text");
@@ -116,7 +116,7 @@ class ProductLibrariesTest {
     }
 
     @Test
-    void shouldKnowItsOwnChoicesAlone() {
+    void shouldRecognizeOnlyItsOwnChoices() {
         assertTrue(libraries.knows("openblas") && libraries.knows("/opt/libblas.so")
                 && libraries.knows("large=openblas gradient=onednn small=onednn attention=onednn"));
         assertFalse(libraries.knows("cublaslt") || libraries.knows("own"));
@@ -138,7 +138,7 @@ class ProductLibrariesTest {
         return Loader.cacheResource(ProductLibrariesTest.class.getResource(there + "libopenblas.so.0")).toPath();
     }
 
-    /** A thread that has been joined may stand in the list a moment longer. */
+    /** A joined thread may be in the list a moment longer. */
     private static long namedOnceTheyHaveEnded() {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         long count = Long.MAX_VALUE;

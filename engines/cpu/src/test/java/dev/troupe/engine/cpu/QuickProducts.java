@@ -3,7 +3,7 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.conformance.EngineConformance;
 import java.util.List;
 
-/** The cases of the conformance that have a matrix product, with few repeats. */
+/** The cases of the conformance with a matrix product, with few repetitions. */
 abstract class QuickProducts extends EngineConformance {
     private static final List<String> KERNELS = List.of("matmul", "causalAttention", "causalAttentionBackward");
 

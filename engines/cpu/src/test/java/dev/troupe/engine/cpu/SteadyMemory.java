@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class SteadyMemory {
     private static final EveryKernel.Sizes SIZES = new EveryKernel.Sizes(2, 70, 3, 24, 40, 37);
-    /** Bytes a step of objects that the calls of kernels take. */
+    /** Allowed bytes of objects in a step. */
     private static final long MOST_GARBAGE = 8 * 1024;
     /** Bytes a step of resident memory: the garbage touches as much of a young heap before it is collected. */
     private static final long MOST_GROWTH = 12 * 1024;

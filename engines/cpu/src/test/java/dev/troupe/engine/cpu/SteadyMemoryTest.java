@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SteadyMemoryTest {
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})
-    void shouldHoldTheSameMemoryAndLeaveNoGarbageStepForStep(DataType computeType) throws Exception {
+    void shouldKeepTheSameMemoryAndLeaveNoGarbageInEachStep(DataType computeType) throws Exception {
         assertEquals("", JavaProcess.output(SteadyMemory.class, computeType.name()));
     }
 }

@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Kernels move 16 bytes at once where all operands begin so, and leave the same bytes where one of them does not. */
+/** Kernels move 16 bytes at once if all operands are aligned, and leave the same bytes if one of them is not. */
 @ExtendWith(DrawnOrders.class)
 @Tag("parity")
 class AlignmentTest {
     private static final int N = 3;
     private static final int C = 24;
-    /** Elements before a range that begins at 16 bytes in every type, and before one that does in none. */
+    /** Elements before a range that is aligned to 16 bytes in every type, and before one that is in none. */
     private static final int ALIGNED = 8;
     private static final int ODD = 5;
 
@@ -73,7 +73,7 @@ class AlignmentTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> shouldLeaveTheSameBytesWhereOneOperandIsNotAligned() {
+    Stream<DynamicTest> shouldLeaveTheSameBytesIfOneOperandIsNotAligned() {
         return Stream.of(DataType.FLOAT32, DataType.BFLOAT16)
                 .flatMap(type -> calls().map(call -> dynamicTest(call.name + " of " + type, () -> {
                     byte[][] expected = bytes(call, type, -1);
@@ -86,7 +86,7 @@ class AlignmentTest {
                 })));
     }
 
-    /** What the operands hold behind the call, where one of them begins at an odd place. */
+    /** The contents of operands after the call, with one of them not aligned. */
     private static byte[][] bytes(Call call, DataType type, int odd) {
         Random random = new Random(7);
         try (Engine engine = Interpreted.engine(type)) {

@@ -6,12 +6,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The products of the stand-in for cuBLASLt beside those of own kernels, on the interpreter. */
+/** Products by the stand-in for cuBLASLt against the engine's own kernels, on the interpreter. */
 @Tag("parity")
 class CublasLtAgreementTest {
     @ParameterizedTest
     @EnumSource(value = DataType.class, names = {"FLOAT32", "BFLOAT16"})
-    void shouldMultiplyAsOwnKernelsDo(DataType computeType) {
+    void shouldMultiplyLikeTheEnginesOwnKernels(DataType computeType) {
         try (Engine own = Interpreted.engine(computeType);
                 Engine library = Interpreted.withCublasLt(Interpreted.device(), computeType)) {
             new ProductAgreement(own, library, 24, 40, 56).hold();

@@ -3,7 +3,7 @@ package dev.troupe.engine.cuda;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 
-/** Products of bfloat16 by a stand-in for cuBLASLt, and by own kernels where it does not take them. */
+/** Products of bfloat16 by a stand-in for cuBLASLt, and by own kernels if it refuses them. */
 class CublasLtBfloat16ConformanceTest extends QuickConformance {
     @Override
     protected Engine open(int threads) {

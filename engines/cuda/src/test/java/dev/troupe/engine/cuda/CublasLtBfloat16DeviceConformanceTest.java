@@ -6,7 +6,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 
-/** The engine with products of bfloat16 by cuBLASLt, where there is a GPU and the library. */
+/** The engine with products of bfloat16 by cuBLASLt, if a GPU and the library are present. */
 @Tag("long")
 @EnabledIf(value = "isThere", disabledReason = "no GPU here runs it: bench/gpu has the commands for one")
 class CublasLtBfloat16DeviceConformanceTest extends EngineConformance {

@@ -24,9 +24,9 @@ class CublasLtDeviceAgreementTest {
                 && OnGpu.serves(DataType.BFLOAT16, CudaProducts.CUBLASLT);
     }
 
-    /** What it does not take would be compared with itself below. */
+    /** Products that it refuses would be compared with themselves below. */
     @Test
-    void shouldTakeAllProductsWithoutABias() {
+    void shouldComputeAllProductsWithoutABiasByTheLibrary() {
         List<String> lines = new CudaEngineProvider().productLibraries().orElseThrow().measured(Path.of("/none"));
         for (DataType type : List.of(DataType.FLOAT32, DataType.BFLOAT16)) {
             assertTrue(lines.stream().anyMatch(line -> line.matches(".*cublaslt, " + type
@@ -38,7 +38,7 @@ class CublasLtDeviceAgreementTest {
     @ParameterizedTest
     @CsvSource({"FLOAT32, 1024, 768, 2304", "FLOAT32, 768, 4096, 768", "FLOAT32, 128, 768, 50257",
             "BFLOAT16, 1024, 768, 2304", "BFLOAT16, 768, 4096, 768", "BFLOAT16, 128, 768, 50257"})
-    void shouldMultiplyAsOwnKernelsDo(DataType computeType, int m, int k, int n) {
+    void shouldMultiplyLikeTheEnginesOwnKernels(DataType computeType, int m, int k, int n) {
         try (Engine own = OnGpu.open(computeType, CudaProducts.OWN);
                 Engine library = OnGpu.open(computeType, CudaProducts.CUBLASLT)) {
             new ProductAgreement(own, library, m, k, n).hold();

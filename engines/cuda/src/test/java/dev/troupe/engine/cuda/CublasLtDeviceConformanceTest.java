@@ -6,7 +6,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 
-/** The engine in float32 with products by cuBLASLt, where there is a GPU and the library. */
+/** The engine in float32 with products by cuBLASLt, if a GPU and the library are present. */
 @Tag("long")
 @EnabledIf(value = "isThere", disabledReason = "no GPU here runs it: bench/gpu has the commands for one")
 class CublasLtDeviceConformanceTest extends EngineConformance {

@@ -6,7 +6,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 
-/** The engine in float32 on a GPU, where there is one. */
+/** The engine in float32 on a GPU, if one is present. */
 @Tag("long")
 @EnabledIf(value = "isThere", disabledReason = "no GPU here runs it: bench/gpu has the commands for one")
 class CudaDeviceConformanceTest extends EngineConformance {

@@ -20,7 +20,7 @@ import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** When the engine serves, and what it says where it does not. */
+/** Tests of when the engine can be used, and of its sentences if it cannot. */
 @Tag("plan")
 class CudaEngineProviderTest {
     private static final String NO_DRIVER = "the cuda engine needs NVIDIA's driver, but the loader finds no libcuda.so.1"
@@ -33,7 +33,7 @@ class CudaEngineProviderTest {
     private final EngineProvider provider = new CudaEngineProvider();
 
     @Test
-    void shouldSayThatThereIsNoDriver() {
+    void shouldReportAMissingDriver() {
         assumeTrue(DriverGpus.here().obstacle().equals(Optional.of(NO_DRIVER)), "this machine has a driver");
         EngineSettings settings = new EngineSettings(DataType.FLOAT32, 1);
         assertEquals(Optional.of(NO_DRIVER), provider.obstacle(settings));
@@ -43,7 +43,7 @@ class CudaEngineProviderTest {
     }
 
     @Test
-    void shouldSayThatAGpuIsTooOld() {
+    void shouldReportAGpuThatIsTooOld() {
         String advice = "; choose another GPU by engine.device or CUDA_VISIBLE_DEVICES, or take the engine nd4j or cpu";
         assertEquals(Optional.of("the cuda engine needs compute capability 8.0, but the driver lists " + T4 + advice),
                 on(OLD).obstacle(settings(DevicePick.FIRST)));
@@ -55,7 +55,7 @@ class CudaEngineProviderTest {
     }
 
     @Test
-    void shouldRefuseAGpuThatIsNotThere() {
+    void shouldRefuseAGpuThatDoesNotExist() {
         EngineProvider two = on(OLD, A100);
         String refusal = "engine.device = 2 names a GPU that is not there: the driver lists " + T4
                 + ", GPU 1 (A100, 80.0 GiB, compute capability 8.0); name one of these, or round-robin";
@@ -65,7 +65,7 @@ class CudaEngineProviderTest {
     }
 
     @Test
-    void shouldTakeTurnsOverTheGpusThatCanServe() {
+    void shouldRotateOverTheSuitableGpus() {
         StandInGpus gpus = new StandInGpus(new Gpu(0, "A100", 80L << 30, 80), new Gpu(1, "Tesla T4", 15L << 30, 75),
                 new Gpu(2, "H200", 139L << 30, 90));
         for (int turn = 0; turn < 4; turn++) {
@@ -75,7 +75,7 @@ class CudaEngineProviderTest {
     }
 
     @Test
-    void shouldTakeTheGpuThatIsNamedWhateverTheTurn() {
+    void shouldTakeTheNamedGpuOutsideTheRotation() {
         StandInGpus gpus = new StandInGpus(new Gpu(0, "A100", 80L << 30, 80), new Gpu(1, "H200", 139L << 30, 90));
         for (int turn = 0; turn < 2; turn++) {
             new CudaEngineProvider(gpus).open(settings(new DevicePick(OptionalInt.of(1), turn))).close();
@@ -104,7 +104,7 @@ class CudaEngineProviderTest {
     }
 
     @Test
-    void shouldGiveAllMemoryBack() {
+    void shouldFreeAllMemory() {
         InterpretedDevice device = Interpreted.device();
         CudaEngine engine = new CudaEngine(device, DataType.FLOAT32);
         Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(17));

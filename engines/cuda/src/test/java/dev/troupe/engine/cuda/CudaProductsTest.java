@@ -23,7 +23,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Who computes products, by {@code engine.products}, and what is said of it. */
+/** Tests of the choice of a library by {@code engine.products}, and of the sentences about it. */
 @Tag("plan")
 class CudaProductsTest {
     private static final Path CACHE = Path.of("/nowhere");
@@ -43,7 +43,7 @@ class CudaProductsTest {
     }
 
     @Test
-    void shouldTakeOwnKernelsUnlessARunHasChosenTheLibrary() {
+    void shouldUseOwnKernelsUnlessTheRunHasChosenTheLibrary() {
         for (String choice : List.of(EngineSettings.OWN_PRODUCTS, "own")) {
             multiply(choice);
             assertEquals(0, standIn.products());
@@ -77,7 +77,7 @@ class CudaProductsTest {
     }
 
     @Test
-    void shouldSayWhyAChoiceCannotServe() {
+    void shouldReportWhyAChoiceCannotBeUsed() {
         for (DataType type : List.of(DataType.FLOAT32, DataType.BFLOAT16)) {
             assertEquals(Optional.empty(), libraries.obstacle("cublaslt", type));
             assertEquals(Optional.empty(), none.obstacle("own", type));
@@ -96,7 +96,7 @@ class CudaProductsTest {
     }
 
     @Test
-    void shouldKnowItsOwnChoicesAlone() {
+    void shouldRecognizeOnlyItsOwnChoices() {
         for (String own : List.of("own", "cublaslt", "/opt/cuda/lib64/libcublasLt.so.12")) {
             assertTrue(libraries.knows(own), own);
         }
@@ -113,13 +113,13 @@ class CudaProductsTest {
     }
 
     @Test
-    void shouldTakeOwnKernelsAsLongAsNothingWasMeasured() {
+    void shouldUseOwnKernelsUntilAMeasurementExists() {
         assertEquals("own", libraries.own());
         assertEquals("own", libraries.fastest(DataType.BFLOAT16, CACHE));
     }
 
     @Test
-    void shouldSayWhichProductsTheLibraryTakes() {
+    void shouldReportTheProductsThatTheLibraryTakes() {
         String auto = "engine.products = auto takes the engine's own kernels, since no speed was measured on a GPU yet";
         String by = "by cuBLASLt 13.1.0";
         assertEquals(List.of(auto,
@@ -133,7 +133,7 @@ class CudaProductsTest {
     }
 
     @Test
-    void shouldSayWhereTheLibraryIs() {
+    void shouldReportThePlaceOfTheLibrary() {
         assertEquals(List.of(new Finding("cuBLASLt", true, "cuBLASLt 13.1.0 in " + StandInCublasLt.FILE
                 + "; engine.products = cublaslt has it compute products")), provider.findings());
         assertEquals(List.of(new Finding("cuBLASLt", false,

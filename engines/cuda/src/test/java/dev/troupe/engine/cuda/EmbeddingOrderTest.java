@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The backward of the embedding adds rows in their order, however many launches it takes. */
+/** The backward of the embedding adds rows in their order, for any number of launches. */
 @ExtendWith(DrawnOrders.class)
 @Tag("parity")
 class EmbeddingOrderTest {
@@ -28,7 +28,7 @@ class EmbeddingOrderTest {
         float[] rows = new float[N * C];
         float[] expected = new float[V * C];
         for (int i = 0; i < rows.length; i++) {
-            // Of sizes so different that every other order of a sum has other bits.
+            // Magnitudes differ so much that every other order of a sum has other bits.
             rows[i] = (float) (random.nextGaussian() * Math.pow(2, random.nextInt(20)));
         }
         for (int i = 0; i < expected.length; i++) {

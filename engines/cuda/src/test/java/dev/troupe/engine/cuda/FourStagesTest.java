@@ -54,7 +54,7 @@ class FourStagesTest {
     private static final double DROPOUT = 0.1;
     private static final Map<DataType, Trained> OF_ONE_STAGE = new ConcurrentHashMap<>();
 
-    /** What training gave: losses, squared sums of gradients, and all weights by name. */
+    /** The results of training: losses, squared sums of gradients, and all weights by name. */
     private record Trained(List<Double> losses, List<Double> squaredSums, Map<String, byte[]> weights) {
         void assertSameBits(Trained other) {
             assertEquals(losses, other.losses);
@@ -63,7 +63,7 @@ class FourStagesTest {
             weights.forEach((name, bytes) -> assertArrayEquals(bytes, other.weights.get(name), name));
         }
 
-        /** The losses and squared sums are those of another training, to a part of each. */
+        /** Losses and squared sums equal another training's within a relative error. */
         void assertNear(Trained expected, double lossRoom, double sumRoom) {
             for (int i = 0; i < expected.losses.size(); i++) {
                 assertEquals(expected.losses.get(i), losses.get(i), lossRoom * expected.losses.get(i), "loss " + i);
@@ -83,7 +83,7 @@ class FourStagesTest {
                 .assertSameBits(train(4, () -> Interpreted.on(device, computeType)));
     }
 
-    /** In bfloat16 the library takes products without a bias alone. */
+    /** In bfloat16 the library takes only products without a bias. */
     @ParameterizedTest
     @EnumSource(value = DataType.class, names = {"FLOAT32", "BFLOAT16"})
     void shouldGiveTheBitsOfOneStageWithCublasLt(DataType computeType) throws IOException, URISyntaxException {
@@ -97,20 +97,20 @@ class FourStagesTest {
     }
 
     @Test
-    void shouldGiveThoseBitsWhereTheDeviceIsLate() throws IOException, URISyntaxException {
+    void shouldGiveTheBitsOfOneStageOnALateDevice() throws IOException, URISyntaxException {
         InterpretedDevice device = Interpreted.lateDevice();
         ofOneStage(DataType.FLOAT32)
                 .assertSameBits(train(4, () -> Interpreted.on(device, DataType.FLOAT32)));
     }
 
     @Test
-    void shouldTrainAsTheReferenceDoes() throws IOException, URISyntaxException {
+    void shouldTrainLikeTheReference() throws IOException, URISyntaxException {
         Trained expected = train(1, () -> new ReferenceEngine(DataType.FLOAT32));
         Trained found = ofOneStage(DataType.FLOAT32);
         found.assertNear(expected, 1e-5, 1e-3);
     }
 
-    /** What one stage gives with the engine's own products. */
+    /** The results of one stage with the engine's own products. */
     private static Trained ofOneStage(DataType computeType) throws IOException, URISyntaxException {
         Trained known = OF_ONE_STAGE.get(computeType);
         if (known == null) {

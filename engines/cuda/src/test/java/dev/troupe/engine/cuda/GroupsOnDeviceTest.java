@@ -61,14 +61,14 @@ class GroupsOnDeviceTest {
     private static final int VOCABULARY = 50;
     private static final Duration DEADLINE = Duration.ofSeconds(60);
 
-    /** An engine whose tensors no other engine reaches, so that groups go by way of the host. */
+    /** An engine with tensors that no other engine reaches, so that groups use the host. */
     private static Engine alone(Engine engine) {
         return WrappedEngine.of((method, arguments) -> method.getName().equals("reaches")
                 ? (Object) false
                 : WrappedEngine.call(engine, method, arguments));
     }
 
-    /** What the ranks of a grid train together. */
+    /** The training of a grid's ranks. */
     private static final class Grid {
         private final int tensor;
         private final int data;
@@ -135,7 +135,7 @@ class GroupsOnDeviceTest {
 
         private void play(int rank, HuggingFaceModel model) throws Exception {
             Engine own = Interpreted.on(devices.get(rank % devices.size()), computeType);
-            // Where one rank fails it leaves its groups, so that no other waits for it.
+            // A rank that fails leaves its groups, so that no other waits for it.
             try (CollectiveGroup shards = tensorGroups.get(rank / tensor).join(rank % tensor, 0);
                     CollectiveGroup replicas = dataGroups.get(rank % tensor).join(rank / tensor, 0);
                     Engine engine = onDevice ? own : alone(own);
@@ -198,7 +198,7 @@ class GroupsOnDeviceTest {
             }
         }
 
-        /** Does something on all ranks at once, and counts what the host waits for and copies from the device. */
+        /** Runs an action on all ranks at once, and counts the host's waits and copies from the device. */
         private void unhindered(int rank, Runnable work) throws Exception {
             barrier.await(DEADLINE.toSeconds(), TimeUnit.SECONDS);
             if (rank == 0) {
@@ -255,7 +255,8 @@ class GroupsOnDeviceTest {
     @Tag("long")
     @ParameterizedTest(name = "T={0} D={1} {2}, sequence {3}, {4}")
     @CsvSource({"2, 1, NONE, false, FLOAT32", "1, 2, NONE, false, FLOAT32", "2, 2, GRADIENTS, false, BFLOAT16"})
-    void shouldGiveThemInOtherGrids(int tensor, int data, Zero zero, boolean sequence, DataType computeType)
+    void shouldGiveTheBitsOfGroupsOnTheHostInOtherGrids(int tensor, int data, Zero zero, boolean sequence,
+            DataType computeType)
             throws Exception {
         assertSameBits(tensor, data, zero, sequence, computeType);
     }
@@ -267,7 +268,7 @@ class GroupsOnDeviceTest {
     }
 
     @Test
-    void shouldGiveThemOnDevicesThatReachEachOther() throws Exception {
+    void shouldGiveTheBitsOfGroupsOnTheHostOnDevicesThatReachEachOther() throws Exception {
         List<InterpretedDevice> devices = Interpreted.machine(2, List.of(Set.of(0, 1)));
         assertSameBits(new Grid(2, 1, Zero.NONE, true, DataType.FLOAT32, false).train(),
                 new Grid(2, 1, Zero.NONE, true, DataType.FLOAT32, true, devices).train());

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Attention of heads as large as those of real models, for which there are kernels of their own. */
+/** Attention of heads as large as in real models, which have their own kernels. */
 @ExtendWith(DrawnOrders.class)
 @Tag("parity")
 class HeadSizesTest {

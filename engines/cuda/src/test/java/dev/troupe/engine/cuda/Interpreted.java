@@ -14,12 +14,12 @@ import java.util.Random;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
-/** Engines on the interpreter, each with orders of its own. */
+/** Engines on the interpreter, each with its own orders. */
 final class Interpreted {
     static final PtxModule MODULE = new PtxModule(Ptx.text());
-    /** The interpreter is no GPU: each time draws other orders, so that a few show what thousands would there. */
+    /** Each repetition draws other orders, so a few show what thousands would on a GPU. */
     static final int REPEATS = 2;
-    /** Of all devices, so that each draws orders of its own. */
+    /** The number of devices so far, so that each draws its own orders. */
     private static final Random ORDERS = new Random(1);
 
     private Interpreted() {
@@ -80,7 +80,7 @@ final class Interpreted {
         return on(device(), computeType);
     }
 
-    /** One of the engines of a device, whose products a stand-in for cuBLASLt computes, as far as its tables have them. */
+    /** One of the engines of a device, with products by a stand-in for cuBLASLt, as far as its tables list them. */
     static Engine withCublasLt(InterpretedDevice device, DataType computeType) {
         return new CheckedEngine(
                 new CudaEngine(device, computeType, Optional.of(new StandInCublasLt(device).library())));

@@ -15,11 +15,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Which calls of the engine wait for the device, and which do not. */
+/** Tests of which calls of the engine wait for the device. */
 @ExtendWith(DrawnOrders.class)
 @Tag("parity")
 class LateDeviceTest {
-    /** A look at a device's fence finds it reached once in four times, drawn, unless a call waits for it. */
+    /** A poll of a device's fence succeeds once in four times, at random, unless a call waits for it. */
     private static final int ROUNDS = 20;
 
     private final Engine engine = Interpreted.lateEngine(DataType.FLOAT32);
@@ -65,7 +65,7 @@ class LateDeviceTest {
     }
 
     @Test
-    void shouldTellWhenTheDeviceWasDoneAndNotWhenItWasAsked() {
+    void shouldReportWhenTheDeviceWasDoneRatherThanCalled() {
         Instants instants = engine.instants(2);
         for (int round = 0; round < ROUNDS; round++) {
             instants.mark(0);
@@ -81,7 +81,7 @@ class LateDeviceTest {
     }
 
     @Test
-    void shouldNotWaitWhereTheHostWritesAndWhereSumsAreMade() {
+    void shouldNotWaitForWritesOfTheHostOrForSums() {
         int waits = 0;
         for (int round = 0; round < ROUNDS; round++) {
             Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(3));

@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What engines say once their device has failed, and that they can still be closed. */
+/** Tests of engines after a failure of their device: their sentences, and that they can still be closed. */
 @Tag("plan")
 class LostDeviceTest {
     private static final String WHY = "NVIDIA's driver could not wait for GPU 0: an illegal memory access was encountered";

@@ -5,14 +5,14 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 
-/** Engines on a GPU of this machine, where there is one. */
+/** Engines on a GPU of this machine, if it has one. */
 final class OnGpu {
     private static final EngineProvider PROVIDER = new CudaEngineProvider();
 
     private OnGpu() {
     }
 
-    /** Whether an engine of a type can be had with such products. */
+    /** Whether an engine of a type with such products is available. */
     static boolean serves(DataType computeType, String products) {
         return PROVIDER.serves(settings(computeType, products))
                 && PROVIDER.productLibraries().orElseThrow().obstacle(products, computeType).isEmpty();

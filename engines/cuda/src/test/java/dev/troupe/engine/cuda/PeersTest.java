@@ -87,9 +87,9 @@ class PeersTest {
         assertTrue(engines.get(0).reaches(List.of(filled(0, 3), filled(1, 0))));
     }
 
-    /** The interpreter's word for what a GPU answers with an illegal address: who asks for no access has none. */
+    /** The interpreter's fault for a GPU's illegal address: without a request there is no access. */
     @Test
-    void shouldFindAnAccessToMemoryOfADeviceThatIsNoPeer() {
+    void shouldDetectAnAccessToMemoryOfADeviceThatIsNoPeer() {
         for (int device : new int[]{1, 2}) {
             InterpretedDevice own = devices.get(device);
             DeviceStream stream = own.openStream();
@@ -117,9 +117,9 @@ class PeersTest {
         assertArrayEquals(all(3), read(1, target));
     }
 
-    /** The one in the middle reaches all, and its neighbours do not: all must do the same. */
+    /** The device in the middle reaches all, and its neighbours do not: all must do the same. */
     @Test
-    void shouldAddUpOnTheHostWhereNotAllArePeers() throws Exception {
+    void shouldAddUpOnTheHostUnlessAllArePeers() throws Exception {
         assertSums(List.of(0, 1, 2), true);
         assertSums(List.of(0, 2), true);
     }

@@ -14,7 +14,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** That the interpreter finds defects that are planted in the kernels or in their arguments. */
+/** Tests that the interpreter detects defects planted in kernels or in their arguments. */
 @Tag("parity")
 class PlantedDefectTest {
     private static final int ROWS = 17;
@@ -56,7 +56,7 @@ class PlantedDefectTest {
     }
 
     @Test
-    void shouldRunTheKernelAsItIs() {
+    void shouldRunTheUnchangedKernel() {
         try (Sums sums = new Sums(Interpreted.MODULE)) {
             for (float sum : sums.of(sums.matrix, ROWS)) {
                 assertEquals(ROWS, sum);
@@ -65,34 +65,34 @@ class PlantedDefectTest {
     }
 
     @Test
-    void shouldFindAReadBeyondTheEnd() {
+    void shouldDetectAReadBeyondTheEnd() {
         try (Sums sums = new Sums(Interpreted.MODULE)) {
             fails("lie outside all memory, at \"ld.global.f32", () -> sums.of(sums.matrix, ROWS + 1));
         }
     }
 
     @Test
-    void shouldFindAMisalignedPointer() {
+    void shouldDetectAMisalignedPointer() {
         try (Sums sums = new Sums(Interpreted.MODULE)) {
             fails("is no multiple of 4, at \"ld.global.f32", () -> sums.of(sums.matrix + 2, ROWS - 1));
         }
     }
 
     @Test
-    void shouldFindALeftOutBarrier() {
+    void shouldDetectAMissingBarrier() {
         try (Sums sums = new Sums(without("bias_chunks_f32", "bar.sync 0;"))) {
             fails("a race: thread ", () -> sums.of(sums.matrix, ROWS));
         }
     }
 
     @Test
-    void shouldFindACopyThatNobodyWaitsFor() {
+    void shouldDetectACopyWithoutAWait() {
         assertThrows(AssertionError.class, () -> AlignedProductsTest.agrees(
                 without("product_bf16_nn", "cp.async.wait_group 0;"), 128, 64, 128, false, false));
     }
 
     @Test
-    void shouldHaveWhatNobodyWroteAsNoNumber() {
+    void shouldReadNanFromUnwrittenMemory() {
         try (Sums sums = new Sums(Interpreted.MODULE)) {
             long unwritten = sums.stream.allocate(ROWS * COLUMNS * Float.BYTES);
             assertTrue(Float.isNaN(sums.of(unwritten, ROWS)[0]));
@@ -100,7 +100,7 @@ class PlantedDefectTest {
     }
 
     @Test
-    void shouldFindAnArgumentThatIsMissing() {
+    void shouldDetectAMissingArgument() {
         try (Sums sums = new Sums(Interpreted.MODULE)) {
             sums.arguments.clear();
             fails("bias_chunks_f32 has 5 parameters, but found 0 arguments",
@@ -108,7 +108,7 @@ class PlantedDefectTest {
         }
     }
 
-    /** The module, but for all instructions of this text in one kernel. */
+    /** The module without the instructions of this text in one kernel. */
     private static PtxModule without(String kernel, String instruction) {
         return Interpreted.planted(kernel, body -> body.replace(instruction, ""));
     }

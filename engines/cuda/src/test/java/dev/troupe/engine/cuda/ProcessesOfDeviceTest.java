@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two nodes of a machine, each with its own view of one GPU, exchange tensors that stay there. */
+/** Two nodes of a machine, each with its own view of one GPU, exchange tensors that stay on the GPU. */
 @ExtendWith(DrawnOrders.class)
 @Tag("real")
 @Timeout(60)
@@ -69,7 +69,7 @@ class ProcessesOfDeviceTest {
 
         @Override
         public void onSent(MessageId id, Tensor tensor, long creditNanos) {
-            // It is seen when it has landed.
+            // It becomes visible when it has landed.
         }
 
         @Override

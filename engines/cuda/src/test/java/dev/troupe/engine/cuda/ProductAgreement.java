@@ -11,7 +11,7 @@ import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 
-/** The products of one engine beside those of another, at sizes that the conformance tests do not have. */
+/** The products of two engines compared, at sizes that the conformance tests lack. */
 final class ProductAgreement {
     /** Units of 2^-24 for a term of a sum whose terms are about 1: far below what TF32 would give. */
     private static final double ROOM = 8 * 0x1p-24;

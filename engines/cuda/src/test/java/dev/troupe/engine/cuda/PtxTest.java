@@ -14,13 +14,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** That the PTX is of the sources beside it, wherever no compiler is. */
+/** Tests, without a compiler, that the PTX was compiled from the sources. */
 @Tag("plan")
 class PtxTest {
     private static final Path SOURCES = Path.of("src/main/cuda");
 
     @Test
-    void shouldShipPtxOfItsSources() throws IOException, NoSuchAlgorithmException {
+    void shouldShipPtxCompiledFromItsSources() throws IOException, NoSuchAlgorithmException {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         for (String ending : List.of(".cu", ".cuh")) {
             try (Stream<Path> files = Files.list(SOURCES)) {
@@ -33,7 +33,7 @@ class PtxTest {
     }
 
     @Test
-    void shouldSayThatPtxIsNotOfItsSources() {
+    void shouldReportPtxOfOtherSources() {
         assertEquals("troupe-80.ptx must begin with \"// Of the sources with SHA-256 00ff\", that of"
                 + " engines/cuda/src/main/cuda, but begins with \".version 9.2\"; run engines/cuda/build-ptx",
                 Ptx.strangerTo("00ff", ".version 9.2\n.target sm_80\n"));

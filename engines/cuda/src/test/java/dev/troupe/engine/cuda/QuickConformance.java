@@ -4,7 +4,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import dev.troupe.engine.conformance.share.Deal;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The cases of the conformance that an interpreter does within a build. */
+/** The cases of the conformance that an interpreter can run in a build. */
 @ExtendWith(DrawnOrders.class)
 abstract class QuickConformance extends EngineConformance {
     @Override

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("parity")
 class ReduceTest {
     private static final int COUNT = 701;
-    /** Where a range begins: at 16 bytes, and not. */
+    /** The beginning of a range: aligned to 16 bytes, and not. */
     private static final int[] FIRST = {3, 8};
     private static final double[] SPECIAL = {0.0, -0.0, Double.NEGATIVE_INFINITY, 1e-40, -1e30};
 
@@ -105,7 +105,7 @@ class ReduceTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldKeepWhatIsNoNumber(boolean isFirst) {
+    void shouldKeepNan(boolean isFirst) {
         try (Engine engine = Interpreted.on(device, DataType.FLOAT32)) {
             Tensor first = engine.allocate(DataType.FLOAT32, Shape.of(1));
             Tensor second = engine.allocate(DataType.FLOAT32, Shape.of(1));

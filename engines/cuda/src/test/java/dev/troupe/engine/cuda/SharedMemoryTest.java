@@ -28,7 +28,7 @@ class SharedMemoryTest {
     private final Engine there = Interpreted.on(processes.get(1), DataType.FLOAT32);
 
     @Test
-    void shouldCarryATensorWithoutTheHost() {
+    void shouldCopyATensorWithoutTheHost() {
         Shared owned = there.share(64).orElseThrow();
         Shared opened = here.openShared(owned.handle()).orElseThrow();
         assertEquals(64, opened.byteCount());
@@ -52,7 +52,7 @@ class SharedMemoryTest {
     }
 
     @Test
-    void shouldServeAllEnginesOfTheDeviceAndOutliveThem() {
+    void shouldServeAllEnginesAndRemainAfterThem() {
         Shared owned = there.share(64).orElseThrow();
         there.close();
         try (Engine next = Interpreted.on(processes.get(1), DataType.FLOAT32)) {
@@ -65,15 +65,15 @@ class SharedMemoryTest {
     }
 
     @Test
-    void shouldOpenNothingOfAnotherGpuOrOfItsOwnProcess() {
+    void shouldOpenNoMemoryOfAnotherGpuOrOfItsOwnProcess() {
         byte[] handle = there.share(64).orElseThrow().handle();
         assertThrows(DeviceException.class, () -> there.openShared(handle));
         assertTrue(Interpreted.engine(DataType.FLOAT32).openShared(handle).isEmpty());
     }
 
-    /** What the driver calls undefined, the interpreter finds. */
+    /** The driver calls this undefined, and the interpreter detects it. */
     @Test
-    void shouldFindThatMemoryGoesWhichAnotherProcessHasOpen() {
+    void shouldDetectThatMemoryIsFreedWhileAnotherProcessHasItOpen() {
         Shared owned = there.share(64).orElseThrow();
         here.openShared(owned.handle()).orElseThrow();
         assertThrows(PtxFault.class, owned::close);

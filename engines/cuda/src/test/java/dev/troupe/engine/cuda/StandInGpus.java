@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** GPUs of a machine that is not there, with an interpreter of the kernels in their place. */
+/** GPUs of an imaginary machine, on an interpreter of the kernels. */
 final class StandInGpus implements Gpus {
     private final Device device;
     private final List<Gpu> gpus;
@@ -24,7 +24,7 @@ final class StandInGpus implements Gpus {
         this.gpus = List.of(gpus);
     }
 
-    /** The ordinals that engines were opened on. */
+    /** The ordinals of opened GPUs. */
     List<Integer> opened() {
         return opened;
     }

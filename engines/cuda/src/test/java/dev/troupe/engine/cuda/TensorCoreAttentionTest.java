@@ -35,7 +35,7 @@ class TensorCoreAttentionTest {
     private static final int HEADS = 2;
     private static final int ORDERS = 2;
     private static final Dropout DROPOUT = new Dropout(0.2, 3, 5, 1, 4, HEADS, 0, 0);
-    /** The instruction that hides what a query may not see, and the comparison before it. */
+    /** The instruction that hides keys from a query, and the comparison before it. */
     private static final Pattern EDGE = Pattern.compile("setp\\.gt\\.s32( [^;]*;\\s*selp\\.f32 %f\\d+, 0fFF800000,)");
 
     /** One sequence of heads of D numbers; of odd length, and longer than what a block of these heads has. */
@@ -90,7 +90,7 @@ class TensorCoreAttentionTest {
 
     @ParameterizedTest
     @ValueSource(ints = {64, 128})
-    void shouldGiveTheSameBitsOfOperandsSideBySide(int d) {
+    void shouldGiveTheSameBitsForPackedOperands(int d) {
         Call call = new Call(d, HEADS, DROPOUT);
         assertSame(apart(Interpreted.engine(DataType.BFLOAT16), call, 0),
                 packed(Interpreted.engine(DataType.BFLOAT16), call));
@@ -104,7 +104,7 @@ class TensorCoreAttentionTest {
 
     @ParameterizedTest
     @CsvSource({"attention_cores_d64, 4", "attention_cores_queries_d64, 5", "attention_cores_keys_d64, 5"})
-    void shouldFindEachLeftOutBarrier(String kernel, int count) {
+    void shouldDetectEachMissingBarrier(String kernel, int count) {
         for (int i = 0; i < count; i++) {
             PtxModule planted = without(kernel, "bar.sync 0;", i, count);
             String message = assertThrows(PtxFault.class, () -> agrees(planted, 64), kernel + ", barrier " + i)
@@ -117,7 +117,7 @@ class TensorCoreAttentionTest {
     @CsvSource({"attention_cores_d64, cp.async.wait_group 1;, 1", "attention_cores_d64, cp.async.wait_group 0;, 1",
             "attention_cores_queries_d64, cp.async.wait_group 0;, 2",
             "attention_cores_keys_d64, cp.async.wait_group 0;, 2"})
-    void shouldFindEachCopyThatNobodyWaitsFor(String kernel, String wait, int count) {
+    void shouldDetectEachCopyWithoutAWait(String kernel, String wait, int count) {
         for (int i = 0; i < count; i++) {
             PtxModule planted = without(kernel, wait, i, count);
             Throwable found = assertThrows(Throwable.class, () -> agrees(planted, 64), kernel + ", wait " + i);
@@ -127,7 +127,7 @@ class TensorCoreAttentionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"attention_cores_d64", "attention_cores_queries_d64", "attention_cores_keys_d64"})
-    void shouldFindAMaskThatIsOffByOne(String kernel) {
+    void shouldDetectAMaskThatIsOffByOne(String kernel) {
         PtxModule planted = Interpreted.planted(kernel, body -> EDGE.matcher(body).replaceAll("setp.ge.s32$1"));
         assertThrows(AssertionError.class, () -> agrees(planted, 64), kernel);
     }
@@ -174,7 +174,7 @@ class TensorCoreAttentionTest {
         }
     }
 
-    /** The same of queries, keys and values in one matrix. */
+    /** The same with queries, keys and values in one matrix. */
     private static float[][] packed(Engine engine, Call call) {
         try (engine) {
             int places = call.places();
@@ -240,7 +240,7 @@ class TensorCoreAttentionTest {
         }
     }
 
-    /** The module, but for one of the instructions of this text in one kernel. */
+    /** The module without one of the instructions of this text in one kernel. */
     private static PtxModule without(String kernel, String instruction, int index, int count) {
         return Interpreted.planted(kernel, body -> {
             String[] parts = body.split(Pattern.quote(instruction), -1);

@@ -1,2 +1,2 @@
-/** The engine on an interpreter of its kernels. */
+/** Tests of the engine on an interpreter of its kernels. */
 package dev.troupe.engine.cuda;

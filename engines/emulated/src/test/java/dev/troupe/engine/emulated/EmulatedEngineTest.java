@@ -50,7 +50,7 @@ class EmulatedEngineTest {
     }
 
     @Test
-    void shouldTakeTheTimeItIsToldOnceItKnowsHowLongWakingUpTakes() {
+    void shouldTakeTheConfiguredTimeAfterLearningTheTimeOfAWakeUp() {
         Machine machine = new Machine();
         WorkClock clock = machine.clock();
         long first = machine.taken(clock, 2, Work.BACKWARD_INPUT, 0);
@@ -68,7 +68,7 @@ class EmulatedEngineTest {
     }
 
     @Test
-    void shouldSleepOnWhereItWakesEarly() {
+    void shouldSleepAgainIfItWakesEarly() {
         Machine machine = new Machine();
         machine.lateNanos = 0;
         WorkClock clock = machine.clock();
@@ -80,7 +80,7 @@ class EmulatedEngineTest {
     }
 
     @Test
-    void shouldNotSleepForWorkThatCostsNothingOrHasTakenLonger() {
+    void shouldNotSleepForWorkWithoutCostOrBeyondIt() {
         Machine machine = new Machine();
         WorkClock clock = machine.clock();
         assertEquals(0, machine.taken(clock, 0, Work.FORWARD, 0));
@@ -102,7 +102,7 @@ class EmulatedEngineTest {
     }
 
     @Test
-    void shouldCountTensorsThatHaveNoMemory() {
+    void shouldCountTensorsWithoutMemory() {
         try (Engine engine = open()) {
             assertFalse(engine.holdsValues());
             Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(1 << 20, 1 << 10));
@@ -114,7 +114,7 @@ class EmulatedEngineTest {
     }
 
     @Test
-    void shouldBeTheLastThatAutoTakes() {
+    void shouldBeTheLastChoiceOfAuto() {
         EngineProvider provider = ServiceLoader.load(EngineProvider.class).findFirst().orElseThrow();
         assertEquals("emulated", provider.kind());
         assertEquals(Integer.MIN_VALUE, provider.preference());

@@ -19,27 +19,27 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CudaProbeTest {
     @ParameterizedTest
     @CsvSource({"3,7", "5,0", "5,2", "6,1", "7,0", "7,5", "8,0", "8,6", "8,9"})
-    void shouldTakeWhatItsMachineCodeServes(int major, int minor) {
+    void shouldTakeGpusThatItsMachineCodeSupports(int major, int minor) {
         assertEquals(Optional.empty(), CudaProbe.obstacle(devices(new Capability(major, minor))));
     }
 
     @ParameterizedTest
     @CsvSource({"2,1", "3,0", "3,5", "9,0", "10,0", "12,0"})
-    void shouldSayTheCapabilityItCannotServe(int major, int minor) {
+    void shouldReportAnUnsupportedCapability(int major, int minor) {
         String sentence = obstacle(devices(new Capability(major, minor)));
         assertTrue(sentence.contains("GPU 0 has compute capability " + major + "." + minor), sentence);
         assertTrue(sentence.contains("3.7 to 8.6"), sentence);
     }
 
     @Test
-    void shouldNameTheOneGpuOfSeveralThatDoesNotSuit() {
+    void shouldNameTheUnsuitableGpuOfSeveral() {
         String sentence = obstacle(devices(new Capability(8, 0), new Capability(9, 0)));
         assertTrue(sentence.startsWith("GPU 1 has compute capability 9.0"), sentence);
         assertTrue(sentence.contains("CUDA_VISIBLE_DEVICES"), sentence);
     }
 
     @Test
-    void shouldSayThatThereIsNoGpu() {
+    void shouldReportAMissingGpu() {
         for (Answer answer : List.of(devices(), new Failure("cuInit", 100))) {
             String sentence = obstacle(answer);
             assertTrue(sentence.startsWith("the CUDA engine needs an NVIDIA GPU"), sentence);
@@ -47,7 +47,7 @@ class CudaProbeTest {
     }
 
     @Test
-    void shouldSayWhatIsWrongWithTheDriver() {
+    void shouldReportWhatIsWrongWithTheDriver() {
         String missing = obstacle(new NoDriver("there is no libcuda.so.1"));
         assertTrue(missing.contains("there is no libcuda.so.1"), missing);
         String broken = obstacle(new Failure("cuInit", 803));

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.nd4j.linalg.factory.Nd4j;
 
-/** What is this engine's own: its threads, its memory, and that engines side by side do not disturb each other. */
+/** Tests of this engine's threads and memory, and of several engines at once. */
 @Tag("parity")
 @Dealt(3)
 class Nd4jEngineTest {
@@ -47,7 +47,7 @@ class Nd4jEngineTest {
     }
 
     @Test
-    void shouldComputeWithAsManyThreadsAsAsked() {
+    void shouldComputeWithTheRequestedThreads() {
         for (EngineSettings settings : new EngineSettings[]{ONE_THREAD, TWO_THREADS, ONE_THREAD}) {
             try (Engine engine = provider.open(settings)) {
                 assertEquals("nd4j", engine.kind());
@@ -75,7 +75,7 @@ class Nd4jEngineTest {
      * objects that wait for the garbage collector, in some windows of steps, and what a step leaks, in each of them.
      */
     @Test
-    void shouldHoldTheSameMemoryStepForStep() {
+    void shouldKeepTheSameMemoryInEachStep() {
         try (Engine engine = provider.open(ONE_THREAD); MiniStep step = new MiniStep(engine, 1)) {
             runSteps(step, 500);
             long allocatedBytes = engine.allocatedBytes();
@@ -92,7 +92,7 @@ class Nd4jEngineTest {
     }
 
     @Test
-    void shouldGiveTheSameBytesBesideAnotherEngineAsAlone() throws ExecutionException, InterruptedException,
+    void shouldGiveTheSameBytesWithAnotherEngineAsAlone() throws ExecutionException, InterruptedException,
             TimeoutException {
         byte[][] aloneFirst = trained(1);
         byte[][] aloneSecond = trained(2);

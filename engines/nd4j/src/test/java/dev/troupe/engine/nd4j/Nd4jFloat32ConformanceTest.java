@@ -10,7 +10,7 @@ import dev.troupe.engine.provider.EngineSettings;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** float32, one thread throughout: engines that are open together must agree on the number. */
+/** float32, always one thread: engines that are open together must agree on the number. */
 class Nd4jFloat32ConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {

@@ -6,7 +6,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
-/** float64, one thread throughout: engines that are open together must agree on the number. */
+/** float64, always one thread: engines that are open together must agree on the number. */
 class Nd4jFloat64ConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {

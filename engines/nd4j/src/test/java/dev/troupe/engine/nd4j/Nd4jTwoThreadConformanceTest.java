@@ -6,7 +6,7 @@ import dev.troupe.engine.conformance.EngineConformance;
 import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
-/** float32, two threads throughout: engines that are open together must agree on the number. */
+/** float32, always two threads: engines that are open together must agree on the number. */
 class Nd4jTwoThreadConformanceTest extends EngineConformance {
     @Override
     protected Engine open(int threads) {

@@ -46,7 +46,7 @@ class BitHashTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 4, 36, 64, 66, 260, 1100, 17_000})
-    void shouldSeeEachBitThatFlips(int bytes) {
+    void shouldDetectEveryFlippedBit(int bytes) {
         MemorySegment content = random(bytes);
         Set<Long> seen = new HashSet<>(Set.of(digest(DataType.INT32, content)));
         for (int bit = 0; bit < Byte.SIZE * bytes; bit++) {
@@ -58,7 +58,7 @@ class BitHashTest {
     }
 
     @Test
-    void shouldSeeTwoNumbersThatChangePlacesOrTheirSigns() {
+    void shouldDetectTwoNumbersThatSwapPlacesOrSigns() {
         MemorySegment content = arena.allocateFrom(ValueLayout.JAVA_FLOAT, 1, 2, 3, 4);
         Set<Long> digests = new HashSet<>(Set.of(digest(DataType.FLOAT32, content)));
         assertTrue(digests.add(digest(DataType.FLOAT32, arena.allocateFrom(ValueLayout.JAVA_FLOAT, 2, 1, 3, 4))));
@@ -78,7 +78,7 @@ class BitHashTest {
     /** The highest bit of a word is a sign, and a multiplication of words may lose it. */
     @ParameterizedTest
     @ValueSource(ints = {128, 1_024, 40_000})
-    void shouldSeeEachPairOfSignsThatTurn(int bytes) {
+    void shouldDetectEveryPairOfFlippedSigns(int bytes) {
         MemorySegment content = random(bytes);
         Set<Long> seen = new HashSet<>(Set.of(digest(DataType.FLOAT32, content)));
         int words = bytes / Long.BYTES;
@@ -100,7 +100,7 @@ class BitHashTest {
 
     /** An embedding's gradient is mostly zeros, and runs may differ in the place of a row. */
     @Test
-    void shouldSeeARowThatMovesAmongZeros() {
+    void shouldDetectARowThatMovesAmongZeros() {
         int rowBytes = 64;
         Set<Long> digests = new HashSet<>();
         for (int row = 0; row < 400; row++) {

@@ -65,7 +65,7 @@ class ContractTest {
     }
 
     @Test
-    void shouldAddWhereTheContractSaysSo() {
+    void shouldAddIfTheContractRequiresIt() {
         Tensor dy = fixture.of(new double[]{1, 2, 3, 4}, 2, 2);
         Tensor dBias = fixture.of(new double[]{10, 20}, 2);
         engine.biasBackward(dy, dBias);
@@ -80,7 +80,7 @@ class ContractTest {
     }
 
     @Test
-    void shouldAddLayerNormGradientsToWhatIsThere() {
+    void shouldAddLayerNormGradientsToExistingOnes() {
         Tensor x = fixture.random(3, 5);
         Tensor dy = fixture.random(3, 5);
         Tensor gamma = fixture.random(5);
@@ -99,7 +99,7 @@ class ContractTest {
     }
 
     @Test
-    void shouldWriteInPlaceWhatItWritesElsewhere() {
+    void shouldWriteTheSameInPlaceAsElsewhere() {
         Tensor dy = fixture.random(3, 5);
         Tensor x = fixture.random(3, 5);
         Tensor gamma = fixture.random(5);
@@ -124,7 +124,7 @@ class ContractTest {
     }
 
     @Test
-    void shouldGiveMicrobatchesTheBitsOfTheWholeBatch() {
+    void shouldAccumulateMicrobatchesToTheBitsOfTheWholeBatch() {
         Tensor x = fixture.random(6, 4);
         Tensor dy = fixture.random(6, 3);
         Tensor whole = fixture.zeros(4, 3);
@@ -142,7 +142,7 @@ class ContractTest {
     }
 
     @Test
-    void shouldRoundInFloat32WhatFloat64Computes() {
+    void shouldRoundTheResultsOfFloat64ToFloat32() {
         try (Fixture narrow = new Fixture(DataType.FLOAT32, 3)) {
             Tensor left = narrow.random(97);
             Tensor right = narrow.random(97);

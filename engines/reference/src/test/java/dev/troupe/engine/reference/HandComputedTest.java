@@ -110,7 +110,7 @@ class HandComputedTest {
     }
 
     @Test
-    void shouldLoseTheLogarithmOfTheTargetsProbability() {
+    void shouldComputeTheLossAsTheTargetsNegativeLogProbability() {
         // Rows weigh the classes 1 : 1 : 2, far below the overflow of exponentials and far above it.
         double log2 = Math.log(2);
         Tensor logits = fixture.of(new double[]{0, 0, log2, 1024, 1024, 1024 + log2}, 2, 3);
@@ -125,7 +125,7 @@ class HandComputedTest {
     }
 
     @Test
-    void shouldStepAsAdamWDoes() {
+    void shouldUpdateByAdamW() {
         Tensor weights = fixture.of(new double[]{1}, 1);
         Tensor gradients = fixture.of(new double[]{4}, 1);
         Tensor first = fixture.zeros(1);
@@ -145,7 +145,7 @@ class HandComputedTest {
     }
 
     @Test
-    void shouldStepAsSgdDoes() {
+    void shouldUpdateBySgd() {
         Tensor weights = fixture.of(new double[]{1, -2}, 2);
         Tensor gradients = fixture.of(new double[]{4, 0}, 2);
         engine.sgd(weights, gradients, 0.5, 0.25, 0.125);
@@ -153,7 +153,7 @@ class HandComputedTest {
     }
 
     @Test
-    void shouldStepAsSgdWithMomentumDoes() {
+    void shouldUpdateBySgdWithMomentum() {
         Tensor weights = fixture.of(new double[]{1, 1}, 2);
         Tensor velocity = fixture.zeros(2);
         Momentum update = new Momentum(0.5, 0.5, true, 0.25, 0.5);

@@ -34,8 +34,8 @@ class SkippedTestsTest {
     }
 
     @Test
-    void shouldSayWhyATestDidNotRun() throws NoSuchMethodException {
-        ExtensionContext one = context(Optional.of(getClass().getDeclaredMethod("shouldSayWhyATestDidNotRun")));
+    void shouldReportWhyATestDidNotRun() throws NoSuchMethodException {
+        ExtensionContext one = context(Optional.of(getClass().getDeclaredMethod("shouldReportWhyATestDidNotRun")));
         skipped.testAborted(one, new TestAbortedException("Assumption failed: there is no browser\nand no more"));
         skipped.testDisabled(one, Optional.of("not a quiet machine"));
         TestAbortedException absent = new TestAbortedException("Assumption failed: no library");
@@ -45,8 +45,8 @@ class SkippedTestsTest {
                 context(Optional.empty()), new IllegalStateException("a failure, which the build reports")));
         skipped.testDisabled(context(Optional.empty()), Optional.empty());
         assertEquals("""
-                Skipped: SkippedTestsTest.shouldSayWhyATestDidNotRun: there is no browser
-                Skipped: SkippedTestsTest.shouldSayWhyATestDidNotRun: not a quiet machine
+                Skipped: SkippedTestsTest.shouldReportWhyATestDidNotRun: there is no browser
+                Skipped: SkippedTestsTest.shouldReportWhyATestDidNotRun: not a quiet machine
                 Skipped: SkippedTestsTest.all: no library
                 Skipped: SkippedTestsTest.all: no reason is given
                 """, said.toString(StandardCharsets.UTF_8));

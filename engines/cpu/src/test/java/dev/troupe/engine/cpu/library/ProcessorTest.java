@@ -11,7 +11,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Which machines the engine runs on, and which have units for bfloat16. */
+/** Tests of the machines on which the engine runs, and of their units for bfloat16. */
 @Tag("plan")
 class ProcessorTest {
     private static final InstructionSet AVX2 = new InstructionSet(0x7);
@@ -29,7 +29,7 @@ class ProcessorTest {
     }
 
     @Test
-    void shouldSayWhyItDoesNotRunElsewhere() {
+    void shouldReportWhyItDoesNotRunElsewhere() {
         assertEquals(Optional.of("the cpu engine needs AVX2, which this x86-64 processor does not have; take the engine"
                 + " nd4j or reference"), new Processor("Linux", "amd64", Set.of("avx", "sse4_2")).obstacle());
         for (String[] machine : new String[][]{{"Mac OS X", "aarch64"}, {"Mac OS X", "x86_64"},
@@ -49,7 +49,7 @@ class ProcessorTest {
     }
 
     @Test
-    void shouldKnowUnitsForBfloat16ByTheInstructionSetThatOneDnnUses() {
+    void shouldDetectUnitsForBfloat16ByTheInstructionSetOfOneDnn() {
         for (InstructionSet with : new InstructionSet[]{AVX2_VNNI_2, AVX512_BF16, AMX}) {
             assertTrue(BfloatUnits.areIn(with, X86), with.toString());
         }
@@ -61,7 +61,7 @@ class ProcessorTest {
     }
 
     @Test
-    void shouldSayWhatHoldsItBelowTheProcessor() {
+    void shouldReportLimitsBelowTheProcessor() {
         assertEquals(Optional.empty(), Limits.of(Map.of("PATH", "/bin"), List.of()));
         assertEquals(Optional.of("ONEDNN_MAX_CPU_ISA=AVX2 limits oneDNN: without, this processor may do more"),
                 Limits.of(Map.of("ONEDNN_MAX_CPU_ISA", "AVX2", "DNNL_MAX_CPU_ISA", "SSE41"), List.of()));

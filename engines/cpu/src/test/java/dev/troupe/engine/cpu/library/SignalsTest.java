@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.troupe.engine.cpu.JavaProcess;
 import org.junit.jupiter.api.Test;
 
-/** What a profiler sends to a thread that computes changes nothing. In a process of its own, which would be damaged. */
+/** A profiler's signals to a computing thread change nothing. In a separate process, which a failure would damage. */
 class SignalsTest {
     @Test
-    void shouldOverwriteNothingWhereAThreadIsInterruptedThatMultiplies() throws Exception {
+    void shouldOverwriteNothingIfAMultiplyingThreadIsInterrupted() throws Exception {
         assertEquals("0", JavaProcess.output(SignalledProducts.class));
     }
 }

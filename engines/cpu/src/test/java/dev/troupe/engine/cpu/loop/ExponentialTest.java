@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The exponential over a fine grid, what GELU makes of it, and the ends of what floats hold. */
+/** Tests of the exponential over a fine grid, of GELU on top of it, and at the limits of floats. */
 @Tag("parity")
 class ExponentialTest {
     private static final int COUNT = 100_003;
@@ -32,7 +32,7 @@ class ExponentialTest {
     }
 
     @Test
-    void shouldBeRightToOneAndAHalfUnits() {
+    void shouldBeAccurateToOneAndAHalfUnits() {
         grid(-87, 88.36f);
         Exponential.ofRow(x, 0, y, COUNT, scratch);
         for (int i = 0; i < COUNT; i++) {
@@ -43,7 +43,7 @@ class ExponentialTest {
     }
 
     @Test
-    void shouldTakeTheShiftOffFirstAndSum() {
+    void shouldSubtractTheShiftFirstAndSum() {
         grid(1000, 1004);
         double sum = Exponential.ofRow(x, 1002, x, COUNT, scratch);
         // The mean of e^x from -2 to 2 is sinh(2) / 2.
@@ -53,7 +53,7 @@ class ExponentialTest {
     }
 
     @Test
-    void shouldEndWhereFloatsEnd() {
+    void shouldEndAtTheLimitsOfFloats() {
         float[][] inputsAndResults = {{-87.1f, 0}, {Float.NEGATIVE_INFINITY, 0}, {0, 1}, {-0.0f, 1},
                 {89, Float.POSITIVE_INFINITY}, {Float.POSITIVE_INFINITY, Float.POSITIVE_INFINITY},
                 {Float.NaN, Float.NaN}};
@@ -68,7 +68,7 @@ class ExponentialTest {
     }
 
     @Test
-    void shouldKnowGeluAndItsSlopeToAUnitOfTheirSize() {
+    void shouldComputeGeluAndItsSlopeToAUnitOfTheirSize() {
         grid(-12, 12);
         Gelu.forward(first, third, 0, COUNT, scratch);
         Elements.fill(y, 1, COUNT);

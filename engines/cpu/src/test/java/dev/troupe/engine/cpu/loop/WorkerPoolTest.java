@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Work shared out among threads. */
+/** Tests of work that threads share. */
 @Tag("plan")
 class WorkerPoolTest {
     @Test
@@ -35,7 +35,7 @@ class WorkerPoolTest {
     }
 
     @Test
-    void shouldGiveAMemberToOneThreadAtATime() {
+    void shouldRunAMemberOnOneThreadAtATime() {
         try (WorkerPool pool = new WorkerPool(3)) {
             Set<String> pairs = ConcurrentHashMap.newKeySet();
             for (int round = 0; round < 2000; round++) {
@@ -47,7 +47,7 @@ class WorkerPoolTest {
     }
 
     @Test
-    void shouldSayWhatFailedInAHelperAndGoOn() {
+    void shouldReportAFailureOfAHelperAndContinue() {
         try (WorkerPool pool = new WorkerPool(2)) {
             IllegalStateException failure = assertThrows(IllegalStateException.class,
                     () -> pool.share(2, 1, (from, count, member) -> {

@@ -32,7 +32,7 @@ class ProductTableTest {
     }
 
     @Test
-    void shouldReadWhatItWrites() {
+    void shouldReadItsOwnText() {
         assertEquals(TABLE, ProductTable.parse(TABLE.text()));
     }
 

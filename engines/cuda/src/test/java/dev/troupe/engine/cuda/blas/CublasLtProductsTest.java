@@ -147,7 +147,7 @@ class CublasLtProductsTest {
     }
 
     @Test
-    void shouldLeaveWhatTheLibraryDoesNotTake() {
+    void shouldLeaveProductsThatTheLibraryRefuses() {
         Map<Long, Answer> answers = Map.of(5L, Answer.NONE, 6L, Answer.REFUSES, 7L, Answer.NONE_VALID);
         StandInCublasLt standIn = new StandInCublasLt(device, asked -> answers.getOrDefault(asked.k(), Answer.HAS));
         try (CublasLtProducts products = new CublasLtProducts(standIn.library(), stream)) {
@@ -161,7 +161,7 @@ class CublasLtProductsTest {
     }
 
     @Test
-    void shouldNotTakeAnErrorForARefusal() {
+    void shouldDistinguishAnErrorFromARefusal() {
         StandInCublasLt standIn = new StandInCublasLt(device, _ -> Answer.INVALID);
         try (CublasLtProducts products = new CublasLtProducts(standIn.library(), stream)) {
             assertTrue(assertThrows(DeviceException.class, () -> products.serves(floats(4, 4, 4))).getMessage()
@@ -172,7 +172,7 @@ class CublasLtProductsTest {
     }
 
     @Test
-    void shouldTakeWhatBeginsAtMultiplesOf16Bytes() {
+    void shouldTakeOperandsThatAreAlignedTo16Bytes() {
         StandInCublasLt standIn = new StandInCublasLt(device, _ -> Answer.HAS);
         try (CublasLtProducts products = new CublasLtProducts(standIn.library(), stream)) {
             ProductSpec spec = floats(4, 4, 4);
@@ -191,7 +191,7 @@ class CublasLtProductsTest {
 
     /** Engines of several devices are opened and closed by one thread. */
     @Test
-    void shouldTurnToItsDeviceWithEachCall() {
+    void shouldMakeItsDeviceCurrentInEachCall() {
         DeviceStream ofAnother = new InterpretedDevice(new PtxModule(""), random).openStream();
         StandInCublasLt standIn = new StandInCublasLt(device);
         CublasLtProducts products = new CublasLtProducts(standIn.library(), stream);
@@ -205,7 +205,7 @@ class CublasLtProductsTest {
     }
 
     @Test
-    void shouldRaiseWhatTheDeviceFinds() {
+    void shouldRaiseFailuresOfTheDevice() {
         try (CublasLtProducts products = new CublasLtProducts(new StandInCublasLt(device).library(), stream)) {
             assertTrue(assertThrows(RuntimeException.class, () -> {
                 multiply(products, floats(1 << 10, 4, 4)); // larger than its operands
@@ -215,7 +215,7 @@ class CublasLtProductsTest {
     }
 
     @Test
-    void shouldLeaveNothingWhereItIsRefused() {
+    void shouldFreeEverythingIfItIsRefused() {
         StandInCublasLt ofAnother = new StandInCublasLt(new InterpretedDevice(new PtxModule(""), random));
         assertTrue(assertThrows(DeviceException.class, () -> new CublasLtProducts(ofAnother.library(), stream))
                 .getMessage().contains("could not begin: CUBLAS_STATUS_INTERNAL_ERROR"));
@@ -227,7 +227,7 @@ class CublasLtProductsTest {
     }
 
     @Test
-    void shouldSayThatTheDeviceIsLost() {
+    void shouldReportALostDevice() {
         StandInCublasLt standIn = new StandInCublasLt(device);
         CublasLtProducts products = new CublasLtProducts(standIn.library(), stream);
         ProductSpec spec = floats(4, 4, 4);
@@ -243,7 +243,7 @@ class CublasLtProductsTest {
     }
 
     @Test
-    void shouldGiveBackItsMemory() {
+    void shouldFreeItsMemory() {
         CublasLtProducts products = new CublasLtProducts(new StandInCublasLt(device).library(), stream);
         assertEquals(1, device.openAllocations());
         products.close();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The binding: its constants, and what it says of a library that does not fit. */
+/** Tests of the binding: its constants, and its sentences about an unsuitable library. */
 @Tag("plan")
 class CublasLtTest {
     /** Names and values of the JavaCPP presets' classes of cuBLAS and the CUDA run-time. */
@@ -87,7 +87,7 @@ class CublasLtTest {
     }
 
     @Test
-    void shouldSayWhatTheLibraryRefuses() {
+    void shouldReportTheLibrarysRefusal() {
         CublasLt library = new StandInCublasLt(device).library();
         assertEquals("cuBLASLt 13.1.0 (" + StandInCublasLt.FILE
                 + ") could not describe a matrix: CUBLAS_STATUS_INVALID_VALUE (status 7)",
@@ -96,7 +96,7 @@ class CublasLtTest {
     }
 
     @Test
-    void shouldRefuseAFileThatIsNone() throws IOException {
+    void shouldRefuseAFileThatIsNoLibrary() throws IOException {
         Path absent = folder.resolve("libcublasLt.so.13");
         assertEquals("the cuBLASLt " + absent + " is missing, or not a file", refusal(absent));
         Path text = Files.writeString(folder.resolve("libcublasLt.so.12"), "text");

@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** That cuBLASLt is looked for where it is installed, and that a person is told where. */
+/** Tests of the search for cuBLASLt, and of its report. */
 @Tag("plan")
 class CublasSearchTest {
     @TempDir
     private Path root;
 
     @Test
-    void shouldLookInEveryFolderThatIsThere() throws IOException {
+    void shouldSearchEveryExistingFolder() throws IOException {
         Path own = folder("own");
         Path system = folder("usr/lib/x86_64-linux-gnu");
         Path home = folder("opt/cuda/lib64");
@@ -34,7 +34,7 @@ class CublasSearchTest {
     }
 
     @Test
-    void shouldTakeTheLatestThatTheDriverRuns() throws IOException {
+    void shouldTakeTheLatestVersionThatTheDriverSupports() throws IOException {
         Path twelve = Files.createFile(folder("usr/lib64").resolve("libcublasLt.so.12"));
         Path thirteen = Files.createFile(folder("usr/lib64").resolve("libcublasLt.so.13"));
         assertEquals(thirteen, search(Map.of()).find(13));
@@ -43,14 +43,14 @@ class CublasSearchTest {
     }
 
     @Test
-    void shouldSayWhereItWasLookedFor() throws IOException {
+    void shouldReportTheSearchedPlaces() throws IOException {
         Path system = folder("usr/lib64");
         assertEquals("cuBLASLt was not found in [" + system + "]", refusal(13));
         assertEquals("cuBLASLt needs a driver of CUDA 12 or later, but this one is of CUDA 11", refusal(11));
     }
 
     @Test
-    void shouldSayThatItHasAnotherVersion() throws IOException {
+    void shouldReportAnotherVersion() throws IOException {
         Path other = Files.createFile(folder("usr/lib64").resolve("libcublasLt.so.11.4.1"));
         assertEquals(
                 "cuBLASLt must be libcublasLt.so.13 or libcublasLt.so.12 for this driver, but was found as " + other,

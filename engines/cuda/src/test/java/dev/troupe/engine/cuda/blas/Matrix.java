@@ -10,14 +10,14 @@ import java.lang.foreign.MemorySegment;
 /**
  * A column-major matrix in the memory of an interpreted device.
  *
- * @param device has it
+ * @param device the owner of the memory
  * @param address of its first element
  */
 record Matrix(InterpretedDevice device, long address, Layout layout) {
     private static final int REAL_32F = 0;
 
     /**
-     * How a matrix lies.
+     * The layout of a matrix.
      *
      * @param leading elements between neighbours of a row
      */

@@ -37,7 +37,7 @@ class RealCublasLtTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoDriver() {
+    void shouldReportAMissingDriver() {
         assumeTrue(DriverGpus.here().obstacle().isPresent(), "this machine has a driver");
         assertEquals(
                 library.name() + " (" + library.file() + ") could not begin: CUBLAS_STATUS_NOT_INITIALIZED (status 1)",
@@ -46,7 +46,7 @@ class RealCublasLtTest {
 
     /** The library checks the size of each attribute, and that it knows it. */
     @Test
-    void shouldKeepWhatAProductIs() {
+    void shouldKeepThePropertiesOfAProduct() {
         long operation = library.createOperation();
         Map<Attribute, Long> values = Map.of(Attribute.TRANSA, (long) CublasLt.CUBLAS_OP_T, Attribute.TRANSB,
                 (long) CublasLt.CUBLAS_OP_N, Attribute.EPILOGUE, (long) CublasLt.CUBLASLT_EPILOGUE_BIAS,

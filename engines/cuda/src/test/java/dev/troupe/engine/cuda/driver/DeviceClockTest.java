@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Events of a device whose clock drifts are placed on the host's clock, both of which are this test's. */
+/** Tests of the conversion of events from a drifting device clock to the host's clock, both simulated. */
 @Tag("plan")
 class DeviceClockTest {
     /** A call of the driver takes 2 to 6 microseconds here, and a look has two or three of them. */
@@ -23,7 +23,7 @@ class DeviceClockTest {
     private final Random random = new Random(7);
     private long now = 5 * SECOND;
 
-    /** A device that starts at a time of its own, and tells the time between events as a float of milliseconds. */
+    /** A device with its own start time, which measures the time between events as a float of milliseconds. */
     private class Device implements DeviceClock.Events {
         private final double rate;
         private final Map<Long, Double> happened = new HashMap<>();
@@ -72,7 +72,7 @@ class DeviceClockTest {
 
     @ParameterizedTest(name = "the device has {0} of the host's seconds")
     @ValueSource(doubles = {1, 1.00005, 0.99995})
-    void shouldPlaceEventsOnTheClockOfTheHost(double rate) {
+    void shouldConvertEventsToTheHostsClock(double rate) {
         Device device = new Device(rate);
         DeviceClock clock = new DeviceClock(device, () -> now);
         for (int step = 0; step < 200; step++) {
@@ -87,7 +87,7 @@ class DeviceClockTest {
     }
 
     @Test
-    void shouldDoWithoutALookThatTakesTooLong() {
+    void shouldIgnoreALookThatTakesTooLong() {
         Device device = new Device(1.00005);
         DeviceClock clock = new DeviceClock(device, () -> now);
         now += SECOND;
@@ -101,7 +101,7 @@ class DeviceClockTest {
     }
 
     @Test
-    void shouldSayThatTheDeviceDoesNotAnswer() {
+    void shouldReportADeviceThatDoesNotAnswer() {
         Device device = new Device(1) {
             @Override
             public boolean isReached(long event) {

@@ -13,7 +13,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the driver is called with for peers and shared memory, and what follows of its answers. */
+/** Tests of the driver's calls for peers and shared memory, and of the handling of its answers. */
 @Tag("plan")
 class DriverSharingTest {
     private static final long OWNED = 5_000_000_000L;
@@ -45,7 +45,7 @@ class DriverSharingTest {
     }
 
     @Test
-    void shouldNotReachWhereTheDriverSaysSoOrRefuses() {
+    void shouldNotReachADeviceIfTheDriverDeniesOrRefusesIt() {
         fake.arePeers = false;
         assertFalse(first.reaches(second));
         assertEquals(List.of("cuDeviceCanAccessPeer 0 1"), fake.calls);
@@ -55,7 +55,7 @@ class DriverSharingTest {
     }
 
     @Test
-    void shouldOpenOnTheSameGpuWhatWasShared() {
+    void shouldOpenSharedMemoryOnTheSameGpu() {
         SharedAllocation shared = first.share(3L << 32);
         assertEquals(OWNED, shared.address());
         fake.uuids = new int[]{9, 7}; // as a process numbers its GPUs that sees others
@@ -84,7 +84,7 @@ class DriverSharingTest {
     }
 
     @Test
-    void shouldGiveMemoryBackThatHasNoHandle() {
+    void shouldFreeMemoryThatGetsNoHandle() {
         fake.refusals.put("cuIpcGetMemHandle", 801);
         assertEquals("NVIDIA's driver could not share memory of GPU 0 (A100, 80.0 GiB, compute capability 8.0) with"
                 + " other processes: as the test says (error 801)",

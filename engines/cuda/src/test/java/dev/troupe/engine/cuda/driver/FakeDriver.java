@@ -36,9 +36,9 @@ class FakeDriver implements SymbolLookup {
             .withTargetLayout(MemoryLayout.sequenceLayout(MOST_BYTES, JAVA_BYTE));
     private static final MemoryLayout HANDLE = MemoryLayout.structLayout(MemoryLayout.sequenceLayout(64, JAVA_BYTE));
 
-    /** What was called of what has an effect, in order. */
+    /** The calls with an effect, in order. */
     final List<String> calls = new ArrayList<>();
-    /** What a function returns in place of {@link #DONE}, by its name. */
+    /** Results of functions in place of {@link #DONE}, by name. */
     final Map<String, Integer> refusals = new HashMap<>();
     /** By the ordinal of a GPU: the first byte of its UUID. */
     int[] uuids = {7, 8};
@@ -65,7 +65,7 @@ class FakeDriver implements SymbolLookup {
         }
     }
 
-    /** A parameter of 64 bytes that is passed itself, and not by its address. */
+    /** A parameter of 64 bytes that is passed by value. */
     @Retention(RetentionPolicy.RUNTIME)
     @interface ByValue {
     }

@@ -11,14 +11,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** That a person is told which driver was loaded, or where it was looked for. */
+/** Tests of the report of the loaded driver, or of the search for it. */
 @Tag("plan")
 class LibrarySearchTest {
     @TempDir
     private Path root;
 
     @Test
-    void shouldSayWhichDriverWasLoaded() throws IOException {
+    void shouldReportTheLoadedDriver() throws IOException {
         String where = "; the loader looks in LD_LIBRARY_PATH (/a:/b) and in the system's folders";
         LibrarySearch search = search(Map.of("LD_LIBRARY_PATH", "/a:/b"));
         assertEquals(new Finding("libcuda.so.1", false, "not found" + where), search.driver());

@@ -1,2 +1,2 @@
-/** Where NVIDIA's driver is looked for, and its clock. */
+/** Tests of the binding to NVIDIA's driver and of its clock. */
 package dev.troupe.engine.cuda.driver;

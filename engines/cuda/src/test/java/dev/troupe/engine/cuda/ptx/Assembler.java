@@ -12,13 +12,13 @@ import java.util.Objects;
 import java.util.function.ToIntBiFunction;
 import java.util.stream.Stream;
 
-/** Makes a kernel of its statements. */
+/** An assembler of a kernel from its statements. */
 final class Assembler {
     private final String kernel;
     private final int[] parameterBytes;
     private final int sharedBytes;
     private final Registers registers = new Registers();
-    /** Where parameters and shared variables are. */
+    /** The addresses of parameters and shared variables. */
     private final Map<String, Integer> variables = new HashMap<>();
 
     Assembler(String kernel, List<String> parameterTypes, List<String> parameters, List<PtxModule.Shared> shared) {
@@ -87,7 +87,7 @@ final class Assembler {
         }
     }
 
-    /** A move between registers, from one of another file, from a constant, or of what a thread is. */
+    /** A move between registers, from another file, from a constant, or from a special register of a thread. */
     private Op moved(Statement s) {
         if (!s.base().equals("mov") || s.type().equals("pred")) {
             return null;

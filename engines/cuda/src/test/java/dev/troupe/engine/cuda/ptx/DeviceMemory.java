@@ -19,7 +19,7 @@ final class DeviceMemory {
     private static final byte UNWRITTEN = -1;
 
     private final TreeMap<Long, Allocation> allocations = new TreeMap<>();
-    /** Of other devices, which this one reads and writes. */
+    /** The memories of other devices that this one reads and writes. */
     private final List<DeviceMemory> reached = new CopyOnWriteArrayList<>();
     private long next;
     private Allocation last = new Allocation(0, new byte[0]);
@@ -31,12 +31,12 @@ final class DeviceMemory {
         }
     }
 
-    /** Of a device of a machine: all addresses of a machine are apart. */
+    /** The memory of one device of a machine; addresses on a machine are distinct. */
     DeviceMemory(int ordinal) {
         next = FIRST + ordinal * BETWEEN_DEVICES;
     }
 
-    /** What lies in another memory is found here too, from now on. */
+    /** Makes another memory accessible here from now on. */
     void reach(DeviceMemory other) {
         reached.add(other);
     }

@@ -6,7 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** Runs the kernels of a module on grids of blocks, in an order that is drawn anew for each; one grid at a time. */
+/** A runner of a module's kernels on grids of blocks, in a random order for each; one grid at a time. */
 final class Grids {
     private static final int LARGEST_SHARED_MEMORY = 48 << 10;
 
@@ -20,7 +20,7 @@ final class Grids {
         this.random = random;
     }
 
-    /** The bytes of the arguments, as the kernel has its parameters. */
+    /** The bytes of the arguments, in the layout of the kernel's parameters. */
     byte[] parameters(String name, Arguments arguments) {
         PtxKernel kernel;
         synchronized (module) {

@@ -3,15 +3,15 @@ package dev.troupe.engine.cuda.ptx;
 /**
  * One instruction.
  *
- * @param kind how it moves its lanes on
- * @param op what it does; null of those that only move lanes
- * @param guard the predicate that its lanes must have; negative: none
- * @param negated whether they must not have it
+ * @param kind its effect on the position of lanes
+ * @param op its effect on registers and memory; null if it only moves lanes
+ * @param guard the predicate that its lanes must have; negative for none
+ * @param negated whether they must lack it
  * @param target of a branch
  * @param text as the module has it
  */
 record Instruction(Kind kind, Op op, int guard, boolean negated, int target, String text) {
-    /** How an instruction moves its lanes on. */
+    /** The effect of an instruction on the position of lanes. */
     enum Kind {
         /** To the next instruction. */
         PLAIN,
@@ -19,7 +19,7 @@ record Instruction(Kind kind, Op op, int guard, boolean negated, int target, Str
         TOGETHER,
         /** To its target. */
         BRANCH,
-        /** To the next instruction, once all threads of the block are there. */
+        /** To the next instruction, after all threads of the block have arrived. */
         BARRIER,
         /** Nowhere. */
         EXIT

@@ -11,7 +11,7 @@ final class IntegerOps {
     private IntegerOps() {
     }
 
-    /** The instruction, or null where it is no such one. */
+    /** The instruction, or null if it is of another kind. */
     static Op of(Statement s, Registers registers) {
         return switch (s.name()) {
             case "add.s32" -> added(s, registers);

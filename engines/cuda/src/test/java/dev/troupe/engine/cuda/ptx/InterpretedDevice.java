@@ -35,18 +35,18 @@ public final class InterpretedDevice implements Device {
     private final Grids grids;
     /** The ordinals of devices that share a bridge, and so may reach each other. */
     private final List<Set<Integer>> bridges;
-    /** The devices whose memory is reached, since somebody has asked whether it is. */
+    /** The devices with reachable memory, by earlier queries. */
     private final Set<InterpretedDevice> reached = new HashSet<>();
-    /** Held by all that the devices of a machine do, since their streams wait for each other. */
+    /** The lock for all work of the devices of a machine, since their streams wait for each other. */
     private final Object lock;
     private final StreamHandles streams = new StreamHandles();
     private int waits;
     private int copiesToHost;
     private int copiesFromHost;
-    /** Why every call fails; null as long as none does. */
+    /** Why every call fails; null if none does. */
     private volatile String lost;
 
-    /** A GPU with nothing in its memory, whose orders are drawn from numbers. */
+    /** A GPU with empty memory, and orders drawn from random numbers. */
     public InterpretedDevice(PtxModule module, Random random) {
         this(module, random, false, 0, List.of(), new Object(), new SharedGpu());
     }
@@ -63,7 +63,7 @@ public final class InterpretedDevice implements Device {
         this.grids = new Grids(module, memory, random);
     }
 
-    /** The same, but its streams do nothing before somebody waits. */
+    /** The same with streams that do nothing before somebody waits. */
     public static InterpretedDevice late(PtxModule module, Random random) {
         return new InterpretedDevice(module, random, true, 0, List.of(), new Object(), new SharedGpu());
     }
@@ -121,7 +121,7 @@ public final class InterpretedDevice implements Device {
         return "interpreter of PTX";
     }
 
-    /** Fails as a GPU does after an access outside its memory: each call from now on, but for those that give back. */
+    /** Makes each call from now on fail, except frees, as on a GPU after an access outside its memory. */
     public void lose(String why) {
         lost = why;
     }
@@ -132,7 +132,7 @@ public final class InterpretedDevice implements Device {
         }
     }
 
-    /** How often the host has waited for work that was not done. */
+    /** The number of the host's waits for unfinished work. */
     public int waits() {
         synchronized (lock) {
             return waits;
@@ -163,7 +163,7 @@ public final class InterpretedDevice implements Device {
         return new Stream();
     }
 
-    /** Fails where a library's calls of this thread are not for this device. */
+    /** Fails if a library's calls on this thread are not for this device. */
     public void requireCurrent() {
         requireDevice();
         if (!streams.areCurrent()) {
@@ -171,7 +171,7 @@ public final class InterpretedDevice implements Device {
         }
     }
 
-    /** Has a library's work done in the order of the stream with this handle. */
+    /** Runs a library's work in the order of the stream with this handle. */
     public void ask(long stream, Runnable work) {
         streams.ask(stream, work);
     }
@@ -207,7 +207,7 @@ public final class InterpretedDevice implements Device {
             }
         }
 
-        /** Does all that was asked up to a number. */
+        /** Does all work up to a number. */
         private void work(long until) {
             synchronized (lock) {
                 while (done < until) {
@@ -217,7 +217,7 @@ public final class InterpretedDevice implements Device {
             }
         }
 
-        /** As the host waits for it. */
+        /** A wait by the host. */
         private void await(long number) {
             requireDevice();
             synchronized (lock) {
@@ -320,7 +320,7 @@ public final class InterpretedDevice implements Device {
             streams.remove(handle);
         }
 
-        /** A mark is work of the stream, so that its time is that at which the work before it was done. */
+        /** A mark is work of the stream, so that its time is the end of the work before it. */
         private final class StreamInstants implements Instants {
             private final long[] numbers;
             private final long[] nanos;
@@ -364,12 +364,12 @@ public final class InterpretedDevice implements Device {
                 return lock;
             }
 
-            /** The device comes to it. */
+            /** The device reaches it. */
             void reach() {
                 work(number);
             }
 
-            /** A look in four finds that some more was done. */
+            /** One of four polls finds that some more was done. */
             @Override
             public boolean isReached() {
                 requireDevice();

@@ -23,7 +23,7 @@ final class MemoryOps {
     private MemoryOps() {
     }
 
-    /** What is in one register of a lane, to or from bytes. */
+    /** A transfer between one register of a lane and bytes. */
     @FunctionalInterface
     private interface Transfer {
         void run(Warp warp, int lane, byte[] bytes, int at);
@@ -32,8 +32,8 @@ final class MemoryOps {
     /**
      * An address of each lane.
      *
-     * @param wide its register; negative where it is not of 64 bits
-     * @param narrow its register of 32 bits; negative where it is none
+     * @param wide its register of 64 bits; negative if it has none
+     * @param narrow its register of 32 bits; negative if it has none
      */
     record Address(int wide, int narrow, long offset) {
         static Address of(String operand, Registers registers, Map<String, Integer> variables) {
@@ -68,7 +68,7 @@ final class MemoryOps {
         }
     }
 
-    /** The instruction, or null where it is no such one. */
+    /** The instruction, or null if it is of another kind. */
     static Op of(Statement s, Registers registers, Map<String, Integer> variables) {
         boolean isLoad = s.base().equals("ld");
         if (!isLoad && !s.base().equals("st")) {
@@ -117,7 +117,7 @@ final class MemoryOps {
         };
     }
 
-    /** The most frequent loads have loops of their own, and one look for all lanes where they read the same. */
+    /** The most frequent loads have their own loops, and a single access if all lanes read the same. */
     private static Op sharedFloats(int to, Address address) {
         return (warp, lanes) -> {
             SharedMemory memory = warp.block.shared;

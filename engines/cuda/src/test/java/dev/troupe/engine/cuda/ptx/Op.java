@@ -1,6 +1,6 @@
 package dev.troupe.engine.cuda.ptx;
 
-/** What an instruction does, for the lanes of a warp whose bits are set. */
+/** The effect of an instruction on the lanes of a warp with set bits. */
 @FunctionalInterface
 interface Op {
     void run(Warp warp, int lanes);

@@ -10,7 +10,7 @@ final class PredicateOps {
     private PredicateOps() {
     }
 
-    /** The lanes in which a comparison holds, each with a loop of its own, since these are frequent. */
+    /** The lanes in which a comparison holds; each comparison has its own loop, since these are frequent. */
     @FunctionalInterface
     private interface IntsTest {
         int bits(int[] left, int[] right);
@@ -46,7 +46,7 @@ final class PredicateOps {
         boolean holds(long left, long right);
     }
 
-    /** The instruction, or null where it is no such one. */
+    /** The instruction, or null if it is of another kind. */
     static Op of(Statement s, Registers registers) {
         return switch (s.base()) {
             case "setp" -> compared(s, registers);
@@ -144,7 +144,7 @@ final class PredicateOps {
         };
     }
 
-    /** A comparison with a {@code u} at its end holds where one of the two is no number. */
+    /** A comparison with a {@code u} at its end holds if one of the two is NaN. */
     private static DoubleBinaryOperator test(String how) {
         return switch (how) {
             case "eq" -> (a, b) -> a == b ? 1 : 0;

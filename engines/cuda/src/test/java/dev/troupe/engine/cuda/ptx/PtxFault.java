@@ -1,6 +1,6 @@
 package dev.troupe.engine.cuda.ptx;
 
-/** A kernel did what no GPU allows, or what a GPU allows with a result that nobody can tell. */
+/** A fault of a kernel: something that no GPU allows, or that has an undefined result. */
 public final class PtxFault extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

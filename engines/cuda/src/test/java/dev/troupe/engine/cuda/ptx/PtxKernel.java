@@ -1,7 +1,7 @@
 package dev.troupe.engine.cuda.ptx;
 
 /**
- * A kernel as the interpreter runs it.
+ * A kernel in the form that the interpreter runs.
  *
  * @param parameterBytes of each parameter
  * @param sharedBytes of the memory that a block's threads share

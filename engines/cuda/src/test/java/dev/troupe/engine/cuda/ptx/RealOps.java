@@ -17,7 +17,7 @@ final class RealOps {
     private RealOps() {
     }
 
-    /** The instruction, or null where it is no such one. */
+    /** The instruction, or null if it is of another kind. */
     static Op of(Statement s, Registers registers) {
         return switch (s.name()) {
             case "add.f32", "add.rn.f32" -> added(s, registers);
@@ -62,7 +62,7 @@ final class RealOps {
         return x > 0.5 && x < 2 ? exact + ALLOWED * direction(x) : exact * (1 + ALLOWED * direction(x));
     }
 
-    /** From -1 to 1, most often one of these. */
+    /** A number from -1 to 1, most often one of these two. */
     private static double direction(double x) {
         long mixed = Double.doubleToLongBits(x) * 0x9E3779B97F4A7C15L;
         return Math.clamp((mixed >> 40) / 0x1p22, -1.0, 1.0);

@@ -55,7 +55,7 @@ final class Registers {
         };
     }
 
-    /** Which file a register is in: p, i, l, f or d. */
+    /** The file of a register: p, i, l, f or d. */
     char fileOf(String name) {
         return files.getOrDefault(name, '?');
     }
@@ -114,7 +114,7 @@ final class Registers {
         return predicates;
     }
 
-    /** What the registers hold at first: their constants, or what nobody should read. */
+    /** The initial contents of registers: constants, or numbers that nobody should read. */
     List<Integer> ints() {
         return ints;
     }

@@ -32,7 +32,7 @@ final class SharedMemory {
         readers = new int[words];
     }
 
-    /** A new block: what an earlier one has left is no number. */
+    /** Begins a new block: contents of an earlier block become NaN. */
     void forget() {
         Arrays.fill(bytes, UNWRITTEN);
         epoch++;
@@ -46,7 +46,7 @@ final class SharedMemory {
         return bytes;
     }
 
-    /** Where the bytes of a thread's read are. */
+    /** The address of a thread's read. */
     int reading(Warp warp, int lane, long address, int count) {
         int at = place(warp, lane, address, count);
         int thread = warp.thread(lane);
@@ -65,14 +65,14 @@ final class SharedMemory {
         return at;
     }
 
-    /** Where the bytes are that all lanes of a warp read. */
+    /** The address of a read by all lanes of a warp. */
     int readingOfAll(Warp warp, long address, int count) {
         int at = reading(warp, 0, address, count);
         reading(warp, 1, address, count); // so that several have read it
         return at;
     }
 
-    /** Where the bytes of a thread's write are. */
+    /** The address of a thread's write. */
     int writing(Warp warp, int lane, long address, int count) {
         int at = place(warp, lane, address, count);
         int thread = warp.thread(lane);

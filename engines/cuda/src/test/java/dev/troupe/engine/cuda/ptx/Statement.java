@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * One statement of a kernel's body.
  *
- * @param guard the predicate in front of it, with a {@code !} where it is negated; empty: none
+ * @param guard the predicate in front of it, with a {@code !} if it is negated; empty for none
  * @param name of the instruction, all its parts, or of a directive
  * @param operands a vector's parts apart, and addresses in their brackets
  */

@@ -11,7 +11,7 @@ final class StreamHandles {
     private static final AtomicLong NEXT = new AtomicLong(0x5100);
     private static final ThreadLocal<StreamHandles> CURRENT = new ThreadLocal<>();
 
-    /** What takes the work of each stream. */
+    /** The receiver of each stream's work. */
     private final Map<Long, Consumer<Runnable>> streams = new ConcurrentHashMap<>();
 
     /** Returns the handle of a new stream. */
@@ -25,7 +25,7 @@ final class StreamHandles {
         streams.remove(handle);
     }
 
-    /** A library's calls of this thread are for this device from now on. */
+    /** Directs a library's calls on this thread to this device. */
     void makeCurrent() {
         CURRENT.set(this);
     }
@@ -34,7 +34,7 @@ final class StreamHandles {
         return CURRENT.get() == this;
     }
 
-    /** Has work done in the order of a stream. */
+    /** Runs work in the order of a stream. */
     void ask(long handle, Runnable work) {
         Consumer<Runnable> found = streams.get(handle);
         if (found == null) {

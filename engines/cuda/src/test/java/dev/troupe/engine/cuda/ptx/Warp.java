@@ -16,7 +16,7 @@ final class Warp {
 
     final PtxKernel kernel;
     final Block block;
-    /** Which warp of the block this is. */
+    /** The number of this warp in the block. */
     final int index;
     final int[][] ints;
     final long[][] longs;
@@ -27,7 +27,7 @@ final class Warp {
     private final int[] someInts = new int[LANES];
     private final long[] someLongs = new long[LANES];
     private final float[] someFloats = new float[LANES];
-    /** Copies to shared memory that were begun, one list for each group that was closed; the last is open. */
+    /** Copies to shared memory in progress, one list for each closed group; the last is open. */
     final Deque<Runnable> openCopies = new ArrayDeque<>();
     final Deque<Deque<Runnable>> closedCopies = new ArrayDeque<>();
 
@@ -63,7 +63,7 @@ final class Warp {
         }
     }
 
-    /** All lanes begin. */
+    /** Starts all lanes. */
     void begin() {
         live = EVERYBODY;
         waiting = 0;
@@ -81,7 +81,7 @@ final class Warp {
         return isAtBarrier;
     }
 
-    /** Which thread of the block a lane is. */
+    /** The number of a lane's thread in the block. */
     int thread(int lane) {
         return index * LANES + lane;
     }
@@ -198,7 +198,7 @@ final class Warp {
         }
     }
 
-    /** Where a result of all lanes goes: to the register, or where some keep what they have, to the side. */
+    /** The destination of a result: the register, or a temporary if some lanes keep their values. */
     int[] intsFor(int register, int lanes) {
         return lanes == EVERYBODY ? ints[register] : someInts;
     }
@@ -211,7 +211,7 @@ final class Warp {
         return lanes == EVERYBODY ? floats[register] : someFloats;
     }
 
-    /** A result is there: from the side it goes to the register of these lanes. */
+    /** Copies a result from the temporary to the register of these lanes. */
     void settleInts(int register, int lanes) {
         if (lanes != EVERYBODY) {
             for (int lane = 0; lane < LANES; lane++) {

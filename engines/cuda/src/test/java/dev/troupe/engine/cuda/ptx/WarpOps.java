@@ -14,7 +14,7 @@ final class WarpOps {
     private WarpOps() {
     }
 
-    /** Whether all lanes must take an instruction together. */
+    /** Whether all lanes must execute an instruction together. */
     static boolean isTogether(Statement s) {
         return switch (s.base()) {
             case "shfl", "vote", "ldmatrix", "mma", "cp" -> true;
@@ -22,7 +22,7 @@ final class WarpOps {
         };
     }
 
-    /** The instruction, or null where it is no such one. */
+    /** The instruction, or null if it is of another kind. */
     static Op of(Statement s, Registers registers, Map<String, Integer> variables) {
         return switch (s.name()) {
             case "shfl.sync.bfly.b32" -> shuffled(s, registers, true);

@@ -12,7 +12,7 @@ final class WideOps {
     private WideOps() {
     }
 
-    /** The instruction, or null where it is no such one. */
+    /** The instruction, or null if it is of another kind. */
     static Op of(Statement s, Registers registers) {
         return switch (s.name()) {
             case "add.s64", "add.u64" -> added(s, registers);
