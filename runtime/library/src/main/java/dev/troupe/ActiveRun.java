@@ -25,8 +25,8 @@ final class ActiveRun {
     private volatile boolean isAtOnce;
 
     /**
-     * @param node the name of this process's node, where the run has several
-     * @param lead the files of the run, where this process has the coordinator
+     * @param node the name of this process's node, if the run has several
+     * @param lead the files of the run, if this process has the coordinator
      * @param resources closed once the run is over and its files are written
      */
     ActiveRun(PreparedRun run, TrainingRun training, Optional<String> node, RunLead lead, AutoCloseable resources) {

@@ -34,7 +34,7 @@ public final class Checkpoint implements AutoCloseable {
     /**
      * Opens the newest whole checkpoint of a run's directory, or the checkpoint of that directory. The JVM needs no flags.
      *
-     * @throws RequestException where there is none, or it is damaged
+     * @throws RequestException if there is none, or it is damaged
      */
     public static Checkpoint open(Path runOrCheckpoint) {
         requireNonNull(runOrCheckpoint, "runOrCheckpoint");

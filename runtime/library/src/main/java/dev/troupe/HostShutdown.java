@@ -18,7 +18,7 @@ final class HostShutdown {
     /**
      * Refuses a system that ends or has ended.
      *
-     * @throws UsageException where no run can begin in it
+     * @throws UsageException if no run can begin in it
      */
     static void requireAlive(ActorSystem<?> system) {
         if (CoordinatedShutdown.get(system).getShutdownReason().isPresent()

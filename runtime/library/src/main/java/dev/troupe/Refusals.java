@@ -22,7 +22,7 @@ final class Refusals {
     /**
      * Returns the answer.
      *
-     * @throws RequestException where the request is wrong
+     * @throws RequestException if the request is wrong
      */
     static <T, E extends Exception> T translate(Request<T, E> request) throws E {
         try {

@@ -25,7 +25,7 @@ public final class RunFailedException extends RuntimeException {
     }
 
     /**
-     * Returns the checkpoint from which {@link TrainingSpec.Builder#resume} can continue; empty where there is none.
+     * Returns the checkpoint from which {@link TrainingSpec.Builder#resume} can continue; empty if there is none.
      */
     public Optional<Path> lastCheckpoint() {
         return lastCheckpoint;

@@ -18,7 +18,7 @@ final class SettingText {
     /**
      * Returns the text.
      *
-     * @throws RequestException where a value is of a kind that no setting has
+     * @throws RequestException if a value is of a kind that no setting has
      */
     static String of(String key, Object value) {
         if (value instanceof Path path) {

@@ -50,7 +50,7 @@ public final class TrainingData {
         return text;
     }
 
-    /** Returns the setting that names the data in a run's directory; empty where the configuration does. */
+    /** Returns the setting that names the data in a run's directory; empty if the configuration does. */
     Optional<String> setting(Path directory) {
         if (text.isPresent()) {
             return Optional.of(KEY + list(List.of(directory.resolve(TEXT_FILE))));

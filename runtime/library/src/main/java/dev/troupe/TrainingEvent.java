@@ -3,7 +3,7 @@ package dev.troupe;
 /**
  * An event of a run besides its steps, as {@code events.jsonl} has it.
  *
- * @param kind {@code recovery}, {@code checkpoint}, {@code checkpoint-failed}, {@code engine-passed-over} where the
+ * @param kind {@code recovery}, {@code checkpoint}, {@code checkpoint-failed}, {@code engine-passed-over} if the
  *     engine that {@code auto} prefers could not be loaded and a slower one computes, or a notice such as
  *     {@code straggler}
  * @param stepsDone steps committed by then

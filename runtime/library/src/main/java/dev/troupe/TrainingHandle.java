@@ -31,7 +31,7 @@ public final class TrainingHandle implements AutoCloseable {
     }
 
     /**
-     * Returns the kind of the engine that computes in this process, as {@code engine.kind} names it: where that is
+     * Returns the kind of the engine that computes in this process, as {@code engine.kind} names it: if that is
      * {@code auto}, the one that was taken.
      */
     public String engine() {
@@ -49,7 +49,7 @@ public final class TrainingHandle implements AutoCloseable {
     }
 
     /**
-     * Asks the run to end after the step under way, with a checkpoint and a model, in all of its processes. Does not wait;
+     * Asks the run to end after the step in progress, with a checkpoint and a model, in all of its processes. Does not wait;
      * a step may take as long as it computes.
      */
     public void stop() {
@@ -64,9 +64,9 @@ public final class TrainingHandle implements AutoCloseable {
     /**
      * Waits until the run is over, its model is written, and its threads, memory and files are released.
      *
-     * @throws RequestException where the other nodes refuse this one
-     * @throws RunFailedException where the run failed
-     * @throws InterruptedException where this thread was interrupted; the run continues
+     * @throws RequestException if the other nodes refuse this one
+     * @throws RunFailedException if the run failed
+     * @throws InterruptedException if this thread was interrupted; the run continues
      */
     public TrainingResult await() throws InterruptedException {
         try {
@@ -83,7 +83,7 @@ public final class TrainingHandle implements AutoCloseable {
     /**
      * As {@link #await()}, for a limited time.
      *
-     * @return the result; empty where the run continues
+     * @return the result; empty if the run continues
      */
     public Optional<TrainingResult> await(Duration limit) throws InterruptedException {
         requireNonNull(limit, "limit");

@@ -12,7 +12,7 @@ public interface TrainingListener {
     };
 
     /**
-     * The run begins, before its first step; called where this process leads the run, and so at a later step where it
+     * The run begins, before its first step; called if this process leads the run, and so at a later step if it
      * leads from then on. The handle can stop the run from any method of this listener.
      */
     default void onStart(TrainingHandle handle) {

@@ -76,7 +76,7 @@ public final class TrainingSpec {
         return resume;
     }
 
-    /** Returns the directory that the program names for its run, or resumes; empty where it names none. */
+    /** Returns the directory that the program names for its run, or resumes; empty if it names none. */
     Optional<Path> directory() {
         return named().map(Path::toAbsolutePath);
     }
@@ -128,7 +128,7 @@ public final class TrainingSpec {
          *
          * @param key as the command's {@code -s} takes it, without {@code troupe.}: {@code training.steps}
          * @param value a number, a boolean, text as in {@code -s}, a path, a duration, or a list, set or array of such
-         * @throws RequestException where the value is null or of another kind
+         * @throws RequestException if the value is null or of another kind
          */
         public Builder set(String key, Object value) {
             requireNonNull(key, "key");
@@ -207,7 +207,7 @@ public final class TrainingSpec {
 
         /**
          * Checks every value, and the name of the schedule. What depends on the machine or on the data, such as the
-         * engine, is checked where a run starts.
+         * engine, is checked if a run starts.
          *
          * @throws RequestException with a sentence for each that is wrong
          */

@@ -53,9 +53,9 @@ public final class Troupe {
     /**
      * Trains until the last step, and writes checkpoints and the model.
      *
-     * @throws RequestException where the request is wrong: nothing was started and nothing written
-     * @throws RunFailedException where the run failed
-     * @throws InterruptedException where this thread was interrupted; the run has ended without a checkpoint
+     * @throws RequestException if the request is wrong: nothing was started and nothing written
+     * @throws RunFailedException if the run failed
+     * @throws InterruptedException if this thread was interrupted; the run has ended without a checkpoint
      */
     public static TrainingResult train(TrainingSpec spec, TrainingData data, TrainingListener listener)
             throws InterruptedException {
@@ -70,10 +70,10 @@ public final class Troupe {
     }
 
     /**
-     * Starts a run in this JVM and returns once its first step is under way or about to be.
+     * Starts a run in this JVM and returns once its first step is in progress or about to be.
      *
-     * @throws RequestException where the request is wrong: nothing was started and nothing written
-     * @throws InterruptedException where this thread was interrupted, as its interrupt status still says; nothing was
+     * @throws RequestException if the request is wrong: nothing was started and nothing written
+     * @throws InterruptedException if this thread was interrupted, as its interrupt status still says; nothing was
      *     started
      */
     public static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener)
@@ -83,7 +83,7 @@ public final class Troupe {
 
     /**
      * As {@link #start(TrainingSpec, TrainingData, TrainingListener)}, with the actors of the run in an actor system
-     * of the program, which lives on after the run. Where the system ends before the run does, it stops the run, with
+     * of the program, which lives on after the run. If the system ends before the run does, it stops the run, with
      * a checkpoint and a model, and waits for that as long as its phases {@code before-service-unbind} and
      * {@code service-requests-done} allow.
      */
@@ -129,10 +129,10 @@ public final class Troupe {
      *
      * @param clusterFile a HOCON file with {@code cluster.nodes}, the same on all nodes
      * @param node the name of this node
-     * @param listener called where this process has the coordinator: at first on the first node of the file
-     * @throws RequestException where the request is wrong; a refusal by other nodes comes from
+     * @param listener called if this process has the coordinator: at first on the first node of the file
+     * @throws RequestException if the request is wrong; a refusal by other nodes comes from
      *     {@link TrainingHandle#await}
-     * @throws InterruptedException where this thread was interrupted, as its interrupt status still says; nothing was
+     * @throws InterruptedException if this thread was interrupted, as its interrupt status still says; nothing was
      *     started
      */
     public static TrainingHandle join(Path clusterFile, String node, TrainingListener listener)
@@ -205,7 +205,7 @@ public final class Troupe {
         run.passedOver().forEach(what -> LOG.warn("passed over a checkpoint: {}", what));
     }
 
-    /** The resources that are closed, the last first, where a start fails, or else when the run is over. */
+    /** The resources that are closed, the last first, if a start fails, or else when the run is over. */
     private static final class Held implements AutoCloseable {
         private final Deque<AutoCloseable> open = new ArrayDeque<>();
 

@@ -81,7 +81,7 @@ class ApplicationTest extends RunsInThisJvm {
     }
 
     @Test
-    void shouldStopWithACheckpointWhereTheActorSystemOfTheProgramEnds() throws InterruptedException {
+    void shouldStopWithACheckpointIfTheActorSystemOfTheProgramEnds() throws InterruptedException {
         ActorSystem<Void> system = ActorSystem.create(Behaviors.empty(), "app");
         CountDownLatch begun = new CountDownLatch(1);
         TrainingHandle handle = Troupe.start(SmallRun.spec(home.resolve("run")).steps(ENDLESS).build(),
@@ -102,7 +102,7 @@ class ApplicationTest extends RunsInThisJvm {
 
     /** The first has written nothing yet when the second looks for a free directory. */
     @Test
-    void shouldTakeADirectoryEachWhereTheProgramNamesNone() {
+    void shouldTakeADirectoryEachIfTheProgramNamesNone() {
         Path usual = home.resolve("runs/same");
         try (ClaimedDirectory first = ClaimedDirectory.firstFree(usual);
                 ClaimedDirectory second = ClaimedDirectory.firstFree(usual)) {

@@ -50,9 +50,9 @@ class JoinTest {
         }
     }
 
-    /** The error itself is known where it was thrown; the other nodes hear of it in a sentence. */
+    /** The error itself is known if it was thrown; the other nodes hear of it in a sentence. */
     @Test
-    void shouldFailOnAllNodesWhereTheListenerOfTheLeaderThrowsAnError() throws IOException, InterruptedException {
+    void shouldFailOnAllNodesIfTheListenerOfTheLeaderThrowsAnError() throws IOException, InterruptedException {
         Path text = Files.writeString(home.resolve("text.txt"), SmallRun.TEXT);
         TrainingSpec spec = SmallRun.spec(home.resolve("run")).file(cluster(freePorts())).set("data.path", text)
                 .build();

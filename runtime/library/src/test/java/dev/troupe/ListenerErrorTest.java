@@ -69,7 +69,7 @@ class ListenerErrorTest extends RunsInThisJvm {
     }
 
     @Test
-    void shouldBeTheCauseWhereAListenerAlsoThrowsAtTheEnd() {
+    void shouldBeTheCauseIfAListenerAlsoThrowsAtTheEnd() {
         Error thrown = new NoClassDefFoundError("com/example/Tickets");
         assertSame(thrown, assertThrows(RunFailedException.class, () -> Troupe.train(
                 spec().set("faults", "exception stage=1 step=1 at=B").build(),
@@ -87,7 +87,7 @@ class ListenerErrorTest extends RunsInThisJvm {
     }
 
     @Test
-    void shouldBeTheCauseWhereAnEngineLacksAClass() {
+    void shouldBeTheCauseIfAnEngineLacksAClass() {
         RunFailedException failed = assertThrows(RunFailedException.class,
                 () -> Troupe.train(spec().engine(BrokenEngineProvider.KIND).build(),
                         TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE));

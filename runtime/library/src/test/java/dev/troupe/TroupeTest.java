@@ -91,7 +91,7 @@ class TroupeTest extends RunsInThisJvm {
     }
 
     @Test
-    void shouldEndWithoutACheckpointWhereItsThreadIsInterrupted() throws InterruptedException {
+    void shouldEndWithoutACheckpointIfItsThreadIsInterrupted() throws InterruptedException {
         Thread caller = Thread.currentThread();
         assertThrows(InterruptedException.class,
                 () -> Troupe.train(SmallRun.spec(home.resolve("run")).steps(ENDLESS).build(),
@@ -104,7 +104,7 @@ class TroupeTest extends RunsInThisJvm {
     }
 
     @Test
-    void shouldSayThatItsStartWasInterrupted() {
+    void shouldReportThatItsStartWasInterrupted() {
         Thread.currentThread().interrupt();
         InterruptedException interrupted = assertThrows(InterruptedException.class,
                 () -> start(4, TrainingListener.NONE));
@@ -114,7 +114,7 @@ class TroupeTest extends RunsInThisJvm {
     }
 
     @Test
-    void shouldRunTwoBesideEachOther() throws InterruptedException {
+    void shouldRunTwoAtTheSameTime() throws InterruptedException {
         TrainingHandle one = Troupe.start(SmallRun.spec(home.resolve("one")).build(),
                 TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
         TrainingHandle two = Troupe.start(SmallRun.spec(home.resolve("two")).schedule("gpipe").build(),

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  * @param microbatch index of the microbatch, from 0; of a kind that is done once in a step the index of the step, or
  *        {@link #WHOLE_STEP} in a plan of one step
  * @param version the number of updates that the weights have had which a forward or backward reads;
- *        {@link #ONLY_VERSION} where the step has one version
+ *        {@link #ONLY_VERSION} if the step has one version
  */
 public record Action(int stage, Kind kind, int microbatch, int version) {
     /** The microbatch of an action that has none, and names no step. */
@@ -78,8 +78,8 @@ public record Action(int stage, Kind kind, int microbatch, int version) {
     }
 
     /**
-     * Returns the action of another kind for the same stage, and where that kind has them for the same microbatch or step
-     * on the same version of the weights.
+     * Returns the action of another kind for the same stage, and for the same microbatch or step and version of the weights
+     * if that kind has them.
      */
     public Action as(Kind other) {
         return new Action(stage, other, other.isPerMicrobatch() == kind.isPerMicrobatch() ? microbatch : WHOLE_STEP,

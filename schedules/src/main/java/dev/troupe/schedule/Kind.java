@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * The kind of work of an action. The codes are those that PyTorch writes in its plans, where it has one: F to RECV_B,
- * UNSHARD, RESHARD and REDUCE_GRAD.
+ * The kind of work of an action. The codes are the codes of PyTorch's plans, if it has one: F to RECV_B, UNSHARD, RESHARD
+ * and REDUCE_GRAD.
  */
 public enum Kind {
     /** The forward of a stage for one microbatch. */
@@ -17,8 +17,8 @@ public enum Kind {
     /** The backward for the weights alone; only the optimizer waits for its gradients. */
     BACKWARD_WEIGHT("W", Resource.COMPUTE, true),
     /**
-     * The forward again, as far as the backward needs it, before the gradient arrives: what a forward did not keep is there
-     * when the B or I behind it begins.
+     * The forward again, as far as the backward needs it, before the gradient arrives, so that the B or I after it finds the
+     * activations that a forward did not keep.
      */
     RECOMPUTE("RECOMPUTE", Resource.COMPUTE, true),
     /** Sends the output of this stage to the next one. */
@@ -30,8 +30,8 @@ public enum Kind {
     /** Receives the gradient of this stage's output from the next one. */
     RECV_B("RECV_B", Resource.LINK, true),
     /**
-     * Gathers the weights of the stage's layers, in order, from the ranks that hold a share of them: in front of the first
-     * action that reads them, layer by layer as they are read, or behind an update, all of them.
+     * Gathers the weights of the stage's layers, in order, from the ranks that hold a share of them: before the first action
+     * that reads them, layer by layer as they are read, or after an update, all of them.
      */
     UNSHARD("UNSHARD", Resource.GROUP, false),
     /** Frees the gathered weights. */
@@ -64,12 +64,12 @@ public enum Kind {
         return code;
     }
 
-    /** Returns the code of this kind in a drawing, where a bar has room for a letter: R for RECOMPUTE. */
+    /** Returns the code of this kind in a drawing, if a bar has room for a letter: R for RECOMPUTE. */
     public String letter() {
         return this == RECOMPUTE ? "R" : code;
     }
 
-    /** Returns the resource that an action of this kind needs beside the engine of its rank. */
+    /** Returns the resource that an action of this kind needs in addition to the engine of its rank. */
     public Resource resource() {
         return resource;
     }
@@ -124,13 +124,13 @@ public enum Kind {
         };
     }
 
-    /** Returns whether this kind makes the gradient of a stage's input: B, or I where the backward is split. */
+    /** Returns whether this kind makes the gradient of a stage's input: B, or I if the backward is split. */
     public boolean makesInputGradient() {
         return this == FULL_BACKWARD || this == BACKWARD_INPUT;
     }
 
     /**
-     * Returns whether the activations of the forward may be dropped once this action has ended: B, or W where it is
+     * Returns whether the activations of the forward may be dropped once this action has ended: B, or W if it is
      * split.
      */
     public boolean freesActivation() {

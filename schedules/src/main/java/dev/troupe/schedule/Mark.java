@@ -1,10 +1,9 @@
 package dev.troupe.schedule;
 
 /**
- * A place of a plan that a drawing points at.
+ * A place of a plan to mark in a drawing.
  *
- * @param place the place in brackets
- * @param caption the text beside the arrow, one line
+ * @param caption the text next to the arrow, one line
  */
 public record Mark(Place place, String caption) {
 }

@@ -24,7 +24,7 @@ public final class PackedAction {
         return pack(stage, kind, microbatch, false);
     }
 
-    /** Returns the number of an action; {@code pair} where it overlaps with the next one of its row. */
+    /** Returns the number of an action; {@code pair} if it overlaps with the next one of its row. */
     public static long pack(int stage, Kind kind, int microbatch, boolean pair) {
         return (long) stage << STAGE_SHIFT | (long) kind.ordinal() << KIND_SHIFT | (pair ? PAIR : 0)
                 | microbatch & MICROBATCH_MASK;
@@ -40,7 +40,7 @@ public final class PackedAction {
         return KINDS.get((int) (packed >>> KIND_SHIFT) & KIND_MASK);
     }
 
-    /** Returns the microbatch of a packed action, or its step; the largest number where the action has neither. */
+    /** Returns the microbatch of a packed action, or its step; the largest number if the action has neither. */
     public static int microbatch(long packed) {
         return (int) (packed & MICROBATCH_MASK);
     }

@@ -3,7 +3,7 @@ package dev.troupe.schedule;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The rule that says which rank does a microbatch in a stage. */
+/** The rule that assigns microbatches of a stage to ranks. */
 public sealed interface Placement permits Laps, Replicas {
     /**
      * Returns the rank that does a microbatch in a stage.
@@ -14,7 +14,7 @@ public sealed interface Placement permits Laps, Replicas {
      */
     int rankOf(int stage, int microbatch, int rankCount);
 
-    /** Returns the number of ranks that hold a stage: 1, or the replicas that take its microbatches in turns. */
+    /** Returns the number of ranks that hold a stage: 1, or its replicas. */
     default int replicas(int stage) {
         return 1;
     }

@@ -7,22 +7,23 @@ import java.util.Set;
 
 /**
  * The actions of every rank in one step, in order: the schedule for given numbers of ranks, stages and microbatches. A plan
- * whose steps overlap has the actions of several steps, numbers its microbatches through all of them, and says where each
- * update is. Immutable and well formed; a certificate proves that it is sound.
+ * with overlapping steps has the actions of several steps, numbers its microbatches through all of them, and places each
+ * update. Immutable and well formed; a certificate proves that it is sound.
  *
  * @param name the name of the plan in messages, usually that of its schedule
  * @param rankCount number of ranks in the pipeline, P; also the number of rows
  * @param stageCount number of stages, P x V exactly
  * @param microbatchCount number of microbatches in the plan: M in each of its steps
  * @param stepCount number of optimizer steps in the plan; one in most
- * @param placement the rule that says which rank holds a stage
- * @param rows the actions of each rank, in the order in which it does them
- * @param overlaps the places of forwards that make a pair with the backward right behind them: both inputs must be there
- *        before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
+ * @param placement the ranks of each stage
+ * @param rows the actions of each rank, in order
+ * @param overlaps the places of forwards that make a pair with the backward right after them: both inputs must be present
+ *     before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
  * @param graph the channels between stages; a chain in most plans
- * @param firstVersion the newest version of the weights at the begin: 0, or a later one in a plan that {@link #continues}
- * @param stagesUpdateAlone whether a stage updates its weights when its own gradients of a step are there; if not, an update
- *        waits for the gradients of its step on every rank, because clipping needs their norm
+ * @param firstVersion the newest version of the weights at the beginning: 0, or a later one in a plan that
+ *     {@link #continues}
+ * @param stagesUpdateAlone whether a stage updates its weights when its own gradients of a step are complete; if not, an
+ *     update waits for the gradients of its step on every rank, because clipping needs their norm
  */
 public record Plan(String name, int rankCount, int stageCount, int microbatchCount, int stepCount, Placement placement,
         List<List<Action>> rows, Set<Place> overlaps, StageGraph graph, int firstVersion,
@@ -60,7 +61,6 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         }
     }
 
-    /** Creates a plan that begins with one version of the weights. */
     public Plan(String name, int rankCount, int stageCount, int microbatchCount, int stepCount, Placement placement,
             List<List<Action>> rows, Set<Place> overlaps, StageGraph graph) {
         this(name, rankCount, stageCount, microbatchCount, stepCount, placement, rows, overlaps, graph, 0, false);
@@ -118,7 +118,6 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return rows.get(rank).get(position);
     }
 
-    /** Returns the actions that make pairs. */
     public Set<Action> paired() {
         Set<Action> paired = new HashSet<>();
         for (Place place : overlaps) {
@@ -148,8 +147,8 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Returns the rank that holds a stage and has to do with an action: that of its microbatch. Of what is done once in a
-     * step, which every replica of the stage does, the first one.
+     * Returns the rank of a stage that has to do with an action: the rank of its microbatch, or the first replica if the
+     * action is done once in a step.
      */
     public int rankOf(int stage, Action action) {
         return rankOf(stage, action.kind().isPerMicrobatch() ? action.microbatch() : 0);
@@ -185,8 +184,8 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Returns whether the steps of the plan may overlap: it says itself where updates are, and which version of the
-     * weights a forward or backward reads.
+     * Returns whether the steps of the plan may overlap: it places its updates, and names the version of the weights that a
+     * forward or backward reads.
      */
     public boolean overlapsSteps() {
         return stepCount > 1 || rows.stream().flatMap(List::stream)
@@ -194,8 +193,8 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Returns whether the plan can follow another: each stage holds the newest version of its weights at its
-     * begin and as many older ones as its first steps read.
+     * Returns whether the plan can follow another: at its beginning each stage holds the newest version of its weights and
+     * all older ones that its first steps read.
      */
     public boolean continues() {
         return firstVersion > 0;
@@ -216,7 +215,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return stepOf(action.kind(), action.microbatch());
     }
 
-    /** Returns the fewest steps behind which every stage updates its weights: 1, or a round over the replicas of all. */
+    /** Returns the fewest steps after which every stage updates its weights: 1, or a round over the replicas of all. */
     public int stepsPerRound() {
         return placement instanceof Replicas replicas ? replicas.round() : 1;
     }
@@ -226,13 +225,13 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return microbatchCount / stepCount; // exact, see the constructor
     }
 
-    /** Returns whether a stage computes forwards again before their gradients arrive: all of them, or none. */
+    /** Returns whether a stage computes forwards again before their gradients arrive: all, or none. */
     public boolean replaysAhead(int stage) {
         return ranksOf(stage).stream().flatMap(rank -> rows.get(rank).stream())
                 .anyMatch(action -> action.kind() == Kind.RECOMPUTE && action.stage() == stage);
     }
 
-    /** Returns the stage at the other end of a message; {@link StageGraph#NONE} where there is none. */
+    /** Returns the stage at the other end of a message; {@link StageGraph#NONE} if there is none. */
     public int peerStage(Action message) {
         return graph.peerStage(message);
     }
@@ -294,10 +293,9 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Reads a plan as the other {@code fromCsv} does, with the placement that the rows themselves show: LOOP or V, by
-     * which rank computes which stage.
+     * Reads a plan as the other {@code fromCsv} does, with the placement that the rows themselves show, LOOP or V.
      *
-     * @throws PlanException if it is neither; the message names a stage that stands elsewhere
+     * @throws PlanException if it is neither; the message names a stage on another rank
      */
     public static Plan fromCsv(String name, String csv) {
         PlanCsv.Rows read = PlanCsv.read(name, csv);

@@ -44,7 +44,7 @@ final class PlanCsv {
                     StageGraph.chain(stageCount));
         }
 
-        /** Returns the number of steps that the actions of whole steps name; 1 where they name none. */
+        /** Returns the number of steps that the actions of whole steps name; 1 if they name none. */
         int stepCount() {
             return 1 + largest(false);
         }
@@ -55,7 +55,7 @@ final class PlanCsv {
                     .mapToInt(action -> Math.max(0, action.microbatch())).max().orElse(0);
         }
 
-        /** Returns the placement that these rows show; LOOP where every placement is the same. */
+        /** Returns the placement that these rows show; LOOP if every placement is the same. */
         Placement placement(String name) {
             TreeMap<Integer, Integer> ranks = new TreeMap<>();
             for (int rank = 0; rank < rows.size(); rank++) {

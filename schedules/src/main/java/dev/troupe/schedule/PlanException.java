@@ -3,8 +3,8 @@ package dev.troupe.schedule;
 import java.util.List;
 
 /**
- * The refusal of a plan, or of a request for one. The message begins with one sentence that says what is wrong and
- * where; for a plan, the grid of that plan follows with the places marked. Nothing has been started: change the input.
+ * The refusal of a plan, or of a request for one. The message begins with one sentence about what is wrong and where; for a
+ * plan, its grid follows with the places marked. Nothing has been started: change the input.
  */
 public final class PlanException extends IllegalArgumentException {
     private static final long serialVersionUID = 1L;
@@ -19,7 +19,6 @@ public final class PlanException extends IllegalArgumentException {
         this.places = new Place[0];
     }
 
-    /** Creates the refusal of a plan, whose grid follows the sentence, with the marks. */
     public PlanException(String sentence, Plan plan, List<Mark> marks) {
         super(sentence + "\n" + PlanText.grid(plan, marks));
         this.sentence = sentence;
@@ -31,7 +30,7 @@ public final class PlanException extends IllegalArgumentException {
         return sentence;
     }
 
-    /** Returns the marked places, the most telling one first; empty if the refusal is about none. */
+    /** Returns the marked places, the most important one first; empty if the refusal is about none. */
     public List<Place> places() {
         return List.of(places);
     }

@@ -42,23 +42,21 @@ public interface PlanRows {
         return true;
     }
 
-    /** Returns the rank that does a microbatch in a stage. */
     int rankOf(int stage, int microbatch);
 
-    /** Returns the number of ranks that hold a stage, and take its microbatches in turns. */
     default int replicas(int stage) {
         return 1;
     }
 
     /**
-     * Returns the number of updates that a stage has done when one of its actions of a step is due, if none is late: a stage
-     * on several ranks updates once in a round of as many steps, since a step is one microbatch there.
+     * Returns the number of updates that a stage has done when one of its actions of a step is due, if none is late. A stage
+     * on R ranks updates once in a round of R steps, each of one microbatch.
      */
     default int updatesBefore(int stage, int step) {
         return step / replicas(stage); // rounded down
     }
 
-    /** Returns whether a stage updates its weights behind a step: its replicas have each done a microbatch. */
+    /** Returns whether a stage updates its weights after a step: each of its replicas has done a microbatch. */
     default boolean updatesBehind(int stage, int step) {
         return (step + 1) % replicas(stage) == 0;
     }

@@ -38,7 +38,7 @@ public final class PlanText {
         return grid(plan, List.of());
     }
 
-    /** Returns the whole grid with the marked places pointed at. Ends without a line feed. */
+    /** Returns the whole grid with the places marked, without a line feed at the end. */
     public static String grid(Plan plan, List<Mark> marks) {
         return new PlanText(plan, marks).draw();
     }
@@ -58,7 +58,7 @@ public final class PlanText {
         return text.toString();
     }
 
-    /** Returns the number of columns of the longest row, and one more where the place behind its end is marked. */
+    /** Returns the number of columns of the longest row, and one more if the place after its end is marked. */
     private int columns() {
         int longest = plan.rows().stream().mapToInt(List::size).max().orElse(0);
         int marked = marks.stream().mapToInt(mark -> mark.place().position() + 1).max().orElse(0);

@@ -5,8 +5,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A stage on several ranks, its replicas, which take microbatches in turns: microbatch k on replica k mod R. Ranks are
- * numbered stage by stage. With R = 2, 1: stage 0 on ranks 0 and 1, stage 1 on rank 2.
+ * The placement of stages on several ranks each, their replicas: microbatch k is on replica k mod R. Ranks are numbered
+ * stage by stage. With R = 2, 1: stage 0 on ranks 0 and 1, stage 1 on rank 2.
  *
  * <p>Source: Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, 2019, section 3.2 (1F1B-RR).
  *

@@ -30,7 +30,6 @@ public final class StageGraph {
      *
      * @param from the stage that the flow begins at
      * @param to the stage that it leads to; of a parameter that one stage uses twice, the same one
-     * @param flow the kind of tensor that travels on it
      */
     public record Channel(int from, int to, Flow flow) {
     }
@@ -80,18 +79,18 @@ public final class StageGraph {
         return new StageGraph(targets[0].length, all);
     }
 
-    /** Returns the stage that a flow leads to from a stage; {@link #NONE} where it ends. */
+    /** Returns the stage to which a flow goes from a stage; {@link #NONE} if it ends there. */
     public int target(Flow flow, int stage) {
         return targets[flow.ordinal()][stage];
     }
 
-    /** Returns the stage that a flow comes from to a stage; {@link #NONE} where it begins. */
+    /** Returns the stage from which a flow comes to a stage; {@link #NONE} if it begins there. */
     public int source(Flow flow, int stage) {
         return sources[flow.ordinal()][stage];
     }
 
     /**
-     * Returns the stage at the other end of a message; {@link #NONE} where there is none.
+     * Returns the stage at the other end of a message; {@link #NONE} if there is none.
      *
      * @throws IllegalStateException if the action is no message
      */

@@ -24,7 +24,7 @@ class ActionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "F0", "2F", "-1F0", "2 F0", "2F0x", "12345678901F0", "2f0"})
-    void shouldRefuseWhatIsNoAction(String text) {
+    void shouldRefuseTextThatIsNoAction(String text) {
         PlanException refusal = assertThrows(PlanException.class, () -> Action.parse(text));
         assertEquals(
                 "\"" + text + "\" is no action: write stage, kind and microbatch, as in 2F0, 1B3 or 1SEND_F0.",
@@ -35,7 +35,7 @@ class ActionTest {
     @CsvSource({"2UNSHARD, 2, UNSHARD", "2RESHARD, 2, RESHARD", "0REDUCE_GRAD, 0, REDUCE_GRAD",
             "0SEND_SHARED, 0, SEND_SHARED", "3RECV_SHARED, 3, RECV_SHARED", "1NORM, 1, NORM", "3UPDATE, 3, UPDATE",
             "12SNAPSHOT, 12, SNAPSHOT"})
-    void shouldReadAndWriteWhatIsDoneOnceInAStepWithoutAMicrobatch(String text, int stage, Kind kind) {
+    void shouldReadAndWriteActionsOfAWholeStepWithoutAMicrobatch(String text, int stage, Kind kind) {
         Action action = new Action(stage, kind);
         assertEquals(action, Action.parse(text));
         assertEquals(text, action.toString());
@@ -44,7 +44,7 @@ class ActionTest {
     }
 
     @Test
-    void shouldReadAndWriteTheStepOfWhatIsDoneOnceInAStep() {
+    void shouldReadAndWriteTheStepOfActionsOfAWholeStep() {
         Action update = new Action(3, Kind.UPDATE, 12);
         assertEquals(update, Action.parse("3UPDATE12"));
         assertEquals("3UPDATE12", update.toString());
@@ -66,7 +66,7 @@ class ActionTest {
     @CsvSource(delimiter = '|', value = {
             "2SEND_F0@1 | SEND_F reads no weights of a version: write 2SEND_F0, without @1.",
             "2UPDATE@1 | UPDATE reads no weights of a version: write 2UPDATE, without @1."})
-    void shouldRefuseAVersionOfWhatReadsNoWeights(String text, String sentence) {
+    void shouldRefuseAVersionOfAnActionThatReadsNoWeights(String text, String sentence) {
         assertEquals(sentence, assertThrows(PlanException.class, () -> Action.parse(text)).getMessage());
     }
 

@@ -57,7 +57,7 @@ class OverlapTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoPair() {
+    void shouldRefuseActionsThatMakeNoPair() {
         assertRefused("Plan \"hand\", line 1, cell 2: \"(0F1)OVERLAP_F_B\" is no pair: write a forward and a backward, "
                 + "as in (0F3;3B1)OVERLAP_F_B.", "0F0,(0F1)OVERLAP_F_B\n");
         assertRefused("Plan \"hand\", line 1, cell 2: \"(0F1;0B0)OVERLAP\" is no pair: write a forward and a backward, "

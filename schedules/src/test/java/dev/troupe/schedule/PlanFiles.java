@@ -10,7 +10,7 @@ public final class PlanFiles {
     private PlanFiles() {
     }
 
-    /** The text of the file of a schedule; it names the virtual stages only where there are several on a rank. */
+    /** The text of the file of a schedule; it names the virtual stages only if there are several on a rank. */
     public static String csv(String schedule, int pipeline, int virtualStages, int microbatches) {
         String virtual = virtualStages == 1 ? "" : "_v" + virtualStages;
         String path = "/plans/" + schedule + "_p" + pipeline + virtual + "_m" + microbatches + ".csv";

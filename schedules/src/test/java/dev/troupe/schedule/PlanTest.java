@@ -33,7 +33,7 @@ class PlanTest {
     }
 
     @Test
-    void shouldSayWhereACsvIsWrong() {
+    void shouldNameThePlaceOfAnErrorInACsv() {
         assertRefused("Plan \"by hand\", line 2, cell 3: \"1F\" is no action: write stage, kind and microbatch, as in "
                 + "2F0, 1B3 or 1SEND_F0.", CSV.replace("1F1", "1F"));
     }

@@ -25,19 +25,19 @@ class StageGraphTest {
 
     @ParameterizedTest
     @CsvSource({"0RECV_F0", "0SEND_B0", "7SEND_F0", "7RECV_B0", "1SEND_SHARED", "1RECV_SHARED"})
-    void shouldKnowWhereAFlowEnds(String message) {
+    void shouldKnowTheEndsOfAFlow(String message) {
         assertEquals(StageGraph.NONE, GRAPH.peerStage(Action.parse(message)));
         assertThrows(IllegalStateException.class, () -> GRAPH.peer(Action.parse(message)));
     }
 
     @Test
-    void shouldKnowNoOtherEndOfWhatIsNoMessage() {
+    void shouldKnowNoOtherEndOfOtherActions() {
         assertThrows(IllegalStateException.class, () -> GRAPH.peer(Action.parse("1F0")));
         assertThrows(IllegalStateException.class, () -> GRAPH.peer(Action.parse("1UPDATE")));
     }
 
     @Test
-    void shouldLeadWhereItsChannelsLead() {
+    void shouldLeadIfItsChannelsLead() {
         // A skip in place of the chain: stage 0 hands on to stage 2.
         StageGraph skip = new StageGraph(3, List.of(new Channel(0, 2, Flow.ACTIVATIONS)));
         assertEquals(Action.parse("2RECV_F0"), skip.peer(Action.parse("0SEND_F0")));

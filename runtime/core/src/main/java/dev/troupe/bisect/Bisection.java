@@ -18,7 +18,7 @@ import java.util.TreeSet;
  * @param last the last compared step
  * @param steps number of compared steps
  * @param outputs number of the outputs of a step that both runs have
- * @param parting where the runs part; empty where all is the same
+ * @param parting if the runs part; empty if all is the same
  */
 public record Bisection(long first, long last, int steps, int outputs, Optional<Parting> parting) {
     /**
@@ -41,7 +41,7 @@ public record Bisection(long first, long last, int steps, int outputs, Optional<
     /**
      * Compares two runs over the steps that both have.
      *
-     * @throws UsageException where they cannot be compared
+     * @throws UsageException if they cannot be compared
      */
     public static Bisection of(RecordedBits left, RecordedBits right) {
         NavigableSet<Long> steps = new TreeSet<>(left.steps());
@@ -57,7 +57,7 @@ public record Bisection(long first, long last, int steps, int outputs, Optional<
     /**
      * Compares two runs over some steps, which both have.
      *
-     * @throws UsageException where they cannot be compared
+     * @throws UsageException if they cannot be compared
      */
     static Bisection of(RecordedBits left, RecordedBits right, NavigableSet<Long> steps) {
         requireSameFacts(left, right);

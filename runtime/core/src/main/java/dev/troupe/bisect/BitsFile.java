@@ -47,7 +47,7 @@ public final class BitsFile implements AutoCloseable {
      * Creates the file's writer; the file is opened with the first step.
      *
      * @param directory of the run
-     * @param trouble receives a sentence where a step cannot be written; the run continues without it
+     * @param trouble receives a sentence if a step cannot be written; the run continues without it
      */
     public BitsFile(PreparedRun run, Path directory, Consumer<String> trouble) {
         this.run = run;

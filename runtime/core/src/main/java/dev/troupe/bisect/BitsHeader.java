@@ -63,7 +63,7 @@ record BitsHeader(int version, Map<String, String> facts, List<String> layers, L
         }
     }
 
-    /** Reads a header; an {@link IllegalArgumentException} with what is wrong where it is none. */
+    /** Reads a header; an {@link IllegalArgumentException} with what is wrong if it is none. */
     static BitsHeader parse(byte[] json) {
         try {
             BitsHeader header = JSON.readValue(json, BitsHeader.class);

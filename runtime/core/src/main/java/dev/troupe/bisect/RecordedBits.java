@@ -79,7 +79,7 @@ public final class RecordedBits implements AutoCloseable {
     /**
      * Opens the digests of a run.
      *
-     * @throws UsageException where there are none, or the file is damaged
+     * @throws UsageException if there are none, or the file is damaged
      */
     public static RecordedBits open(Path run) {
         Path file = run.resolve(BitsFile.NAME);
@@ -128,7 +128,7 @@ public final class RecordedBits implements AutoCloseable {
         return places;
     }
 
-    /** The digests of a step by place; none where the step is not there or its record is damaged. */
+    /** The digests of a step by place; none if the step is not there or its record is damaged. */
     long[] values(long step) {
         try {
             read(position(step), record.clear());

@@ -25,7 +25,7 @@ public record BitKey(What what, int microbatch, int layer, String tensor, int da
         RECEIVED_GRADIENT("RECV_B"),
         /** The gradient for the input of a layer. */
         GRADIENT("I"),
-        /** The gradient of a parameter, before the ranks with the same weights add theirs up where they do so once. */
+        /** The gradient of a parameter, before the ranks with the same weights add theirs up if they do so once. */
         WEIGHT_GRADIENT("W"),
         /** A parameter after the update. */
         WEIGHT("UPDATE");

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The digests of one incarnation of a rank in the training step under way, or in the steps that overlap. An engine that
+ * The digests of one incarnation of a rank in the training step in progress, or in the steps that overlap. An engine that
  * computes late makes them, and they are read when the rank has waited for it anyway; of others the host makes them. Nothing
  * is allocated while a step runs.
  *
@@ -47,7 +47,7 @@ public final class BitRecorder {
 
     /** What is known of a step. */
     private final class Step {
-        /** By place; {@link RankBits#NONE} where there is none. */
+        /** By place; {@link RankBits#NONE} if there is none. */
         private final long[] values;
         /** Those that an engine is to make that computes late, row by row as the values; null of others. */
         private final Tensor digests;
@@ -85,7 +85,7 @@ public final class BitRecorder {
     /**
      * Creates the recorder of an incarnation of a rank.
      *
-     * @param engine the rank's engine; where it computes nothing there are no digests
+     * @param engine the rank's engine; if it computes nothing there are no digests
      */
     public BitRecorder(int rank, TrainingPlan plan, Engine engine) {
         this.rank = rank;
@@ -187,7 +187,7 @@ public final class BitRecorder {
         }
     }
 
-    /** Reads what the engine has been asked for in the step: where it computes late, the rank waits for it. */
+    /** Reads what the engine has been asked for in the step: if it computes late, the rank waits for it. */
     public void read() {
         if (records) {
             current.read();

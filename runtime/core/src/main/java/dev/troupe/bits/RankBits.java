@@ -5,7 +5,7 @@ package dev.troupe.bits;
  *
  * @param rank the number of the rank in the world
  * @param first the place of the first
- * @param values the digests, {@link #NONE} where nothing was recorded
+ * @param values the digests, {@link #NONE} if nothing was recorded
  */
 public record RankBits(int rank, int first, long[] values) {
     /** The value for no digest. */

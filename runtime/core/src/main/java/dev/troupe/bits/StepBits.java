@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param step the optimizer step
  * @param layout what each of them is of
- * @param values the digests by the layout's places; {@link RankBits#NONE} where nothing was recorded
+ * @param values the digests by the layout's places; {@link RankBits#NONE} if nothing was recorded
  */
 public record StepBits(long step, BitLayout layout, long[] values) {
     /** The first output, in the order of dependence, that has a number that is not finite. */

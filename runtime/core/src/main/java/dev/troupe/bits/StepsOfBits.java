@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The digests of the steps under way, put together from those of its ranks; a rank that begins a step again replaces its
+ * The digests of the steps in progress, put together from those of its ranks; a rank that begins a step again replaces its
  * earlier ones.
  *
  * <p>Thread rule: the coordinator's thread.
@@ -52,7 +52,7 @@ public final class StepsOfBits {
     }
 
     /**
-     * The first output with a number that is not finite, of a step or of those under way after it; empty where all are
+     * The first output with a number that is not finite, of a step or of those in progress after it; empty if all are
      * finite.
      */
     public Optional<NotFinite> firstNotFinite() {
@@ -63,7 +63,7 @@ public final class StepsOfBits {
                 : Optional.of(earliest);
     }
 
-    /** A step is committed; where it was skipped, its gradients overflowed as they may. */
+    /** A step is committed; if it was skipped, its gradients overflowed as they may. */
     public void committed(long ofStep, boolean isSkipped) {
         if (!isSkipped && earliest == null) {
             earliest = of(ofStep).flatMap(StepBits::firstNotFinite).map(key -> new NotFinite(ofStep, key)).orElse(null);
@@ -81,7 +81,7 @@ public final class StepsOfBits {
     public record NotFinite(long step, BitKey output) {
     }
 
-    /** The digests of a step so far; empty where no rank has told any. */
+    /** The digests of a step so far; empty if no rank has told any. */
     public Optional<StepBits> of(long ofStep) {
         return Optional.ofNullable(values.get(ofStep)).map(ofAll -> new StepBits(ofStep, layout, ofAll.clone()));
     }

@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param undisturbed the run without faults
  * @param disturbed the run with them
  * @param faults every requested fault, those that struck in the order of their strikes, then the others
- * @param difference the first difference, in words; empty where every loss and every bit of the weights is the same
+ * @param difference the first difference, in words; empty if every loss and every bit of the weights is the same
  * @param kept the share of its throughput that the disturbed run kept, over its whole length
  */
 public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<FaultOutcome> faults,

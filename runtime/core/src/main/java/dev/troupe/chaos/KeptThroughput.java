@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * In one process the second run finds the code of the first one compiled; there the disturbed run is its own measure:
  * each step during a fault or its recovery is compared with the median of the other steps.
  *
- * @param share the time without faults over the time with them, 1 where faults cost nothing; empty where no step can be
+ * @param share the time without faults over the time with them, 1 where faults cost nothing; empty if no step can be
  *     the measure
  * @param basis the measure of the comparison
  */

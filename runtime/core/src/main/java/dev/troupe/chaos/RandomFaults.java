@@ -20,10 +20,10 @@ public final class RandomFaults {
     /** Kinds that a run in one process survives. */
     private static final List<FaultKind> OF_ONE_PROCESS = List.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
             FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.SLOW);
-    /** Further kinds where there are several ranks. */
+    /** Further kinds if there are several ranks. */
     private static final List<FaultKind> OF_MESSAGES = List.of(FaultKind.DROP, FaultKind.CORRUPT, FaultKind.DUPLICATE,
             FaultKind.REORDER, FaultKind.DELAY);
-    /** Further kinds where there are several nodes. */
+    /** Further kinds if there are several nodes. */
     private static final List<FaultKind> OF_NODES = List.of(FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE);
 
     private RandomFaults() {

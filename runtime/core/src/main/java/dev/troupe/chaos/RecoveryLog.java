@@ -33,7 +33,7 @@ public final class RecoveryLog {
     /**
      * Adds a recovery.
      *
-     * @throws UncheckedIOException where it cannot be written
+     * @throws UncheckedIOException if it cannot be written
      */
     public static void append(Path runDirectory, Recovery recovery) {
         Line line = new Line(recovery.epoch(), recovery.step(), recovery.ranks(), recovery.reason(),
@@ -48,7 +48,7 @@ public final class RecoveryLog {
     /**
      * Reads the recoveries of a run, in their order.
      *
-     * @throws UncheckedIOException where the file cannot be read, or is not one of this class
+     * @throws UncheckedIOException if the file cannot be read, or is not one of this class
      */
     public static List<Recovery> read(Path runDirectory) {
         Path file = runDirectory.resolve(FILE);

@@ -33,7 +33,7 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
      * Reads a run that is over.
      *
      * @param metrics its file with a line for each step, among others; a missing file has none
-     * @throws java.io.UncheckedIOException where a file cannot be read
+     * @throws java.io.UncheckedIOException if a file cannot be read
      */
     public static RunRecord read(Path directory, Path metrics) {
         List<CommittedStep> steps = JsonLog.objects(metrics).stream().filter(line -> line.has("step"))

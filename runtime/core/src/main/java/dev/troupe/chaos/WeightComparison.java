@@ -17,7 +17,7 @@ public final class WeightComparison {
 
     /**
      * Returns the first difference of two safetensors files, or of the shards that lie in the place of one, in words; empty
-     * where every tensor has the same name, type, shape and bits in both.
+     * if every tensor has the same name, type, shape and bits in both.
      */
     public static Optional<String> firstDifference(Path expected, Path found) {
         try (TensorFiles one = TensorFiles.open(expected); TensorFiles other = TensorFiles.open(found)) {
@@ -43,7 +43,7 @@ public final class WeightComparison {
     /**
      * Returns the norm of the difference of all tensors over the norm of all of the expected ones, in float64.
      *
-     * @throws IllegalArgumentException where the files have tensors of different names or shapes
+     * @throws IllegalArgumentException if the files have tensors of different names or shapes
      */
     public static double relativeDistance(Path expected, Path found) {
         try (TensorFiles one = TensorFiles.open(expected); TensorFiles other = TensorFiles.open(found)) {

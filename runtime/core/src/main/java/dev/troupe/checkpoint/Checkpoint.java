@@ -49,7 +49,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
      * Opens the checkpoint of a directory, or the newest whole one of a run's directory. Every file is read once, a
      * piece at a time, and checked against the manifest.
      *
-     * @throws CheckpointException where there is none, none is whole, or the named one is not whole
+     * @throws CheckpointException if there is none, none is whole, or the named one is not whole
      */
     public static Checkpoint open(Path runOrCheckpoint) {
         if (!Files.isDirectory(runOrCheckpoint)) {
@@ -111,7 +111,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return CheckpointFolder.of(runDirectory).whole(steps);
     }
 
-    /** Returns the steps of the newest checkpoint of a run's directory; empty where it has none. */
+    /** Returns the steps of the newest checkpoint of a run's directory; empty if it has none. */
     public static OptionalLong newestSteps(Path runDirectory) {
         return steps(runDirectory).findFirst();
     }
@@ -125,7 +125,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
 
     /**
      * Returns the libraries of matrix products that computed a checkpoint, or the newest of a run's directory, as
-     * {@link EngineSettings#products}. No other file than its manifest is read; where none can be, the engine's own.
+     * {@link EngineSettings#products}. No other file than its manifest is read; if none can be, the engine's own.
      */
     public static String products(Path runOrCheckpoint) {
         return manifest(runOrCheckpoint).map(Manifest::products).orElse(EngineSettings.OWN_PRODUCTS);
@@ -133,7 +133,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
 
     /**
      * Returns the model of a checkpoint, or of the newest of a run's directory. No other file than its manifest is read;
-     * empty where none can be.
+     * empty if none can be.
      */
     public static Optional<ModelSpec> modelOf(Path runOrCheckpoint) {
         return manifest(runOrCheckpoint).map(manifest -> manifest.model().spec());
@@ -200,12 +200,12 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return manifest.model().spec();
     }
 
-    /** Returns the ranks of each stage of the run that wrote it; empty where each had one. */
+    /** Returns the ranks of each stage of the run that wrote it; empty if each had one. */
     public List<Integer> replicas() {
         return manifest.replicas();
     }
 
-    /** The type of the weights: float64 where they were trained so, else float32. */
+    /** The type of the weights: float64 if they were trained so, else float32. */
     public DataType parameterType() {
         return files.stream().flatMap(file -> file.tensors().values().stream())
                 .anyMatch(tensor -> tensor.type() == StoredType.F64) ? DataType.FLOAT64 : DataType.FLOAT32;
@@ -235,7 +235,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return older;
     }
 
-    /** Reads the newest weights for those before the last updates too, where the run had one version of them. */
+    /** Reads the newest weights for those before the last updates too, if the run had one version of them. */
     @Override
     public void read(String asked, Shape shape, DataType parameterType, MemorySegment target) {
         String name = has(asked) ? asked : StateTensor.newestOf(asked).orElse(asked);

@@ -31,7 +31,7 @@ record CheckpointFolder(Path path) {
         return new CheckpointFolder(runDirectory.resolve(NAME));
     }
 
-    /** Returns the entry of a directory by its name; its steps are negative where that is not the name of a checkpoint. */
+    /** Returns the entry of a directory by its name; its steps are negative if that is not the name of a checkpoint. */
     static Entry entry(Path directory) {
         Matcher name = ENTRY.matcher(directory.getFileName() == null ? "" : directory.getFileName().toString());
         return name.matches()

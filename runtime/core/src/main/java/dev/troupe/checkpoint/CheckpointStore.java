@@ -89,7 +89,7 @@ public final class CheckpointStore {
     /**
      * Checks that there is room for another checkpoint, so that none is begun in vain.
      *
-     * @throws CheckpointException where there is not
+     * @throws CheckpointException if there is not
      */
     public void requireRoom() {
         requireRoom(expectedBytes);
@@ -109,7 +109,7 @@ public final class CheckpointStore {
     /**
      * Writes the file of one rank, under a name of its own until the checkpoint is committed.
      *
-     * @throws CheckpointException where it cannot be written, or there is no room for it
+     * @throws CheckpointException if it cannot be written, or there is no room for it
      */
     public CheckpointPart writePart(long stepsDone, int rank, Collection<TensorPart> tensors) {
         String name = PartFile.newName(rank);
@@ -139,7 +139,7 @@ public final class CheckpointStore {
      * is replaced; checkpoints that are too old to be kept are deleted.
      *
      * @return the checkpoint's directory
-     * @throws CheckpointException where it cannot be written
+     * @throws CheckpointException if it cannot be written
      */
     public Path commit(long stepsDone, LossScale lossScale, List<CheckpointPart> parts) {
         Path target = folder.whole(stepsDone);
@@ -181,7 +181,7 @@ public final class CheckpointStore {
         }
     }
 
-    /** Deletes the files of an abandoned checkpoint, and logs where they cannot be deleted. */
+    /** Deletes the files of an abandoned checkpoint, and logs if they cannot be deleted. */
     public void abandon(long stepsDone) {
         Path partial = folder.partial(stepsDone);
         try {

@@ -27,7 +27,7 @@ interface Disk {
     /**
      * Writes a safetensors file whole or not at all.
      *
-     * @throws dev.troupe.weights.WeightException where it cannot be written
+     * @throws dev.troupe.weights.WeightException if it cannot be written
      */
     void write(Path file, Map<String, String> metadata, Collection<NamedTensor> tensors);
 }

@@ -56,7 +56,7 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
 
     void require(Path output, int kept, int present, boolean isPeriodic, Disk disk) {
         long free = freeBytes(output, disk);
-        // A checkpoint is whole before the oldest is deleted. Where all checkpoints are kept the user may move them
+        // A checkpoint is whole before the oldest is deleted. If all checkpoints are kept the user may move them
         // away, so only the last one counts.
         long most = free - CheckpointStore.OVERHEAD_BYTES;
         long least = checkpointBytes + modelBytes;

@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
  * The content of {@code manifest.json}.
  *
  * @param products the libraries of matrix products that computed it, as {@link EngineSettings#products}
- * @param replicas the ranks of each stage where one had several, so that stages have had different numbers of updates;
- *     none where each had one
+ * @param replicas the ranks of each stage if one had several, so that stages have had different numbers of updates;
+ *     none if each had one
  */
 record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(value = "steps_done", required = true) long stepsDone,
@@ -93,8 +93,8 @@ record Manifest(@JsonProperty(required = true) int format,
     /**
      * Reads the manifest of a checkpoint.
      *
-     * @throws DamageException where it is missing or cannot be read
-     * @throws CheckpointException where it is of another version
+     * @throws DamageException if it is missing or cannot be read
+     * @throws CheckpointException if it is of another version
      */
     static Manifest read(Path directory) {
         Path file = directory.resolve(FILE);

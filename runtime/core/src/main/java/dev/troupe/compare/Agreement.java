@@ -19,7 +19,7 @@ final class Agreement {
      * @param expected the loss of each step of the first schedule
      * @param tolerance largest deviation of a loss from the expected one, as a share of it, where gradients were added
      *     in another order
-     * @throws ComparisonException where the runs differ among themselves, or deviate too far from the expected losses
+     * @throws ComparisonException if the runs differ among themselves, or deviate too far from the expected losses
      */
     static String of(String label, List<List<Double>> runs, List<Double> expected, double tolerance) {
         List<Double> losses = runs.getFirst();

@@ -33,7 +33,7 @@ public final class Comparison {
     private static final int WARM_UP_STEPS = 3;
     /**
      * Largest deviation of losses where gradients were added in another order: in float32, in float64, and in bfloat16,
-     * where a difference in the last bits may be rounded to either of two neighbours, 2^-8 apart.
+     * if a difference in the last bits may be rounded to either of two neighbours, 2^-8 apart.
      */
     private static final double FLOAT32_TOLERANCE = 1e-4;
     private static final double BFLOAT16_TOLERANCE = 0x1p-8;
@@ -48,7 +48,7 @@ public final class Comparison {
 
     /**
      * @param base the run; its schedule and virtual stages are replaced by each contestant's
-     * @param builtInCorpus text to train on where the run names none
+     * @param builtInCorpus text to train on if the run names none
      * @param directory a directory in which each run has a directory of its own while it lasts
      * @param repeats runs of each schedule, at least 1
      * @param steps measured steps of each run, at least 1; as many more are done between them
@@ -91,7 +91,7 @@ public final class Comparison {
     /**
      * Runs the comparison.
      *
-     * @throws ComparisonException where a run fails, or two schedules do not have the same losses
+     * @throws ComparisonException if a run fails, or two schedules do not have the same losses
      */
     public List<Outcome> run(List<Contestant> contestants) throws InterruptedException {
         List<List<TracedRun>> rounds = new ArrayList<>();

@@ -16,11 +16,11 @@ import java.util.Set;
  */
 public record Contestant(String schedule, int virtualStages) {
     /**
-     * Reads a list such as {@code gpipe,1f1b,interleaved-1f1b:4}: names, each with its V where it is not the schedule's
+     * Reads a list such as {@code gpipe,1f1b,interleaved-1f1b:4}: names, each with its V if it is not the schedule's
      * default.
      *
-     * @throws UsageException where V is no number, or a contestant is named twice
-     * @throws dev.troupe.schedule.PlanException where there is no such schedule
+     * @throws UsageException if V is no number, or a contestant is named twice
+     * @throws dev.troupe.schedule.PlanException if there is no such schedule
      */
     public static List<Contestant> parse(String list) {
         List<Contestant> contestants = Arrays.stream(list.split(",")).map(String::strip)
@@ -52,7 +52,7 @@ public record Contestant(String schedule, int virtualStages) {
         }
     }
 
-    /** Returns the name, with V where it is more than 1. */
+    /** Returns the name, with V if it is more than 1. */
     public String label() {
         return virtualStages == 1 ? schedule : schedule + ", V = " + virtualStages;
     }

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The control time of an action: from the landing of the tensor for which a rank waits to the start of the computing.
  *
- * @param count number of measured actions; where it is 0 the times have no meaning
+ * @param count number of measured actions; if it is 0 the times have no meaning
  * @param medianNanos half of them take no longer
  * @param ninetiethNanos nine in ten take no longer
  * @param ninetyNinthNanos ninety-nine in a hundred take no longer

@@ -9,7 +9,7 @@ import java.util.List;
  * @param contestant the schedule
  * @param engine the kind of engine it ran on
  * @param prediction the simulator's prediction
- * @param measured the measured figures; the median where there are several
+ * @param measured the measured figures; the median if there are several
  * @param stepTime the spread of the measured steps
  * @param seconds the time of each measured step, in the order of the turns
  * @param control the time from a tensor's landing to the start of the computing that waited for it

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
  * @param low the lower end of the interval
  * @param high the upper end
  * @param confidence probability that the interval has the true median in it, where pairs are independent: the smallest
- *     that is at least 0.95; less where there are fewer than six pairs
+ *     that is at least 0.95; less if there are fewer than six pairs
  */
 public record PairedRatio(double median, double low, double high, double confidence) {
     private static final double ASKED = 0.95;

@@ -54,7 +54,7 @@ final class SideBySide {
     /**
      * Runs all from their first step to their last.
      *
-     * @throws ComparisonException where a run fails
+     * @throws ComparisonException if a run fails
      */
     List<TracedRun> run() throws InterruptedException {
         List<Future<TracedRun>> runs;

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /**
- * A process group over tensors of one engine. Where the members are threads of this process, with engines that compute late
- * on one device or on peers, the group adds up there. Where the engine exposes the memory of its tensors the group works on
+ * A process group over tensors of one engine. If the members are threads of this process, with engines that compute late
+ * on one device or on peers, the group adds up there. If the engine exposes the memory of its tensors the group works on
  * the tensors themselves; else they are copied to memory of this object and back.
  *
  * <p>Thread rule: the thread that calls the engine.
@@ -137,7 +137,7 @@ public final class EngineGroup implements TensorGroup {
         putBack(all, whole);
     }
 
-    /** Does it on the device where that can be and nothing is rounded; the time is that of the meeting of the members. */
+    /** Does it on the device if that can be and nothing is rounded; the time is that of the meeting of the members. */
     private boolean isDoneOnDevice(Tensor tensor, Reduction reduction, Runnable collective) {
         if (!engine.computesLate() || reduction == Reduction.SUM_OF_ROUNDED) {
             return false;

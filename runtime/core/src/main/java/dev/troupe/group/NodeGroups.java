@@ -70,7 +70,7 @@ public final class NodeGroups implements RankGroups {
     // Groups by number. A group is kept while its ranks are elsewhere, so that the first member that joins when they
     // are back ends the group's old epoch.
     private final Map<Integer, SharedGroup> sharedGroups = new HashMap<>();
-    /** Null where every group of this node has always been whole on it. */
+    /** Null if every group of this node has always been whole on it. */
     private AeronCollectives collectives;
     private volatile Doors doors;
 
@@ -116,7 +116,7 @@ public final class NodeGroups implements RankGroups {
      * Makes the groups of this node. A client of the media driver is made when a rank first joins a group with a stream.
      *
      * @param driverDirectory the directory of the media driver of this node
-     * @param connections the connections of this node, which their owner closes; empty where there are streams to other
+     * @param connections the connections of this node, which their owner closes; empty if there are streams to other
      *     machines
      * @param deadline how long a member may wait for the others
      */

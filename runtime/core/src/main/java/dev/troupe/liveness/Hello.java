@@ -37,7 +37,7 @@ record Hello(String cluster, Peer peer) {
     /**
      * Waits for a hello.
      *
-     * @throws IOException where other bytes arrive, or none in the time that a read may take
+     * @throws IOException if other bytes arrive, or none in the time that a read may take
      */
     static Hello read(InputStream stream) throws IOException {
         DataInputStream in = new DataInputStream(stream);

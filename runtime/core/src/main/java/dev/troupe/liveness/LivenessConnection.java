@@ -33,8 +33,8 @@ final class LivenessConnection {
      *
      * @param own the data port of the caller's node
      * @param patience longest wait for the connection, and for each answer
-     * @throws java.net.ConnectException where its machine refuses the connection
-     * @throws IOException where there is no answer, or not that of a node
+     * @throws java.net.ConnectException if its machine refuses the connection
+     * @throws IOException if there is no answer, or not that of a node
      */
     static LivenessConnection dial(DataPort own, InetSocketAddress address, Hello self, Sockets sockets,
             Duration patience) throws IOException {
@@ -52,7 +52,7 @@ final class LivenessConnection {
     /**
      * Answers a caller.
      *
-     * @throws IOException where the caller is no node; the connection is closed then
+     * @throws IOException if the caller is no node; the connection is closed then
      */
     static LivenessConnection accept(Socket connection, Hello self, Sockets sockets, Duration patience)
             throws IOException {
@@ -67,7 +67,7 @@ final class LivenessConnection {
     }
 
     /**
-     * Has the kernel ask the kernel of the other side every second, and break the connection where a question has no answer
+     * Has the kernel ask the kernel of the other side every second, and break the connection if a question has no answer
      * within another second. A kernel answers for a process that is stopped, starved or collects garbage.
      */
     static void watchOver(Socket connection) throws IOException {

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * A connection from each node of a cluster to each other one. The kernel closes the connections of a process that ends, for
  * any reason, so the others notice the end within milliseconds; a heartbeat that is missing means nothing for seconds.
  *
- * <p>Only the end of a process counts. A stopped or starved process still has its connections. Where a connection
+ * <p>Only the end of a process counts. A stopped or starved process still has its connections. If a connection
  * breaks off without a goodbye, the node is called again at once. If its machine refuses, or another process answers in
  * its name, the process has ended; if the process answers, it lives, and that call is the new connection; without any
  * answer the failure detector decides.
@@ -50,7 +50,7 @@ public final class LivenessConnections implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(LivenessConnections.class);
 
-    /** The patience with a node that has just started, on a machine where all nodes start at once. */
+    /** The patience with a node that has just started, on a machine if all nodes start at once. */
     private static final Duration GREETING = Duration.ofSeconds(5);
     /** The patience with a node that is known to be up, over a network. */
     private static final Duration ANSWER = Duration.ofMillis(300);
@@ -212,7 +212,7 @@ public final class LivenessConnections implements AutoCloseable {
         return !isOver(peer);
     }
 
-    /** A connection broke off: where it is for silence, the other nodes are looked for at the same time. */
+    /** A connection broke off: if it is for silence, the other nodes are looked for at the same time. */
     private void lookForAll(Peer first) {
         if (!isKernelSilent(first, 1)) {
             return;

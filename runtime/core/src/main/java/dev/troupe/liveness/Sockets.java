@@ -24,7 +24,7 @@ public interface Sockets {
     /**
      * Wraps the side that called; the other end is authenticated when this returns.
      *
-     * @throws IOException where the other end is not accepted; the caller must still close the connection
+     * @throws IOException if the other end is not accepted; the caller must still close the connection
      */
     Socket dialed(Socket connection) throws IOException;
 

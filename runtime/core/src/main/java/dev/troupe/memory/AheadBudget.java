@@ -19,7 +19,7 @@ public final class AheadBudget {
      *
      * @param bytes {@link Long#MAX_VALUE} for no limit
      * @param engines opens an engine as the ranks will have, for the sizes of what it keeps
-     * @throws UsageException where one block is too many
+     * @throws UsageException if one block is too many
      */
     public static TrainingPlan fit(TrainingPlan plan, long bytes, Supplier<Engine> engines) {
         if (bytes == Long.MAX_VALUE) {

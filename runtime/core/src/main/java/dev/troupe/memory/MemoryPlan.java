@@ -34,9 +34,9 @@ public record MemoryPlan(List<RankMemory> ranks) {
      *
      * @param engine an engine as the ranks will have, for the sizes of what it keeps
      * @param measuresValidation whether the run makes passes over validation data
-     * @param snapshots how often ranks keep what they need to start again inside a step; 0 where they do not
+     * @param snapshots how often ranks keep what they need to start again inside a step; 0 if they do not
      * @param copied the ranks of which another machine has copies of that
-     * @throws UsageException where a tensor of the run would be larger than any engine can have one
+     * @throws UsageException if a tensor of the run would be larger than any engine can have one
      */
     public static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresValidation, int snapshots,
             List<Integer> copied) {
@@ -57,7 +57,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
         return new MemoryPlan(ranks);
     }
 
-    /** Ranks of one place take as much as each other where their shares are of one size: one of them is walked. */
+    /** Ranks of one place take as much as each other if their shares are of one size: one of them is walked. */
     private static final class Walks {
         private final TrainingPlan plan;
         private final Engine engine;
@@ -130,7 +130,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
      * Refuses what cannot fit.
      *
      * @param availableBytes what the machine that hosts these ranks has to give
-     * @throws UsageException where that is less than the ranks take together
+     * @throws UsageException if that is less than the ranks take together
      */
     public void requireRoom(long availableBytes) {
         if (total() <= availableBytes) {

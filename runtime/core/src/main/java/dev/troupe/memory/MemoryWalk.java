@@ -56,7 +56,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         }
     }
 
-    /** Where nothing is computed no stage looks at tokens. */
+    /** If nothing is computed no stage looks at tokens. */
     private static final MicrobatchRows NO_ROWS = new MicrobatchRows(0, true);
     /** Of the update, which computes nothing either. */
     private static final Optional<WeightUpdate> NO_UPDATE = Optional.of(new WeightUpdate(0, 0, 0, 1, false));
@@ -79,8 +79,8 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     /**
      * Makes the stages of a rank.
      *
-     * @param snapshots how often the rank keeps what it needs to start again inside a step; 0 where it does not
-     * @throws dev.troupe.plan.UsageException where a stage has a buffer that no engine can have
+     * @param snapshots how often the rank keeps what it needs to start again inside a step; 0 if it does not
+     * @throws dev.troupe.plan.UsageException if a stage has a buffer that no engine can have
      */
     MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots) {
         this.plan = plan;
@@ -108,7 +108,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     /**
      * Does the rank's row of a pass, alone: whatever it waits for is there.
      *
-     * @throws dev.troupe.plan.UsageException where an action needs a tensor that no engine can have
+     * @throws dev.troupe.plan.UsageException if an action needs a tensor that no engine can have
      */
     void over(Pass.Kind pass) {
         kind = pass;

@@ -11,7 +11,7 @@ import dev.troupe.protocol.replica.SnapshotSlots;
  * @param optimizer what the optimizer remembers
  * @param activations what is kept from forwards for backwards at the worst place of the plan, and what is passing
  * @param boundary activations and gradients that come in, as many as there are credits, and that wait to go out, as
- *     many as can be unreceived at one time, or where the run recovers from failures, as many as a pass sends
+ *     many as can be unreceived at one time, or if the run recovers from failures, as many as a pass sends
  * @param snapshots in host memory, what a rank starts again from
  * @param copies of those, in the host memory of another machine
  */

@@ -36,8 +36,8 @@ public final class ModelExport {
      * @param type of the weights that are written: FLOAT32, FLOAT64, or BFLOAT16, to which float32 is rounded
      * @param shardBytes the most bytes of tensors in a file
      * @param companions the directory of the files to put beside the weights
-     * @throws dev.troupe.checkpoint.CheckpointException where the disk has no room
-     * @throws WeightException where the files cannot be written
+     * @throws dev.troupe.checkpoint.CheckpointException if the disk has no room
+     * @throws WeightException if the files cannot be written
      */
     public static void huggingFace(ModelSpec model, WeightSource weights, DataType type, Path directory,
             long shardBytes, Optional<Path> companions) {
@@ -53,10 +53,10 @@ public final class ModelExport {
      * @param type of the matrices
      * @param tokenizer the directory of the tokenizer, which goes into the file
      * @param name what a person calls the model
-     * @throws dev.troupe.tokenizer.file.TokenizerException where llama.cpp cannot have the tokenizer, or the model does
+     * @throws dev.troupe.tokenizer.file.TokenizerException if llama.cpp cannot have the tokenizer, or the model does
      *     not know all its tokens
-     * @throws dev.troupe.checkpoint.CheckpointException where the disk has no room
-     * @throws WeightException where llama.cpp does not compute the model, or the file cannot be written
+     * @throws dev.troupe.checkpoint.CheckpointException if the disk has no room
+     * @throws WeightException if llama.cpp does not compute the model, or the file cannot be written
      */
     public static void gguf(ModelSpec model, WeightSource weights, GgufType type, Path directory, Path tokenizer,
             String name) {
@@ -76,7 +76,7 @@ public final class ModelExport {
      *
      * @param base the model that they are for, as PEFT is to find it; empty: not known
      * @param dropout the probability of the run, which PEFT keeps too
-     * @throws WeightException where the files cannot be written
+     * @throws WeightException if the files cannot be written
      */
     public static void adapters(Checkpoint weights, Path directory, Optional<String> base, double dropout) {
         List<NamedTensor> tensors = tensors(PeftAdapter.trained(weights.model()), weights, weights.parameterType());

@@ -22,7 +22,7 @@ import java.util.Optional;
  * The files that a run's model is published with: those of its tokenizer, and what else lies beside the weights of the model
  * that it began from. A run copies them into its directory when it begins, so that their source may go. Any thread.
  *
- * @param tokenizer the directory with the tokenizer of the run's tokens; empty where no directory has it
+ * @param tokenizer the directory with the tokenizer of the run's tokens; empty if no directory has it
  * @param isOfBytes whether each token is a byte, of which the files can be made
  * @param model the directory of the model that the run began from
  */
@@ -34,7 +34,7 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
      * What a run directory has of its companions.
      *
      * @param directory the directory to copy them from; empty: there are none
-     * @param notice the reason why there are no files of a tokenizer, as a part of a sentence; empty where there are
+     * @param notice the reason why there are no files of a tokenizer, as a part of a sentence; empty if there are
      *     some
      */
     public record Found(Optional<Path> directory, Optional<String> notice) {
@@ -48,9 +48,9 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
      * Finds the companions of a run.
      *
      * @param trained the model of the run
-     * @param ofText the tokenizer that makes the run's tokens of text; empty where the data are tokens
-     * @param resumed the run or checkpoint that it goes on from, whose companions it takes where their source is gone
-     * @throws dev.troupe.weights.WeightException where a file is too large to be copied
+     * @param ofText the tokenizer that makes the run's tokens of text; empty if the data are tokens
+     * @param resumed the run or checkpoint that it goes on from, whose companions it takes if their source is gone
+     * @throws dev.troupe.weights.WeightException if a file is too large to be copied
      */
     public static RunCompanions of(RunSpec spec, ModelSpec trained, Optional<Tokenizer> ofText,
             Optional<Path> resumed) {
@@ -81,7 +81,7 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
     /**
      * Copies the files into the directory of the run.
      *
-     * @throws dev.troupe.weights.WeightException where one cannot be copied
+     * @throws dev.troupe.weights.WeightException if one cannot be copied
      */
     public void writeTo(Path runDirectory) {
         Path folder = runDirectory.resolve(FOLDER);
@@ -100,7 +100,7 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
     }
 
     /**
-     * Finds the companions in the directory of a run; where that has no tokenizer, in the directory that its configuration
+     * Finds the companions in the directory of a run; if that has no tokenizer, in the directory that its configuration
      * names.
      */
     public static Found in(Path runDirectory) {

@@ -6,7 +6,7 @@ import com.typesafe.config.ConfigFactory;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The resolved configuration in a run's directory; where it cannot be read, it has no keys. Immutable. */
+/** The resolved configuration in a run's directory; if it cannot be read, it has no keys. Immutable. */
 record RunConfig(Config config) {
     static RunConfig in(Path runDirectory) {
         try {
@@ -16,12 +16,12 @@ record RunConfig(Config config) {
         }
     }
 
-    /** The text of a key; empty where there is none. */
+    /** The text of a key; empty if there is none. */
     String text(String key) {
         return config.hasPath("troupe." + key) ? config.getString("troupe." + key) : "";
     }
 
-    /** The directory of the model that the run began from; empty where it drew its weights. */
+    /** The directory of the model that the run began from; empty if it drew its weights. */
     Optional<Path> modelFrom() {
         return Optional.of(text("model.from")).filter(text -> !text.isEmpty()).map(Path::of);
     }

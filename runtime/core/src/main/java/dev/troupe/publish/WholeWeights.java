@@ -12,20 +12,20 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The weights of a checkpoint as those of a whole model: where the run trained adapters, they are merged into the weights
+ * The weights of a checkpoint as those of a whole model: if the run trained adapters, they are merged into the weights
  * that it began from. Any thread may read it.
  *
  * @param model the model, without adapters
  * @param weights of all its parameters
- * @param base the files of the model that the run began from, where they are open
+ * @param base the files of the model that the run began from, if they are open
  */
 public record WholeWeights(ModelSpec model, WeightSource weights,
         Optional<HuggingFaceModel> base) implements AutoCloseable {
     /**
      * Opens what is needed beside the checkpoint, which remains the caller's.
      *
-     * @throws dev.troupe.weights.WeightException where the model that the run began from cannot be read
-     * @throws CheckpointException where it is another model than the adapters are for
+     * @throws dev.troupe.weights.WeightException if the model that the run began from cannot be read
+     * @throws CheckpointException if it is another model than the adapters are for
      */
     public static WholeWeights of(Checkpoint checkpoint) {
         ModelSpec adapted = checkpoint.model();

@@ -46,7 +46,7 @@ public final class Replay {
      * digests with those of the run. Nothing is written to the run's directory.
      *
      * @param spec the run's configuration; its faults do not strike
-     * @throws UsageException where the step cannot be done again, or its digests are not there
+     * @throws UsageException if the step cannot be done again, or its digests are not there
      */
     public Bisection of(RunSpec spec, byte[] builtInCorpus) throws InterruptedException {
         Path scratch = scratch();

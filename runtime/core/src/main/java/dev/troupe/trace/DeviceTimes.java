@@ -52,7 +52,7 @@ final class DeviceTimes {
         unread.set(length + position);
     }
 
-    /** The end of an action; 0 where it is not known, or was read. */
+    /** The end of an action; 0 if it is not known, or was read. */
     long end(int position) {
         return read(position);
     }
@@ -62,7 +62,7 @@ final class DeviceTimes {
         return instants.nanos(2 * length + position);
     }
 
-    /** When the tensor of a send was there; 0 where it is not known, or was read. */
+    /** When the tensor of a send was there; 0 if it is not known, or was read. */
     long handedAt(int position) {
         return read(length + position);
     }

@@ -10,7 +10,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
 /**
- * The events of a run for the JDK's flight recorder, in the category Troupe. Where nobody records they cost nothing.
+ * The events of a run for the JDK's flight recorder, in the category Troupe. If nobody records they cost nothing.
  *
  * <p>Thread rule: any thread.
  */
@@ -19,7 +19,7 @@ public final class FlightEvents {
     }
 
     /**
-     * An action of a rank, from its start to its end, on the rank's thread. Where the engine computes late, the thread asks
+     * An action of a rank, from its start to its end, on the rank's thread. If the engine computes late, the thread asks
      * for the action in that time, and {@link DeviceAction} has the device's.
      */
     @Name("dev.troupe.Action")
@@ -38,7 +38,7 @@ public final class FlightEvents {
         @Label("Kind")
         String kind;
 
-        /** Returns an event that has begun; null where nobody records actions. */
+        /** Returns an event that has begun; null if nobody records actions. */
         static Action begun() {
             if (!PROBE.isEnabled()) {
                 return null;
@@ -108,7 +108,7 @@ public final class FlightEvents {
         @Timespan(Timespan.NANOSECONDS)
         long withoutCredit;
 
-        /** Returns an event that has begun; null where nobody records messages. */
+        /** Returns an event that has begun; null if nobody records messages. */
         static Message begun() {
             if (!PROBE.isEnabled()) {
                 return null;

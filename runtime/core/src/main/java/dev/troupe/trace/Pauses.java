@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The times in which this process stood still: collections of garbage, as the JVM tells of them, and a process stopped from
- * outside, which a thread notices that sleeps for twenty milliseconds at a time: where the sleep takes longer and the thread
+ * outside, which a thread notices that sleeps for twenty milliseconds at a time: if the sleep takes longer and the thread
  * was not waiting for a core, the process stood still for the rest of it. A wake-up costs some 40 microseconds of a
  * virtual processor.
  *
@@ -49,7 +49,7 @@ public final class Pauses implements AutoCloseable {
         delay.close();
     }
 
-    /** Sleeps once, and takes in a pause where that was too long. */
+    /** Sleeps once, and takes in a pause if that was too long. */
     private void look(RunDelay delay) {
         long before = System.nanoTime();
         long delayed = delay.nanos();

@@ -12,10 +12,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.ObjLongConsumer;
 
 /**
- * What one incarnation of a rank does in the training step under way, and when. Recording allocates nothing.
+ * What one incarnation of a rank does in the training step in progress, and when. Recording allocates nothing.
  *
- * <p>Where the engine computes late, the times of actions and of sends are those of its device: an action begins when what
- * was asked before it is done, and ends when what it asked is. They are marked where the rank asks, and read where the rank
+ * <p>If the engine computes late, the times of actions and of sends are those of its device: an action begins when what
+ * was asked before it is done, and ends when what it asked is. They are marked if the rank asks, and read if the rank
  * has waited for the device: at a norm, and at the last action of the row.
  *
  * <p>Thread rule: {@link #begins}, {@link #ended} and what is added inside an action on the rank's thread, {@link #landed}
@@ -28,9 +28,9 @@ public final class RankTrace {
     private final Pauses pauses;
     private final List<Action> row;
     private final Map<Action, Integer> positions = new HashMap<>();
-    /** Null where the engine has done what it was asked when a call returns. */
+    /** Null if the engine has done what it was asked when a call returns. */
     private final DeviceTimes device;
-    // By position, in nanoseconds of System.nanoTime; 0 where nothing was recorded.
+    // By position, in nanoseconds of System.nanoTime; 0 if nothing was recorded.
     private final long[] starts;
     private final long[] ends;
     private final long[] group;
@@ -40,7 +40,7 @@ public final class RankTrace {
     private final AtomicLongArray moved;
     private final AtomicLongArray credit;
     private final long[] bytes;
-    // Null where nobody records: the events of the JDK's flight recorder that have begun.
+    // Null if nobody records: the events of the JDK's flight recorder that have begun.
     private final AtomicReferenceArray<FlightEvents.Message> messages;
     private FlightEvents.Action event;
     private volatile long step;

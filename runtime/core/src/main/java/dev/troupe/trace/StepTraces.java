@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The times of the step under way, put together from those of its ranks. Where steps overlap, those of a pass are told as
+ * The times of the step in progress, put together from those of its ranks. Where steps overlap, those of a pass are told as
  * one, under its first step.
  *
  * <p>Thread rule: the coordinator's thread.
@@ -81,7 +81,7 @@ public final class StepTraces {
     }
 
     /**
-     * A step is committed: its times, where every rank has told them.
+     * A step is committed: its times, if every rank has told them.
      *
      * @param nodes for each rank the node that it lives on
      */

@@ -107,7 +107,7 @@ class ChaosResultTest {
     }
 
     @Test
-    void shouldTellAFaultThatNothingFollowedFromOneThatNeverStruck() {
+    void shouldDistinguishAFaultWithoutEffectFromOneThatNeverStruck() {
         RunRecord disturbed = new RunRecord(other, steps(3), List.of(fired(HANG, 1, 1500)), List.of(), 0);
         List<FaultOutcome> faults = compare(disturbed, Optional.empty(), EXCEPTION, HANG).faults();
         assertEquals(List.of("hang step=2", "exception step=1"), faults.stream().map(FaultOutcome::fault).toList());
@@ -128,7 +128,7 @@ class ChaosResultTest {
             kill-coordinator stage=1              | only ranks of the node that leads count, and none of them passed a place that matches
             slow stage=1 step=2 microbatch=0 at=F | "hang step=2" struck there first, and the place did not come again
             """)
-    void shouldSayWhyAFaultDidNotStrikeInAWholeRun(String fault, String why) {
+    void shouldExplainWhyAFaultDidNotStrikeInAWholeRun(String fault, String why) {
         FiredFault other = fired(HANG, 1, 1500); // at F of microbatch 0 on stage 1
         FaultSpec asked = FaultSpec.parse(fault, "", "");
         RunRecord disturbed = new RunRecord(this.other, steps(3),
@@ -148,7 +148,7 @@ class ChaosResultTest {
             exception        | the run ended in step 1, before a place that matches
             exception step=0 | no rank passed a place that matches
             """)
-    void shouldSayThatTheRunEndedBeforeAFaultWasDue(String fault, String why) {
+    void shouldReportThatTheRunEndedBeforeAFaultWasDue(String fault, String why) {
         RunRecord disturbed = new RunRecord(other, steps(1), List.of(), List.of(), 0);
         FaultSpec asked = FaultSpec.parse(fault, "", "");
         assertEquals(List.of(Optional.of(new MissedFault(why, true))), compare(disturbed, Optional.of("a reason"),
@@ -157,7 +157,7 @@ class ChaosResultTest {
 
     /** Chance asked for nothing beyond the end of the run. */
     @Test
-    void shouldCountADrawnFaultAsMissedOnlyWhereItWasDue() {
+    void shouldCountADrawnFaultAsMissedOnlyIfItWasDue() {
         FaultSpec passed = FaultSpec.parse("exception step=0", "", "");
         AskedFaults asked = new AskedFaults(List.of(), List.of(passed, HANG));
         ChaosResult result = compare(new RunRecord(other, steps(1), List.of(), List.of(), 0), Optional.of("a reason"),
@@ -169,7 +169,7 @@ class ChaosResultTest {
 
     /** Each step takes a second but the one that is struck, which takes three; before it another waits for half a second. */
     @Test
-    void shouldHoldARunAgainstItsOwnStepsThatNoFaultTouched() {
+    void shouldCompareARunWithItsOwnUndisturbedSteps() {
         List<CommittedStep> steps = List.of(new CommittedStep(0, 5, 1.5, 1500), new CommittedStep(1, 4, 1, 3000),
                 new CommittedStep(2, 3, 3, 6000), new CommittedStep(3, 2, 1, 7000), new CommittedStep(4, 1, 0.5, 7500));
         RunRecord undisturbed = new RunRecord(one, steps.stream().map(step -> new CommittedStep(step.step(),
@@ -194,7 +194,7 @@ class ChaosResultTest {
     }
 
     @Test
-    void shouldGiveNoFigureWhereNearlyEveryStepWasTouched() {
+    void shouldGiveNoFigureIfNearlyEveryStepWasTouched() {
         RunRecord disturbed = new RunRecord(other, steps(3), List.of(fired(EXCEPTION, 0, 1100)), List.of(), 0);
         assertEquals(Optional.empty(), compare(disturbed, Optional.empty(),
                 new AskedFaults(List.of(EXCEPTION), List.of()), Basis.OWN_STEPS).kept().share());
@@ -232,7 +232,7 @@ class ChaosResultTest {
     }
 
     @Test
-    void shouldSayThatTheRunFailedBeforeAnythingElse() {
+    void shouldReportThatTheRunFailedBeforeAnythingElse() {
         assertEquals(Optional.of("the disturbed run failed: a reason"),
                 compare(new RunRecord(other, steps(1), List.of(), List.of(), 0), Optional.of("a reason")).difference());
     }
@@ -266,7 +266,7 @@ class ChaosResultTest {
     }
 
     @Test
-    void shouldReadWhatARunLeft() throws IOException {
+    void shouldReadTheFilesOfARun() throws IOException {
         Path metrics = Files.writeString(one.resolve("metrics.jsonl"),
                 "{\"step\":0,\"loss\":5.5,\"step_seconds\":0.25,\"skipped\":false,\"time_ms\":1000}\n"
                         + "{\"steps_done\":1,\"checkpoint_failed\":\"a full disk\"}\n");

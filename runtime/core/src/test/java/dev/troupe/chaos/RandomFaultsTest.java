@@ -32,13 +32,13 @@ class RandomFaultsTest {
     }
 
     @Test
-    void shouldDrawAsManyAsTheMeanTimeSays() {
+    void shouldDrawAtTheRateOfTheMeanTime() {
         int count = RandomFaults.draw(1, 20, 1, true, PLACES).size();
         assertTrue(count > 200 && count < 300, "5000 s at one in 20 s are 250, but found " + count);
     }
 
     @Test
-    void shouldDrawNoMessageWhereNoneIsSent() {
+    void shouldDrawNoMessageIfNoneIsSent() {
         RandomFaults.Places alone = new RandomFaults.Places(2, 5000, 8, List.of());
         assertTrue(RandomFaults.draw(1, 5, 1, true, alone).stream()
                 .noneMatch(fault -> fault.kind().reach() == Reach.MESSAGE));
@@ -46,7 +46,7 @@ class RandomFaultsTest {
 
     /** Two ranks in a V: stage 1 hands on to stage 2 on its own rank. */
     @Test
-    void shouldKnowWhatIsSentToAnotherRank() {
+    void shouldKnowTheMessagesToOtherRanks() {
         TrainingPlan plan = TrainingPlan.of(new Gpt2(4, 8, 2, 4, 16, true, Gpt2.NORM_EPSILON).spec(),
                 new StageSettings(1, 4, 4, new Optimizer.Sgd(0)), "uniform", Schedules.named("zbv"),
                 new ParallelLayout(2, 1, 1), false, Zero.NONE, 2, 1, 2);
@@ -59,7 +59,7 @@ class RandomFaultsTest {
     }
 
     @Test
-    void shouldDrawWhatCanStrike() {
+    void shouldDrawOnlyFaultsThatCanStrike() {
         List<FaultSpec> faults = RandomFaults.draw(1, 5, 1, false, PLACES);
         for (FaultSpec fault : faults) {
             assertTrue(fault.kind().reach() != Reach.PROCESS, fault::text);

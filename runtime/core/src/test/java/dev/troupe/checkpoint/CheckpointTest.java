@@ -93,7 +93,7 @@ class CheckpointTest {
     }
 
     @Test
-    void shouldPassOverWhatIsNotWholeAndWhatIsNoCheckpoint() throws IOException {
+    void shouldPassOverIncompleteCheckpointsAndOtherFiles() throws IOException {
         write(10, 1, 1);
         store.writePart(20, 0, tensors(0, 2));
         Files.createDirectories(run.resolve("checkpoints/step-000030")); // half deleted
@@ -117,7 +117,7 @@ class CheckpointTest {
     }
 
     @Test
-    void shouldNotKeepWhatARunWithMoreRanksLeftBehind() throws IOException {
+    void shouldRemoveTheFilesOfARunWithMoreRanks() throws IOException {
         for (int rank = 0; rank < 4; rank++) {
             store.writePart(10, rank, tensors(rank, 9)); // and then it broke down
         }
@@ -127,7 +127,7 @@ class CheckpointTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoCheckpoint() {
+    void shouldReportThatThereIsNoCheckpoint() {
         assertEquals("there is no directory " + run.resolve("nowhere") + " to resume from: name the directory of a run,"
                 + " or one of its checkpoints", refusal(run.resolve("nowhere")));
         assertEquals("no checkpoint was found in " + run + ": expected " + run.resolve("checkpoints") + " to hold"
@@ -229,7 +229,7 @@ class CheckpointTest {
      * reported.
      */
     @Test
-    void shouldKeepApartWhatTwoWritersOfARankWrite() throws IOException {
+    void shouldKeepFilesOfTwoWritersOfARankApart() throws IOException {
         CheckpointPart first = store.writePart(10, 0, tensors(0, 1));
         CheckpointPart second = store.writePart(10, 0, tensors(0, 5));
         CheckpointPart late = store.writePart(10, 0, tensors(0, 9));
@@ -242,7 +242,7 @@ class CheckpointTest {
     }
 
     @Test
-    void shouldSayWhyACheckpointCannotBeWritten() throws IOException {
+    void shouldExplainWhyACheckpointCannotBeWritten() throws IOException {
         Files.writeString(run.resolve("checkpoints"), "a file in the way");
         String sentence = assertThrows(CheckpointException.class, () -> store.writePart(10, 0, tensors(0, 1)))
                 .getMessage();
@@ -256,7 +256,7 @@ class CheckpointTest {
     }
 
     @Test
-    void shouldPutTogetherWhatTheRanksOfAGroupShare() {
+    void shouldAssembleTheSharesOfTheRanksOfAGroup() {
         List<CheckpointPart> parts = new ArrayList<>();
         for (int rank = 0; rank < 2; rank++) {
             TensorSlice rows = new TensorSlice(Shape.of(2, 4), 0, List.of(new IndexRange(rank, rank + 1)));
@@ -293,7 +293,7 @@ class CheckpointTest {
 
     /** A waiter for a part of many gigabytes can tell a slow disk from one that hangs. */
     @Test
-    void shouldSayThatBytesMoveWhileAPartIsWritten() {
+    void shouldReportThatBytesMoveWhileAPartIsWritten() {
         Shape shape = Shape.of(9, 1 << 20);
         MemorySegment values = Arena.ofAuto().allocate(4 * shape.elementCount());
         AtomicInteger moved = new AtomicInteger();

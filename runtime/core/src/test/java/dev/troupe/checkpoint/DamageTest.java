@@ -38,7 +38,7 @@ class DamageTest {
     }
 
     @Test
-    void shouldPassOverNothingWhereTheNewestIsWhole() throws IOException {
+    void shouldPassOverNothingIfTheNewestIsWhole() throws IOException {
         Files.delete(older.resolve("rank-000.safetensors"));
         assertOpens(20, List.of());
     }
@@ -107,7 +107,7 @@ class DamageTest {
     }
 
     @Test
-    void shouldPassOverWhatWasNotWrittenToItsEnd() {
+    void shouldPassOverACheckpointThatWasNotCompleted() {
         store.writePart(30, 0, Samples.tensors(0, 9));
         Path partial = newer.resolveSibling("step-000030.partial");
         assertOpens(20, List.of(partial + " was not written to its end"));
@@ -123,7 +123,7 @@ class DamageTest {
     }
 
     @Test
-    void shouldSayInOneSentenceThatNoneIsWhole() throws IOException {
+    void shouldReportInOneSentenceThatNoneIsWhole() throws IOException {
         Files.delete(part);
         Files.writeString(older.resolve("manifest.json"), "");
         String sentence = assertThrows(CheckpointException.class, () -> Checkpoint.open(run)).getMessage();

@@ -23,7 +23,7 @@ class DiskRoomTest {
     private Path home;
 
     @Test
-    void shouldRefuseWhatCannotEnd() {
+    void shouldRefuseARunThatCannotFitItsCheckpoints() {
         assertDoesNotThrow(() -> require(CHECKPOINT + MODEL + BESIDE, 2, 0, false));
         assertEquals("the run would end with a checkpoint of 300,000,000 bytes and a model of 100,000,000, but the file"
                 + " system of " + output() + " has 401,048,575 left: free some, choose another with --out, or take a"
@@ -42,7 +42,7 @@ class DiskRoomTest {
     }
 
     @Test
-    void shouldAdviseNoneOnTheWayWhereNotEvenTwoFit() {
+    void shouldAdviseNoneOnTheWayIfNotEvenTwoFit() {
         String refusal = refusal(2 * CHECKPOINT + BESIDE - 1, 1, 0, true);
         assertEquals("write none on the way (training.checkpoint-every = 0)",
                 refusal.substring(refusal.indexOf("write none")));
@@ -50,7 +50,7 @@ class DiskRoomTest {
     }
 
     @Test
-    void shouldCountThoseThatAreThere() {
+    void shouldCountTheCheckpointsOnDisk() {
         assertDoesNotThrow(() -> require(CHECKPOINT + MODEL + BESIDE, 3, 3, true));
         assertThrows(CheckpointException.class, () -> require(CHECKPOINT + MODEL + BESIDE, 3, 2, true));
     }

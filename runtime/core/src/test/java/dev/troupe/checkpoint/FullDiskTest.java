@@ -45,7 +45,7 @@ class FullDiskTest {
     }
 
     @Test
-    void shouldSayWhatRoomACheckpointNeedsBeforeAnythingIsWritten() {
+    void shouldReportTheSizeOfACheckpointBeforeAnythingIsWritten() {
         freeBytes = EXPECTED + (1 << 20);
         store.requireRoom();
         freeBytes--;
@@ -56,14 +56,14 @@ class FullDiskTest {
     }
 
     @Test
-    void shouldSeeWhatTheRealDiskHasLeft() {
+    void shouldReadTheFreeSpaceOfTheRealDisk() {
         new CheckpointStore(run, Samples.MODEL, "", 1, 0).requireRoom();
         assertThrows(CheckpointException.class,
                 () -> new CheckpointStore(run, Samples.MODEL, "", 1, Long.MAX_VALUE >> 1).requireRoom());
     }
 
     @Test
-    void shouldLeaveTheOneBeforeAndNothingOfTheOneThatFailed() throws IOException {
+    void shouldKeepTheEarlierCheckpointAndRemoveTheFailedOne() throws IOException {
         Samples.write(store, 10, 2, 1);
         partsLeft = 1;
         store.writePart(20, 0, Samples.tensors(0, 5));
@@ -81,7 +81,7 @@ class FullDiskTest {
     }
 
     @Test
-    void shouldAbandonWhatWasNeverBegun() throws IOException {
+    void shouldAbandonACheckpointThatWasNeverBegun() throws IOException {
         store.abandon(20);
         assertEquals(List.of(), names(run), "nothing is made for it");
         Samples.write(store, 10, 2, 1);

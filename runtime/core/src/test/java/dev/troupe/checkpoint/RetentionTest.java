@@ -21,7 +21,7 @@ class RetentionTest {
     }
 
     @Test
-    void shouldKeepAllWhereThatIsAskedFor() throws IOException {
+    void shouldKeepAllIfThatIsAskedFor() throws IOException {
         writeAll(0, 1, 2, 3);
         assertReady("step-000001", "step-000002", "step-000003");
     }
@@ -33,14 +33,14 @@ class RetentionTest {
     }
 
     @Test
-    void shouldDeleteWhatARunBeforeThisLeft() throws IOException {
+    void shouldDeleteTheCheckpointsOfAnEarlierRun() throws IOException {
         writeAll(0, 1, 2, 3);
         writeAll(2, 4);
         assertReady("step-000003", "step-000004");
     }
 
     @Test
-    void shouldLeaveWhatHasMoreStepsThanTheNewest() throws IOException {
+    void shouldKeepCheckpointsWithMoreStepsThanTheNewest() throws IOException {
         writeAll(0, 5, 9);
         writeAll(1, 7);
         assertReady("step-000007", "step-000009");
@@ -48,7 +48,7 @@ class RetentionTest {
 
     /** One that could not be gone on from does not stand for one that could. */
     @Test
-    void shouldNotCountWhatIsNotWhole() throws IOException {
+    void shouldNotCountIncompleteCheckpoints() throws IOException {
         writeAll(0, 1, 2, 3, 4);
         Files.delete(checkpoint(4).resolve("rank-000.safetensors"));
         Files.write(checkpoint(3).resolve("rank-000.safetensors"), new byte[3]);
@@ -59,7 +59,7 @@ class RetentionTest {
     }
 
     @Test
-    void shouldDeleteWhatWasBegunBeforeAndNeverEnded() throws IOException {
+    void shouldDeleteEarlierCheckpointsThatWereNeverCompleted() throws IOException {
         CheckpointStore store = new CheckpointStore(run, Samples.MODEL, "", 0, 0);
         store.writePart(2, 0, Samples.tensors(0, 1));
         store.writePart(4, 0, Samples.tensors(0, 1));
@@ -70,7 +70,7 @@ class RetentionTest {
     }
 
     @Test
-    void shouldLeaveWhatNoRunWrites() throws IOException {
+    void shouldKeepFilesThatNoRunWrites() throws IOException {
         writeAll(0, 1, 2, 3);
         Files.writeString(checkpoint(1).resolve("notes.txt"), "the good one");
         Path folder = run.resolve("checkpoints");

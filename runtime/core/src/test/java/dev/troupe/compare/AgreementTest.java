@@ -12,12 +12,12 @@ class AgreementTest {
     private static final List<Double> EXPECTED = List.of(4.0, 2.0);
 
     @Test
-    void shouldSayThatLossesAreTheSameToTheBit() {
+    void shouldReportThatLossesAreTheSameToTheBit() {
         assertEquals("the same to the bit", of(0, List.of(List.of(4.0, 2.0), List.of(4.0, 2.0))));
     }
 
     @Test
-    void shouldSayHowFarLossesOfAnotherOrderOfSumsLieApart() {
+    void shouldReportHowFarLossesOfAnotherOrderOfSumsLieApart() {
         assertEquals("within 2.5e-01: another order of sums", of(0.25, List.of(List.of(4.0, 1.5))));
     }
 

@@ -21,13 +21,13 @@ class ContestantTest {
     }
 
     @Test
-    void shouldNameTheVirtualStagesWhereThereAreSeveral() {
+    void shouldNameTheVirtualStagesIfThereAreSeveral() {
         assertEquals("gpipe", new Contestant("gpipe", 1).label());
         assertEquals("zbv, V = 2", new Contestant("zbv", 2).label());
     }
 
     @Test
-    void shouldRefuseWhatIsNoContestant() {
+    void shouldRefuseTextThatNamesNoContestant() {
         assertEquals("--schedules: expected a number of stages on each rank behind the colon of \"zbv:x\", such as"
                 + " interleaved-1f1b:4", refusal("zbv:x"));
         assertEquals("--schedules: expected each schedule once, but found zbv, V = 2 twice: leave one out",

@@ -23,7 +23,7 @@ class ControlGapTest {
     }
 
     @Test
-    void shouldBeNothingWhereNothingFollows() {
+    void shouldBeNothingIfNothingFollows() {
         assertEquals(0, ControlGap.nanos(List.of(new Timeline("", 1, 1, List.of(span(0, "0F0", 0, 10)))), Set.of()));
     }
 

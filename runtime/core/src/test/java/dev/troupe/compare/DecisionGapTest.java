@@ -21,7 +21,7 @@ class DecisionGapTest {
     }
 
     @Test
-    void shouldBeNothingWhereNothingIsDecided() {
+    void shouldBeNothingIfNothingIsDecided() {
         assertEquals(0, DecisionGap.nanos(List.of()));
         assertEquals(0, DecisionGap.nanos(List.of(new Timeline("", 1, 1, List.of(span(0, "0F0", 0, 10))))));
     }

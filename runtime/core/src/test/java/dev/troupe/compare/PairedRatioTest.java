@@ -32,7 +32,7 @@ final class PairedRatioTest {
 
     /** Both times of a pair grow by the same disturbance: their ratio is exact. */
     @Test
-    void shouldNotFeelWhatDisturbsBoth() {
+    void shouldNotBeAffectedByADisturbanceOfBoth() {
         Random random = new Random(7);
         List<Double> besides = IntStream.range(0, 20).mapToObj(_ -> 1 + 10 * random.nextDouble()).toList();
         List<Double> times = besides.stream().map(time -> time * 0.75).toList();
@@ -44,7 +44,7 @@ final class PairedRatioTest {
 
     /** Of 2,000 drawn measurements without a difference, at most 5 % are said to differ, and some are. */
     @Test
-    void shouldErrAsOftenAsItSays() {
+    void shouldErrAtItsStatedRate() {
         Random random = new Random(11);
         long apart = IntStream.range(0, 2000).filter(_ -> PairedRatio.of(
                 IntStream.range(0, 15).mapToObj(_ -> Math.exp(random.nextGaussian())).toList(),
@@ -53,7 +53,7 @@ final class PairedRatioTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNotPaired() {
+    void shouldRefuseUnpairedTimes() {
         assertThrows(IllegalArgumentException.class, () -> PairedRatio.of(List.of(1.0, 2.0), List.of(1.0)));
         assertThrows(IllegalArgumentException.class, () -> PairedRatio.of(List.of(), List.of()));
     }

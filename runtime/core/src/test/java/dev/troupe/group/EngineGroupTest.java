@@ -70,7 +70,7 @@ class EngineGroupTest {
     }
 
     @Test
-    void shouldDoWhatAStageAsksOfItsGroup() {
+    void shouldComputeTheExchangesOfAStage() {
         play(SIZE, rank -> {
             int own = rank.group().rank();
             assertEquals(SIZE, rank.group().size());

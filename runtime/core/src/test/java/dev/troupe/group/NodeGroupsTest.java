@@ -212,7 +212,7 @@ class NodeGroupsTest {
 
     @ParameterizedTest
     @CsvSource({"001", "012"})
-    void shouldMeetWhereTheRanksLiveNow(String hostOfNodes) {
+    void shouldMeetOnTheNodesWhereTheRanksLiveNow(String hostOfNodes) {
         start(new ParallelLayout(1, 3, 1), "001", hostOfNodes, false, DEADLINE);
         byte[][] expected = play(joinData());
         // No member leaves: node 1 is lost, then its successor, and its ranks do not read any more.
@@ -239,7 +239,7 @@ class NodeGroupsTest {
     }
 
     @Test
-    void shouldNeedNoMediaDriverWhereEveryGroupIsWholeOnItsNode() {
+    void shouldNeedNoMediaDriverIfEveryGroupIsWholeOnItsNode() {
         ParallelLayout ranks = new ParallelLayout(2, 1, 2);
         NodeMap nodes = new NodeMap(0, List.of(0, 0, 1, 1), List.of(endpointOn(0), endpointOn(1)), Set.of(1));
         assertEquals(0, NodeGroups.driverBytes(ranks, nodes, network));
@@ -286,7 +286,7 @@ class NodeGroupsTest {
 
     @ParameterizedTest
     @CsvSource({"000", "010", "012"})
-    void shouldNameTheRankWhoseNodeHasDied(String hostOfNodes) {
+    void shouldNameTheRankOfADeadNode(String hostOfNodes) {
         start(new ParallelLayout(1, 3, 1), "012", hostOfNodes, false, SHORT);
         List<CollectiveGroup> members = joinData();
         Crowd.play(members, CollectiveGroup::barrier);

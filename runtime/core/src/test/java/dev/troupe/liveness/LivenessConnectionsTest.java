@@ -82,7 +82,7 @@ class LivenessConnectionsTest {
     }
 
     @Test
-    void shouldHearOfTheEndOfAProcessThatItCalled() throws Exception {
+    void shouldNoticeTheEndOfAProcessThatItCalled() throws Exception {
         StandIn b = standIn("b", OTHER.uid());
         start("a", UID).reach(OTHER);
         Socket line = b.awaitCall();
@@ -92,7 +92,7 @@ class LivenessConnectionsTest {
     }
 
     @Test
-    void shouldHearOfTheEndOfAProcessThatCalledIt() throws Exception {
+    void shouldNoticeTheEndOfAProcessThatCalledIt() throws Exception {
         StandIn a = standIn("a", UID);
         start("b", OTHER.uid());
         Socket line = a.call(cluster.node("b"));
@@ -103,7 +103,7 @@ class LivenessConnectionsTest {
 
     /** The port of a process that ends may outlive its connections by some milliseconds. */
     @Test
-    void shouldLookAgainWhereThePortClosesLast() throws Exception {
+    void shouldLookAgainIfThePortClosesLast() throws Exception {
         StandIn b = standIn("b", OTHER.uid());
         start("a", UID).reach(OTHER);
         b.awaitCall().close();
@@ -115,7 +115,7 @@ class LivenessConnectionsTest {
     }
 
     @Test
-    void shouldHearAGoodbye() throws Exception {
+    void shouldReceiveAGoodbye() throws Exception {
         StandIn b = standIn("b", OTHER.uid());
         start("a", UID).reach(OTHER);
         b.awaitCall().getOutputStream().write(LivenessConnection.GOODBYE);
@@ -123,7 +123,7 @@ class LivenessConnectionsTest {
     }
 
     @Test
-    void shouldSayGoodbyeToWhomItCalledAndToWhoCalled() throws Exception {
+    void shouldEndCallsOfBothDirectionsWithGoodbye() throws Exception {
         StandIn b = standIn("b", OTHER.uid());
         LivenessConnections a = start("a", UID);
         a.reach(OTHER);
@@ -175,9 +175,9 @@ class LivenessConnectionsTest {
         requireTold(new Peer("b", 71), End.WITHOUT_A_WORD);
     }
 
-    /** A refusal means that a process has ended only where it was there before: a firewall may refuse too. */
+    /** A refusal means that a process has ended only if it was there before: a firewall may refuse too. */
     @Test
-    void shouldSayNothingOfAProcessThatItNeverReached() throws Exception {
+    void shouldReportNothingAboutAProcessThatItNeverReached() throws Exception {
         start("a", UID).reach(OTHER);
         assertNull(told.poll(500, TimeUnit.MILLISECONDS));
         standIn("b", OTHER.uid()).awaitCall();
@@ -185,7 +185,7 @@ class LivenessConnectionsTest {
     }
 
     @Test
-    void shouldRefuseStrangersAndGoOn() throws Exception {
+    void shouldRefuseStrangersAndContinue() throws Exception {
         start("b", OTHER.uid());
         NodeSpec b = cluster.node("b");
         for (byte[] first : List.of(new byte[0], "GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII),
@@ -224,7 +224,7 @@ class LivenessConnectionsTest {
     }
 
     @Test
-    void shouldHearThatAMachineDoesNotAnswerAndThenDoes() throws Exception {
+    void shouldNoticeThatAMachineDoesNotAnswerAndThenDoes() throws Exception {
         StandIn b = standIn("b", OTHER.uid());
         LivenessConnections a = start("a", UID);
         a.reach(OTHER);

@@ -46,7 +46,7 @@ class MemoryPlanTest {
      * + 256 of matrices and 8 x 64 of vectors; the head 2 x 64 + 128.
      */
     @Test
-    void shouldCountWhatStaysFromStepToStep() {
+    void shouldCountTheMemoryKeptFromStepToStep() {
         List<RankMemory> ranks = ranks("1f1b", 2);
         assertEquals((192 + 1280) * FLOAT, ranks.get(0).weights());
         assertEquals((1280 + 256) * FLOAT, ranks.get(1).weights());
@@ -65,7 +65,7 @@ class MemoryPlanTest {
      */
     @ParameterizedTest
     @CsvSource({"2, 0", "2, 1", "2, 2", "2, 3", "4, 0", "4, 1", "4, 2", "4, 3"})
-    void shouldShareOutAsThePaperSays(int data, int zero) {
+    void shouldShareOutAsInThePaper(int data, int zero) {
         // Tables of 100 and 16 rows, blocks, and the vectors of the head's norm, in buckets that the ranks can divide.
         ModelSpec model = new Gpt2(3, 64, 2, 16, 100, false, Gpt2.NORM_EPSILON).spec();
         long table = padded(100 * 64, data);
@@ -107,7 +107,7 @@ class MemoryPlanTest {
 
     /** Muon remembers one number of a hidden matrix, two of any other weight, and a squared norm of each matrix. */
     @Test
-    void shouldCountWhatMuonRemembers() {
+    void shouldCountTheStateOfMuon() {
         ModelSpec model = new Gpt2(3, 64, 2, 16, 100, false, Gpt2.NORM_EPSILON).spec();
         long hidden = 3 * 12 * 64 * 64;
         long others = 2 * 100 * 64 + 16 * 64 + 3 * 13 * 64 + 2 * 64;
@@ -150,7 +150,7 @@ class MemoryPlanTest {
      * it that comes no sooner.
      */
     @Test
-    void shouldCountWhatIsOnItsWay() {
+    void shouldCountMessagesInFlight() {
         List<RankMemory> ranks = ranks("1f1b", 2);
         assertEquals((2 + 2) * ACTIVATION, ranks.get(0).boundary());
         assertEquals((2 + 2) * ACTIVATION, ranks.get(1).boundary());
@@ -158,7 +158,7 @@ class MemoryPlanTest {
     }
 
     /**
-     * What one microbatch more under way takes, in numbers a row beside activations: a block has 4 of its norms' statistics
+     * What one microbatch more in progress takes, in numbers a row beside activations: a block has 4 of its norms' statistics
      * and the probabilities of 2 heads; the head has logits, the statistics of its norm and a sum of exponentials; and
      * there are a token, a target and a loss of float64.
      */
@@ -178,7 +178,7 @@ class MemoryPlanTest {
 
     /** Of three blocks a stage; the stage with the head waits for no gradient and replays inside its backward. */
     @Test
-    void shouldReplayAsManyBlocksAheadAsTheBudgetAllows() {
+    void shouldReplayTheBlocksAheadThatTheBudgetAllows() {
         ModelSpec model = new Gpt2(6, 8, 2, 6, 10, false, Gpt2.NORM_EPSILON).spec();
         StageSettings settings = new StageSettings(2, 6, 4, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1), Recompute.FULL,
                 DropoutSettings.NONE).with(new Replay(1, Replay.ALL));
@@ -235,7 +235,7 @@ class MemoryPlanTest {
     }
 
     @Test
-    void shouldRefuseWhatTheMachineHasNotToGive() {
+    void shouldRefuseMoreThanTheMemoryOfTheMachine() {
         MemoryPlan memory = new MemoryPlan(List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30, 1L << 20, 0, 0, 0)));
         memory.requireRoom(memory.total());
         String refusal = assertThrows(UsageException.class, () -> memory.requireRoom(3L << 30)).getMessage();
@@ -245,7 +245,7 @@ class MemoryPlanTest {
     }
 
     @Test
-    void shouldCountSnapshotsAtHomeAndCopiesWhereTheyLie() {
+    void shouldCountSnapshotsAtTheirOwnerAndCopiesAtTheirHolder() {
         MemoryPlan memory = MemoryPlan.of(plan("1f1b", 2, 4, Recompute.NONE), reference(), false, 2, List.of(0, 1));
         MemoryPlan pinned = MemoryPlan.of(plan("1f1b", 2, 4, Recompute.NONE), reference(), false, 3, List.of(0));
         for (RankMemory rank : memory.ranks()) {
@@ -263,7 +263,7 @@ class MemoryPlanTest {
     }
 
     @Test
-    void shouldReadWhatTheSystemSaysIsAvailable() {
+    void shouldReadTheAvailableMemoryOfTheSystem() {
         assertEquals(2048L * 1024, MachineMemory.available("MemTotal:  9 kB\nMemAvailable:    2048 kB\nFree: 1 kB\n"));
         assertTrue(MachineMemory.availableBytes() > 0);
     }

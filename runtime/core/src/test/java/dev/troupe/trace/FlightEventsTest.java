@@ -52,7 +52,7 @@ class FlightEventsTest {
     }
 
     @Test
-    void shouldTellTheFlightRecorderOfStepsActionsMessagesAndEpochs() throws IOException {
+    void shouldRecordStepsActionsMessagesAndEpochsInTheFlightRecorder() throws IOException {
         step(6); // nobody records
         Path file = directory.resolve("run.jfr");
         try (Recording recording = new Recording()) {
@@ -85,7 +85,7 @@ class FlightEventsTest {
     }
 
     @Test
-    void shouldTellWhenADeviceDidAnAction() throws IOException {
+    void shouldRecordWhenADeviceDidAnAction() throws IOException {
         Path file = directory.resolve("run.jfr");
         try (Recording recording = new Recording();
                 Engine engine = LateEngine.over(new ReferenceEngine(DataType.FLOAT32), 1)) {

@@ -16,7 +16,7 @@ class PausesTest {
     private static final long ALLOWED_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     @Test
-    void shouldTellOfACollectionWithinItsTimes() throws InterruptedException {
+    void shouldReportACollectionWithinItsTimes() throws InterruptedException {
         BlockingQueue<Pause> told = new LinkedBlockingQueue<>();
         try (CollectionPauses _ = new CollectionPauses(told::add)) {
             long before = System.nanoTime();
@@ -32,7 +32,7 @@ class PausesTest {
     }
 
     @Test
-    void shouldJoinWhatIsToldTwiceOrLate() {
+    void shouldJoinPausesThatAreReportedTwiceOrLate() {
         Pauses pauses = new Pauses();
         pauses.add(new Pause(10, 20));
         pauses.add(new Pause(40, 50));

@@ -167,7 +167,7 @@ class RankTraceTest {
 
     /** Rows that are read while the device still has work cost nothing, and so does a group that is waited for meanwhile. */
     @Test
-    void shouldCountWhatTheDeviceWasIdleFor() {
+    void shouldCountTheIdleTimeOfTheDevice() {
         ToldDevice device = new ToldDevice();
         RankTrace late = new RankTrace(1, 3, PLAN.rows().get(1), new Pauses(), device.engine());
         late.stepBegins(1);
@@ -197,7 +197,7 @@ class RankTraceTest {
     }
 
     @Test
-    void shouldPutAStepTogetherOnceEveryRankHasToldIt() {
+    void shouldAssembleAStepOnceEveryRankHasReportedIt() {
         StepTraces steps = new StepTraces(StepTimes.Rows.of(PLAN, 1, 1), StepTimes.Lengths.EQUAL);
         long begun = System.nanoTime();
         RankTrace firstTrace = new RankTrace(0, 0, PLAN.rows().get(0), new Pauses(), ENGINE);

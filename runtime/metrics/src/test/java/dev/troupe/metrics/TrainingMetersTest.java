@@ -103,7 +103,7 @@ class TrainingMetersTest {
     }
 
     @Test
-    void shouldSeeWhatIsWrong() {
+    void shouldCountTheTroublesOfARun() {
         assertEquals(List.of(), new Exposition("# HELP a_total h\n# TYPE a_total counter\na_total{b=\"\\\"\"} 1\n")
                 .problems());
         for (String wrong : Set.of("# TYPE a_total counter\na_total 1\n", "a 1\n",

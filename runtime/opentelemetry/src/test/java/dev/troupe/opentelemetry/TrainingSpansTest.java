@@ -84,7 +84,7 @@ class TrainingSpansTest {
     }
 
     @Test
-    void shouldHaveATraceOfEachStepWithWhatItsRanksDid() {
+    void shouldHaveATraceOfEachStepWithTheActionsOfItsRanks() {
         Map<String, SpanData> spans = spans(Detail.ACTION);
         SpanData step = spans.get("troupe.step");
         assertEquals(2.5, step.getAttributes().get(RunSpans.LOSS));
@@ -116,7 +116,7 @@ class TrainingSpansTest {
     }
 
     @Test
-    void shouldHaveLessWhereLessIsAskedFor() {
+    void shouldHaveFewerSpansAtALowerLevel() {
         assertEquals(List.of("troupe.recovery", "troupe.step"),
                 spans(Detail.STEP).keySet().stream().sorted().toList());
         exporter.reset();

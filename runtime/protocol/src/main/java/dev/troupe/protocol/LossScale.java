@@ -7,12 +7,12 @@ package dev.troupe.protocol;
  *
  * @param rule how the factor is chosen
  * @param factor of the next step
- * @param goodSteps since the factor changed last, where it adapts; 0 otherwise
+ * @param goodSteps since the factor changed last, if it adapts; 0 otherwise
  * @param skipsInRow steps that were skipped since the last good one
  * @param updates steps that were not skipped: what weights and moments have seen
  */
 public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow, long updates) {
-    /** The factor to begin with: PyTorch's and the paper's order of size, soon found to be too large where it is. */
+    /** The factor to begin with: PyTorch's and the paper's order of size, soon found to be too large if it is. */
     private static final double FIRST_FACTOR = 1 << 16;
     /** Good steps until a larger factor is tried, as in PyTorch. */
     private static final int STEPS_TO_DOUBLE = 2000;

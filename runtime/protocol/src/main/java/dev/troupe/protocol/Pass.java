@@ -3,7 +3,7 @@ package dev.troupe.protocol;
 /**
  * One walk of all ranks over their rows.
  *
- * @param step the optimizer step it belongs to, from 0; the first one where the row has several
+ * @param step the optimizer step it belongs to, from 0; the first one if the row has several
  * @param kind which of the two plans is walked
  * @param lossScale what the loss is multiplied by before the backward
  */
@@ -20,7 +20,7 @@ public record Pass(long step, Kind kind, double lossScale) {
         return step * KINDS + kind.ordinal();
     }
 
-    /** The step of the pass with a number, the first one where it has several. */
+    /** The step of the pass with a number, the first one if it has several. */
     public static long stepOf(long number) {
         return number / KINDS; // rounded down
     }

@@ -1,7 +1,7 @@
 package dev.troupe.protocol;
 
 /**
- * Where a rank is in its row of a lowered plan.
+ * If a rank is in its row of a lowered plan.
  *
  * @param kind of which of the two plans
  * @param position the index of the action that the rank computes, sends or waits for; the length of the row at the

@@ -18,7 +18,7 @@ import java.util.function.LongToDoubleFunction;
  * @param endsWithCheckpoint whether the state at the end is worth keeping
  * @param places the ranks that are restarted together, since a collective that one of them left is whole for none
  * @param mostRecoveries failures of one step that the run survives; a step that fails more often would fail for ever. 0
- *     where a failure ends it
+ *     if a failure ends it
  * @param stepsPerPass steps from one commit to the next: 1, or those of a pass where steps overlap; it divides all
  *     counts of steps above
  * @param stagesUpdateAlone whether stages update their weights by what is decided before a pass begins, all but the
@@ -63,12 +63,12 @@ public record RunSettings(int rankCount, long firstStep, long stepCount, LongToD
         return every > 0 && stepsDone % every == 0;
     }
 
-    /** The ranks that are restarted where these fail. */
+    /** The ranks that are restarted if these fail. */
     public List<Integer> placesOf(List<Integer> ranks) {
         return ranks.stream().flatMap(rank -> placeOf(rank).stream()).distinct().sorted().toList();
     }
 
-    /** The ranks that are restarted where one fails. */
+    /** The ranks that are restarted if one fails. */
     public List<Integer> placeOf(int rank) {
         return places.stream().filter(place -> place.contains(rank)).findFirst().orElseThrow();
     }

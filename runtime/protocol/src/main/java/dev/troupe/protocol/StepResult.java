@@ -5,7 +5,7 @@ package dev.troupe.protocol;
  *
  * @param step the step, from 0
  * @param loss mean over the global batch, with the weights before the update
- * @param gradientNorm global norm of the gradients before clipping; not finite where they overflowed
+ * @param gradientNorm global norm of the gradients before clipping; not finite if they overflowed
  * @param learningRate the rate of the update
  * @param lossScale what the loss was multiplied by before the backward
  * @param skipped whether the gradients overflowed, so that the weights stayed

@@ -3,9 +3,9 @@ package dev.troupe.protocol;
 import java.util.regex.Pattern;
 
 /**
- * An error of a rank, as far as it can be met again: where it struck, and what it said.
+ * An error of a rank, as far as it can be met again: if it struck, and what it said.
  *
- * @param where the action, with its stage, microbatch and step, or the part of the step's tail
+ * @param if the action, with its stage, microbatch and step, or the part of the step's tail
  * @param cause kind and message of the error at the root of all others
  */
 public record Strike(String where, String cause) {

@@ -19,7 +19,7 @@ import java.util.function.IntFunction;
  *
  * <p>The block fixes the order of F and I on each rank. The rest is decided by these rules:
  * <ol>
- * <li>each rank does its next F or I as soon as its input is there, not when its slot comes, "squeezing" in the papers;
+ * <li>each rank does its next F or I as soon as its input is present, not when its slot comes, "squeezing" in the papers;
  * <li>whenever that is not possible the rank does the W it has owed longest, so that W fill the bubbles;
  * <li>an F that would take a rank beyond the memory of the repeated block waits, and W come first.
  * </ol>
@@ -28,7 +28,7 @@ import java.util.function.IntFunction;
 public final class RepeatedBlock {
     private static final int PERIOD = 6;
 
-    /** When a rank works on microbatch 0: forward there and back, input gradient back and there. */
+    /** The times at which a rank works on microbatch 0: forward there and back, input gradient back and there. */
     public record Slots(int forwardThere, int forwardBack, int inputBack, int inputThere) {
         private int[] all() {
             return new int[]{forwardThere, forwardBack, inputBack, inputThere};
@@ -124,7 +124,7 @@ public final class RepeatedBlock {
         }
     }
 
-    /** Returns whether the input of an F or I is there at a time. */
+    /** Returns whether the input of an F or I is present at a time. */
     private boolean isReady(Action action, int now) {
         int stage = action.stage();
         int microbatch = action.microbatch();

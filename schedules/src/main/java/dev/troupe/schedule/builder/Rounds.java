@@ -3,8 +3,9 @@ package dev.troupe.schedule.builder;
 import dev.troupe.schedule.PlanException;
 
 /**
- * How the interleaved schedules take microbatches through the V stages of a rank, which lie a lap of P apart: M make
- * max(1, M / P) rounds of the same size, and each round goes through all stages of the rank before the next one does.
+ * The order in which interleaved schedules take microbatches through the V stages of a rank, a lap of P apart. M
+ * microbatches make max(1, M / P) rounds of the same size, and each round goes through all stages of the rank before the
+ * next one does.
  *
  * @param pipeline number of ranks, P
  * @param virtualStages stages on each rank, V
@@ -12,7 +13,7 @@ import dev.troupe.schedule.PlanException;
  */
 public record Rounds(int pipeline, int virtualStages, int microbatches) {
 
-    /** Refuses microbatches that do not divide by the rounds, and says which numbers do. */
+    /** Refuses microbatches that do not divide by the rounds; the message names numbers that do. */
     public static Rounds of(String name, int pipeline, int virtualStages, int microbatches) {
         if (!areEven(pipeline, microbatches)) {
             int fewer = microbatches - 1;

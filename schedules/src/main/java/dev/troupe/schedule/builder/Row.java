@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A builder of one rank's row. Every method adds the action for the next microbatch of a stage, so that a schedule says
- * only which stage does what; an action beyond the last microbatch is left out.
+ * A builder of one rank's row. Every method adds the action for the next microbatch of a stage, so that a schedule names
+ * only stages; an action beyond the last microbatch is left out.
  */
 public final class Row {
     private final int microbatches;
@@ -71,7 +71,7 @@ public final class Row {
         return this;
     }
 
-    /** Returns the plan that these rows make, one for each rank in turn. */
+    /** Returns the plan of these rows, the first for rank 0. */
     public static Plan plan(String name, int virtualStages, int microbatches, Placement placement, List<Row> rows) {
         Set<Place> overlaps = new HashSet<>();
         for (int rank = 0; rank < rows.size(); rank++) {

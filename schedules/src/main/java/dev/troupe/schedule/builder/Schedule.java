@@ -15,7 +15,7 @@ public interface Schedule {
     }
 
     /**
-     * Makes the plan of one step with its computing alone; lowering adds the rest. Where steps overlap it is the plan of all
+     * Makes the plan of one step with its computing alone; lowering adds the rest. If steps overlap it is the plan of all
      * steps of a pass.
      *
      * @param pipeline number of ranks in the pipeline, P
@@ -27,8 +27,8 @@ public interface Schedule {
     Plan plan(int pipeline, int virtualStages, int microbatches);
 
     /**
-     * Returns the rows of the plan, for sizes whose plan would not fit into memory. A schedule that can work out any
-     * action by its place does so here; all others make the plan.
+     * Returns the rows of the plan, for sizes at which the plan would not fit into memory. A schedule that can work out any
+     * action from its place does so here; all others make the plan.
      */
     default PlanRows rows(int pipeline, int virtualStages, int microbatches) {
         return plan(pipeline, virtualStages, microbatches);

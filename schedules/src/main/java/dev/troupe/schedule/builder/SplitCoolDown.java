@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Another schedule whose gradients leave early in the cool-down: each B that sends a gradient to another rank, and has no
- * forward behind it on its own, becomes an I and a W right behind it.
+ * Another schedule with early gradients in the cool-down: each B that sends a gradient to another rank, and has no
+ * forward after it on its own, becomes an I followed by a W.
  *
  * <pre>
  * 0F0 0F1 0B0 0B1          0F0 0F1 0B0 0B1
@@ -21,7 +21,7 @@ import java.util.Set;
  * <p>In the cool-down the ranks before wait for that gradient and for nothing else, so that sending it before the W makes a
  * step of one stage a rank shorter by P-1 times a W. Elsewhere a rank has other work, and one B costs less than I and W.
  *
- * @param whole the other schedule, whose name this one has
+ * @param whole the other schedule, with the same name
  */
 public record SplitCoolDown(Schedule whole) implements Schedule {
     @Override
@@ -39,7 +39,7 @@ public record SplitCoolDown(Schedule whole) implements Schedule {
         return split(whole.plan(pipeline, virtualStages, microbatches));
     }
 
-    /** Splits backwards of a plan that only computes; of a pair the I stays in the pair. */
+    /** Splits backwards of a plan that only computes; the I stays in a pair. */
     static Plan split(Plan plan) {
         List<List<Action>> rows = new ArrayList<>();
         Set<Place> overlaps = new HashSet<>();

@@ -25,7 +25,6 @@ public final class WeightQueue {
         }
     }
 
-    /** Returns how many W are owed. */
     public int size() {
         return stages.size();
     }

@@ -38,8 +38,8 @@ public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<I
     }
 
     /**
-     * Returns how many messages each edge holds at most at one time, sent and not yet received, whatever the actions
-     * take; never more than the credits.
+     * Returns the most messages that each edge holds at one time, sent and not yet received, whatever time the actions take;
+     * never more than the credits.
      */
     public SequencedMap<Edge, Integer> messagesInFlight() {
         SequencedMap<Edge, Integer> inFlight = new LinkedHashMap<>();
@@ -48,14 +48,14 @@ public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<I
     }
 
     /**
-     * Proves that the plan can repeat the block of a step for ever, with these credits, peaks and versions. Returns nothing
-     * if none of its blocks repeats, as in a plan of fewer than four steps.
+     * Proves that the plan can repeat the block of a step for ever, with these credits, peaks and versions. Empty if none of
+     * its blocks repeats, as in a plan of fewer than four steps.
      */
     public Optional<SteadyState> steadyState() {
         return SteadyState.of(plan, creditsPerEdge);
     }
 
-    /** Simulates the plan under given costs and these credits: its makespan, its critical path, every time. */
+    /** Simulates the plan under given costs and these credits. */
     public Simulation under(Costs costs) {
         return Simulator.run(plan, costs, creditsPerEdge);
     }

@@ -23,8 +23,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Walks all rows of a plan without computing, until every row is at its end or no rank can continue. One walk is enough:
- * a row and the order on an edge are fixed, so a deadlock does not depend on the speed of the ranks.
+ * A walk over all rows of a plan without computing, until every row is at its end or no rank can continue. One walk is
+ * enough: a row and the order on an edge are fixed, so a deadlock does not depend on the speed of the ranks.
  */
 final class DryRun {
     private final PlanIndex index;
@@ -40,7 +40,7 @@ final class DryRun {
     private final Set<Work> arrived = new HashSet<>();
     private final Map<Edge, Channel> channels = new HashMap<>();
 
-    /** An action of a rank; each of the replicas of a stage does what is done once in a step. */
+    /** An action of a rank; each replica of a stage does the actions of a whole step. */
     private record Work(int rank, Action action) {
         static Work of(int rank, Action action) {
             return new Work(rank, action.work());
@@ -74,7 +74,7 @@ final class DryRun {
         return measured;
     }
 
-    /** Returns a run in which tensors are at the other rank as soon as they are made, and messages are passed over. */
+    /** Returns a run in which tensors reach the other rank as soon as they are made, and messages are passed over. */
     static DryRun ofComputing(PlanIndex index) {
         return new DryRun(index, false, Integer.MAX_VALUE);
     }
@@ -95,7 +95,7 @@ final class DryRun {
         }
     }
 
-    /** Walks each row as far as this position and no further; returns whether every rank could come to it. */
+    /** Walks each row as far as this position and no further; returns whether every rank could reach it. */
     boolean walkTo(int[] ends) {
         boolean moved = true;
         while (moved) {
@@ -129,7 +129,7 @@ final class DryRun {
         return met || positions[rank] > before;
     }
 
-    /** A rank has come to its next action; returns whether others meet it there, and did not know. */
+    /** Takes note that a rank has come to its next action; returns whether this releases others that wait for it there. */
     private boolean arrive(int rank) {
         return meets(current(rank)) && arrived.add(Work.of(rank, current(rank)));
     }
@@ -293,7 +293,7 @@ final class DryRun {
         return "change the order of the rows";
     }
 
-    /** Returns whether the message of this receive has been sent, but waits behind others that hold all the credits. */
+    /** Returns whether the message of this receive has been sent, but waits for others that hold all the credits. */
     private boolean lacksCredit(Action action) {
         return action.kind().isTransfer() && channel(action).waiting.contains(action.microbatch());
     }

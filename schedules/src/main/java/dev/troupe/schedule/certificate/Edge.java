@@ -21,7 +21,7 @@ public record Edge(int fromRank, int fromStage, int toRank, int toStage) {
         return new Edge(plan.rankOf(fromStage, message), fromStage, plan.rankOf(toStage, message), toStage);
     }
 
-    /** Returns whether activations travel on this edge; if not, gradients do. */
+    /** Returns whether activations travel on this edge, not gradients. */
     public boolean isForward() {
         return toStage > fromStage;
     }

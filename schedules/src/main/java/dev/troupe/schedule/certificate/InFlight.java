@@ -69,10 +69,9 @@ final class InFlight {
     }
 
     /**
-     * A walk through the whole plan in any order that the plan allows. The walk has for each rank the part of every
-     * other rank's row that must have been done by then (a vector clock: Fidge 1988, Mattern 1989). So when a message
-     * is sent, the receives of its edge that must lie behind are known; all others of the messages sent before may
-     * still be on their way.
+     * A walk through the whole plan in any order that the plan allows. The walk has for each rank the part of every other
+     * rank's row that must have been done by then (a vector clock: Fidge 1988, Mattern 1989). So when a message is sent, the
+     * receives of its edge that must be past are known; all others of the messages sent before may still be on their way.
      */
     private final class Clocks {
         private final int ranks = plan.rankCount();

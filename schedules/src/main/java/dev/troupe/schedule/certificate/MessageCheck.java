@@ -50,7 +50,7 @@ final class MessageCheck {
     }
 
     private void requireReceive(Place place, Action user, Action receive) {
-        // Where the send is there and the receive is not, the send is the place to point at.
+        // A send without its receive is the place to mark.
         if (plan.needsMessage(receive) && !index.has(receive) && !index.has(plan.peer(receive))) {
             throw index.refusal(place, "needs " + receive, user + " has no " + receive
                     + ", but what it needs is made on rank " + plan.rankOf(plan.peer(receive))

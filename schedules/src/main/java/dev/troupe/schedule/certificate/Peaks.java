@@ -19,7 +19,6 @@ final class Peaks {
         this.purpose = purpose;
     }
 
-    /** Returns the peak of each rank. */
     List<Integer> all() {
         List<Integer> peaks = new ArrayList<>();
         for (int rank = 0; rank < index.plan().rankCount(); rank++) {

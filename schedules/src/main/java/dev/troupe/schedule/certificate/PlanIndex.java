@@ -11,15 +11,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The place of each action of a plan, whatever version of the weights it reads. A plan has an index only where each action
- * exists, is on its rank and is there once; the later checks depend on that. What every replica of a stage does once in a
- * step is found by its rank.
+ * The places of the actions of a plan, whatever version of the weights they read. A plan has an index only if each action
+ * exists, is on its rank and occurs once; the later checks depend on that. An action that every replica of a stage does once
+ * in a step is found by its rank.
  */
 final class PlanIndex {
     private final Plan plan;
     private final boolean overlapsSteps;
     private final Map<Action, Place> places = new HashMap<>();
-    /** By rank, what is done once in a step. */
+    /** By rank, the actions that are done once in a step. */
     private final List<Map<Action, Place>> ofSteps = new ArrayList<>();
 
     private PlanIndex(Plan plan) {
@@ -46,12 +46,14 @@ final class PlanIndex {
         return overlapsSteps;
     }
 
-    /** Returns the place of an action, of the first replica that may do it; null if it is not there. */
+    /** Returns the place of an action, of the first replica that may do it; null if it is absent. */
     Place find(Action action) {
         return find(action.kind().isPerMicrobatch() ? 0 : plan.rankOf(action), action);
     }
 
-    /** Returns the place of an action, of what is done once in a step in the row of a rank; null if it is not there. */
+    /**
+     * Returns the place of an action; if it is done once in a step, its place in the row of a rank; null if it is absent.
+     */
     Place find(int rank, Action action) {
         return action.kind().isPerMicrobatch() ? places.get(action.work()) : ofSteps.get(rank).get(action);
     }
@@ -64,17 +66,17 @@ final class PlanIndex {
         return find(rank, action) != null;
     }
 
-    /** Returns whether an action comes before another in their common row; both must be in it. */
+    /** Returns whether an action comes before another in their common row, which must have both. */
     boolean isBefore(Action first, Action second) {
         return find(first).position() < find(second).position();
     }
 
-    /** Returns whether an action comes before another in the row of a rank; both must be in it. */
+    /** Returns whether an action comes before another in the row of a rank, which must have both. */
     boolean isBefore(int rank, Action first, Action second) {
         return find(rank, first).position() < find(rank, second).position();
     }
 
-    /** Returns the place behind the last action of a rank, to mark a missing action. */
+    /** Returns the place after the last action of a rank, to mark a missing action. */
     Place endOf(int rank) {
         return new Place(rank, plan.rows().get(rank).size());
     }

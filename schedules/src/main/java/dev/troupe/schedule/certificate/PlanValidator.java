@@ -5,16 +5,16 @@ import dev.troupe.schedule.PlanException;
 import java.util.List;
 
 /**
- * Proves plans, or refuses them. A refusal is a {@link PlanException} that says in one sentence what is wrong and
- * where, with the whole grid under it and the place marked. Pure: no tensor is computed, and no time passes.
+ * The proof of plans, or their refusal: a {@link PlanException} with one sentence about what is wrong and where, and the
+ * whole grid with the place marked. Pure: no tensor is computed, and no time passes.
  */
 public final class PlanValidator {
     private PlanValidator() {
     }
 
     /**
-     * Checks the computing of a plan: every action is in it once, on the right rank, in an order that can come to an
-     * end. Messages are ignored.
+     * Checks the computing of a plan: every action occurs once, on the right rank, in an order that can be completed.
+     * Messages are ignored.
      *
      * @throws PlanException if the check fails
      */
@@ -28,9 +28,9 @@ public final class PlanValidator {
     /**
      * Checks a plan with its messages, and that it comes to its end when a sender may have only so many messages
      * unconsumed on an edge. Sends beyond that wait in order and do not hold up their rank; a receive holds it up until
-     * its message has landed. What is done once in a step stands behind what it needs: an update behind the gradients and
-     * the norms of all stages, a norm behind the sums of its stage. Where steps overlap, every version of the weights that
-     * an action reads is there, and it is that of the microbatch and of the step.
+     * its message has landed. Actions of a whole step come after what they need: an update after the gradients and
+     * the norms of all stages, a norm after the sums of its stage. If steps overlap, every version of the weights that
+     * an action reads exists, and belongs to the microbatch and to the step.
      *
      * @param lowered the plan with its sends and receives and whatever else of a step is in it, see
      *        {@link dev.troupe.schedule.Plan} and the passes that lower it

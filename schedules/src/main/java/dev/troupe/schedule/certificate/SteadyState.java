@@ -12,13 +12,13 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The proof that a plan whose steps overlap can repeat one block of its rows for ever, by induction. The block of a step
- * goes on each rank from the update of the step to that of the next. Two things are shown. All ranks can come to the begin
- * of the block and from there, under the credits, to its end. And the state at the end is the state at the begin, one step
- * on: the step itself is computed but for its update, and what is done of the later steps, with its versions of the weights,
- * and what is sent and not received are the same. So the block can follow itself, and the plan of any more steps has the
- * peaks, the live versions and the staleness of this one. Where stages have replicas, the block is that of as many steps as
- * it takes until all stages have ended a round over theirs.
+ * The proof that a plan with overlapping steps can repeat one block of its rows for ever, by induction. On each rank the
+ * block of a step reaches from its update to the update of the next. Two things are shown. All ranks can come to the
+ * beginning of the block and from there, under the credits, to its end. And the state at the end is the state at the
+ * beginning, one step on: the step itself is computed but for its update, and the work done for later steps, their versions
+ * of the weights and the messages in flight are the same. So the block can follow itself, and the plan of any more steps has
+ * the peaks, the live versions and the staleness of this one. With replicas, the block has the steps after which all stages
+ * have ended a round.
  *
  * @param step the step at whose update the block begins
  * @param block for each rank, the actions of the block
@@ -55,7 +55,7 @@ public record SteadyState(int step, List<List<Action>> block) {
                 .findFirst().orElseThrow()).toArray();
     }
 
-    /** Returns the messages of microbatches that are some numbers later. */
+    /** Returns the same messages, with their microbatches moved on by some numbers. */
     private static Map<Edge, List<Integer>> later(Map<Edge, List<Integer>> messages, int numbers) {
         Map<Edge, List<Integer>> shifted = new HashMap<>();
         messages.forEach((edge, microbatches) -> shifted.put(edge,
@@ -78,7 +78,7 @@ public record SteadyState(int step, List<List<Action>> block) {
         return true;
     }
 
-    /** Returns what is done of the steps behind a step, moved on by some steps. */
+    /** Returns the actions done of later steps, moved on by some steps. */
     private static Set<Action> ofLaterSteps(Plan plan, List<Action> done, int step, int steps) {
         Set<Action> ofLater = new HashSet<>();
         for (Action action : done) {

@@ -10,9 +10,9 @@ import java.util.stream.Collectors;
 /**
  * The check that a stage does its work of the whole step in a possible order within its row: its gradients are complete
  * before they are exchanged, exchanged before they are measured, and measured before they are used. The norm counts a shared
- * parameter once, at the first stage that has it; so where steps overlap, another stage may measure before it has received
- * that one's gradient, which comes later. That an update comes
- * after the norms of all stages is checked by the {@link DryRun}, and so is that a received gradient was sent.
+ * parameter once, at the first stage that has it; so if steps overlap, another stage may measure before it has received the
+ * first stage's gradient. {@link DryRun} checks that an update comes after the norms of all stages, and that a received
+ * gradient was sent.
  */
 final class StepCheck {
     /**
@@ -22,7 +22,7 @@ final class StepCheck {
     private static final List<List<Kind>> ORDER = List.of(List.of(Kind.FULL_BACKWARD, Kind.BACKWARD_WEIGHT),
             List.of(Kind.SEND_SHARED), List.of(Kind.RECV_SHARED), List.of(Kind.REDUCE_GRAD), List.of(Kind.NORM),
             List.of(Kind.UPDATE), List.of(Kind.SNAPSHOT));
-    /** The same where steps overlap: each end of a shared parameter is summed over ranks before the other one gets it. */
+    /** The same if steps overlap: each end of a shared parameter is summed over ranks before the other one gets it. */
     private static final List<List<Kind>> ORDER_OF_OVERLAPPING = List.of(
             List.of(Kind.FULL_BACKWARD, Kind.BACKWARD_WEIGHT), List.of(Kind.REDUCE_GRAD), List.of(Kind.SEND_SHARED),
             List.of(Kind.RECV_SHARED), List.of(Kind.NORM), List.of(Kind.UPDATE), List.of(Kind.SNAPSHOT));
@@ -30,7 +30,7 @@ final class StepCheck {
     private final PlanIndex index;
     private final Plan plan;
     private final Purpose purpose;
-    /** The kinds that every stage has in each step, where one has; a plan that places its updates may leave norms out. */
+    /** The kinds that every stage has in each step, if one has; a plan that places its updates may leave norms out. */
     private final List<Kind> needed;
     private final List<List<Kind>> order;
 
@@ -178,7 +178,7 @@ final class StepCheck {
         }
     }
 
-    /** Requires an update before a gather: weights that are never freed need no other gather. */
+    /** Requires an update before a gather, since weights that are never freed need no other gather. */
     private void requireBehindUpdate(int rank, Action gather) {
         Action update = gather.as(Kind.UPDATE);
         boolean isBehind = !index.has(rank, gather)

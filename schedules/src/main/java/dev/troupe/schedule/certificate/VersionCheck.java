@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The check of the weight versions of a plan whose steps overlap: a version exists when it is read, a backward reads that of
- * its forward, all microbatches of a step read the same one in a stage (the sum of gradients at several weights is the
- * gradient of none), and updates come in the order of steps. That an update comes after all gradients of its step, on every
- * rank, is checked by {@link StepCheck} and {@link DryRun}.
+ * The check of weight versions if steps overlap: a version exists when it is read, a backward reads the version of its
+ * forward, all microbatches of a step read the same one in a stage (the sum of gradients at several weights is the gradient
+ * of none), and updates come in the order of steps. {@link StepCheck} and {@link DryRun} check that an update comes after
+ * all gradients of its step, on every rank.
  */
 final class VersionCheck {
     private final PlanIndex index;
@@ -43,7 +43,7 @@ final class VersionCheck {
         }
     }
 
-    /** Refuses a stage on several ranks where the rule of its updates is not defined. */
+    /** Refuses a stage on several ranks if the rule of its updates is not defined for it. */
     private void requireRounds() {
         boolean isTrained = plan.rows().stream().flatMap(List::stream)
                 .anyMatch(action -> action.kind().freesActivation());

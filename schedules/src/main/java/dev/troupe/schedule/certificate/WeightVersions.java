@@ -10,15 +10,15 @@ import java.util.stream.IntStream;
 
 /**
  * The copies of weights and of gradient sums that a plan needs, and the age of the weights of its gradients. Each list has a
- * number for each stage. A plan that continues begins with the versions that its stages' staleness asks for, and leaves as
- * many for the next one. The replicas of a stage each hold as many.
+ * number for each stage. A plan that continues begins with the versions that its stages' staleness asks for, and leaves the
+ * same number for the next one. Each replica of a stage holds these numbers.
  *
  * @param liveVersions the most versions of the weights at one time; a version lives from the update that makes it to the
- *        update that starts from it or the last action that reads it, whichever is later; 1 where steps do not overlap
+ *        update that starts from it or the last action that reads it, whichever is later; 1 if steps do not overlap
  * @param liveGradients the most sums of gradients at one time; the sum of a step lives from the first gradient that is
- *        added to the update that uses it; 1 where steps do not overlap
+ *        added to the update that uses it; 1 if steps do not overlap
  * @param staleness the most updates between the weights that a step's gradients are taken at and the weights to which
- *        they are applied; it is that of each parameter of the stage
+ *        they are applied; the same for each parameter of the stage
  */
 public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradients, List<Integer> staleness) {
     public WeightVersions {
@@ -86,13 +86,12 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
         private final Map<Integer, Integer> first = new HashMap<>();
         private final Map<Integer, Integer> last = new HashMap<>();
 
-        /** Takes note of a use. */
         void use(int copy, int position) {
             first.putIfAbsent(copy, position);
             last.merge(copy, position, Math::max);
         }
 
-        /** Returns the most copies in use at one position; the number is largest at the begin of a copy. */
+        /** Returns the most copies in use at one position; the number is largest at the beginning of a copy. */
         int most() {
             return first.values().stream().mapToInt(position -> (int) first.keySet().stream()
                     .filter(copy -> first.get(copy) <= position && position <= last.get(copy)).count()).max().orElse(0);

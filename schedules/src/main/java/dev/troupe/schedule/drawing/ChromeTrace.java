@@ -163,7 +163,7 @@ public final class ChromeTrace {
         return "\"pid\":" + process + ",\"tid\":" + thread;
     }
 
-    /** Returns a time in microseconds, the unit of the format; three digits behind the point are the nanoseconds. */
+    /** Returns a time in microseconds, the unit of the format, with three digits for the nanoseconds. */
     private static String micros(long nanos) {
         return BigDecimal.valueOf(nanos, 3).toPlainString();
     }

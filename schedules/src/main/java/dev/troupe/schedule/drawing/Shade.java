@@ -5,10 +5,9 @@ import dev.troupe.schedule.Kind;
 import java.util.Locale;
 
 /**
- * The colours of a drawing: a hue for each kind, and the lighter the later the lap over the ranks is on which a stage lies;
- * where actions name the version of the weights that they read, the odd versions are lighter.
- * The hues are those of Okabe and Ito, which people with any kind of colour blindness tell apart; the text on each has a
- * contrast of 4.5 to 1 or more.
+ * The colours of a drawing: a hue for each kind, lighter for each later lap over the ranks. If actions name the version of
+ * the weights that they read, the odd versions are lighter. The hues are Okabe and Ito's, which people with any kind of
+ * colour blindness can distinguish; the text on each has a contrast of 4.5 to 1 or more.
  *
  * @param code short name of the shade, such as {@code F0}
  * @param fill red, green and blue
@@ -46,12 +45,10 @@ record Shade(String code, int fill, int text) {
         return new Shade(kind.letter() + index, hue[index], index == 0 ? WHITE : BLACK);
     }
 
-    /** Returns the fill as CSS writes it. */
     String cssFill() {
         return css(fill);
     }
 
-    /** Returns the text colour as CSS writes it. */
     String cssText() {
         return css(text);
     }

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Timelines as one SVG file that needs no other file: a bar an action to the scale of time, the microbatch on it, a band a
- * rank in which the bubble shows. Several timelines have the same axis, one under the other, so that a prediction can
- * be compared with a measurement by eye. The colours are light or dark, as those of the reader's system.
+ * Timelines as one SVG file that needs no other file: a bar for each action to the scale of time, with the microbatch on it,
+ * and a band for each rank in which the bubble shows. Several timelines have the same axis, one under the other, to compare
+ * a prediction with a measurement by eye. The colours are light or dark, following the reader's system.
  */
 public final class SvgDrawing {
     /** Width of the shortest action if the whole is not too wide: room for two digits. */
@@ -53,7 +53,7 @@ public final class SvgDrawing {
     /**
      * Draws timelines under each other.
      *
-     * @param comparable all timelines of the page, among them these: one axis fits them all, so that drawings can be
+     * @param comparable all timelines of the page, including these: one axis fits them all, so that drawings can be
      *            compared
      * @param widest pixels of the page; bars become narrower to fit, and lose their numbers
      */

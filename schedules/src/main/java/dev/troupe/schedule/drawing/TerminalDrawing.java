@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * A timeline for the terminal: a line a rank, to the scale of time. With colours an action is a bar with its microbatch on
- * it; without, a word and a line as long as it takes, and a bubble is empty. Behind an {@code @} is the version of the
- * weights that an action reads, where it names one. A drawing that is wider than the terminal
+ * it; without, a word and a line of its length, and a bubble is empty. After an {@code @} is the version of the
+ * weights that an action reads, if it names one. A drawing that is wider than the terminal
  * is folded into a few parts under each other, so that actions have their stages and microbatches.
  *
  * <pre>
@@ -19,7 +19,7 @@ import java.util.List;
  * </pre>
  */
 public final class TerminalDrawing {
-    /** Columns of the shortest action at least, where there is room. */
+    /** Columns of the shortest action at least, if there is room. */
     private static final int LEAST_UNIT = 4;
     /** Parts under each other in which a drawing may be folded; beyond, actions lose their numbers instead. */
     private static final int MOST_PARTS = 6;
@@ -75,7 +75,6 @@ public final class TerminalDrawing {
      *
      * @param columns width of the terminal; no line is longer
      * @param colour whether to use 24-bit colour codes
-     * @return lines without a line feed at the end
      */
     public static String draw(Timeline timeline, TimeScale scale, int columns, boolean colour) {
         return new TerminalDrawing(timeline, scale, columns, colour).draw();

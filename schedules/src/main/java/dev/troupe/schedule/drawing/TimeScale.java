@@ -7,7 +7,7 @@ import java.math.RoundingMode;
 /**
  * The unit of the times in a drawing.
  *
- * @param unit the text behind a number
+ * @param unit the text after a number
  * @param nanosPerUnit how many nanoseconds of a timeline make one
  */
 public record TimeScale(String unit, double nanosPerUnit) {
@@ -42,7 +42,7 @@ public record TimeScale(String unit, double nanosPerUnit) {
         return exact.signum() == 0 ? "0" : exact.stripTrailingZeros().toPlainString();
     }
 
-    /** Returns a number with one digit behind the point where that digit matters. */
+    /** Returns a number with one digit after the point if that digit matters. */
     public static String number(double value) {
         return BigDecimal.valueOf(value).setScale(value < 100 ? 2 : 1, RoundingMode.HALF_UP).stripTrailingZeros()
                 .toPlainString();

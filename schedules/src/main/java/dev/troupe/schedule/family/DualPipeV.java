@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * DualPipeV: two stages a rank, there and back, and in the steady phase the forward of one with the backward of the other
- * as a pair, so that a device that can do both at once hides the messages of each behind the computing of the other.
+ * as a pair, so that a device that can do both at once overlaps the messages of each with the computing of the other.
  *
  * <pre>
  * P = 2, M = 4 (stages 0 and 3 on rank 0, 1 and 2 on rank 1; parentheses are pairs)
@@ -20,7 +20,7 @@ import java.util.List;
  * rank 1   1F0 2F0 1F1 2F1 1F2 2B0 (2F2;1B0) (1F3;2B1) (2F3;1B1) 2B2 1B2 2I3 1I3 2W3 1W3
  * </pre>
  *
- * <p>It needs 2P microbatches. Where a pair is one action that takes as long as its two halves, the bubble is (P-1)/(3M);
+ * <p>It needs 2P microbatches. If a pair is one action that takes as long as its two halves, the bubble is (P-1)/(3M);
  * {@link Plan#withRows(java.util.List)} of its own rows takes the pairs apart, which gives a rank that computes one
  * thing at a time a shorter step.
  *

@@ -10,7 +10,7 @@ import dev.troupe.schedule.builder.Sizes;
 
 /**
  * 1F1B: as soon as a microbatch can go back it does, so that rank r keeps the activations of min(M, P-r) microbatches
- * where GPipe keeps M. The bubble is the same.
+ * instead of GPipe's M. The bubble is the same.
  *
  * <pre>
  * rank 0   F0 F1 F2             B0--- F3 B1---    B2---    B3---

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The row of one stage, or of one of its replicas, whose steps overlap.
+ * The row of one stage, or of one of its replicas, with overlapping steps.
  *
  * <p>The phases of a row:
  * <ol>
@@ -33,9 +33,9 @@ final class OverlappingRow {
      * @param stage the stage
      * @param microbatches microbatches of each step
      * @param steps number of steps
-     * @param firstVersion the newest version of the weights at the begin
+     * @param firstVersion the newest version of the weights at the beginning
      * @param staleness the updates between the weights that a step reads and those that it updates
-     * @param isLazy whether an update is in front of the first forward that reads it, or else behind the last backward of
+     * @param isLazy whether an update comes before the first forward that reads it, or else after the last backward of
      *        its step
      */
     OverlappingRow(int stage, int microbatches, int steps, int firstVersion, int staleness, boolean isLazy) {
@@ -47,7 +47,7 @@ final class OverlappingRow {
      * microbatch for each replica.
      *
      * @param replica the number of the replica in its stage, from 0
-     * @param replicas the number of them
+     * @param replicas the number of replicas
      */
     OverlappingRow(int stage, int microbatches, int steps, int firstVersion, int staleness, boolean isLazy, int replica,
             int replicas) {

@@ -21,8 +21,8 @@ public sealed interface OverlappingRule permits PipeDream, PipeDream2Bw {
     Plan plan(int pipeline, int microbatches, int steps);
 
     /**
-     * Makes the plan of some steps that go on where others have ended: each stage has the versions of its weights at its
-     * begin that its first steps read.
+     * Makes the plan of some steps that continue after others: at its beginning each stage has the versions of its weights
+     * that its first steps read.
      *
      * @throws PlanException as {@link #plan}
      */
@@ -34,8 +34,8 @@ public sealed interface OverlappingRule permits PipeDream, PipeDream2Bw {
     /**
      * Returns the rule of this name, which {@link Schedules#overlapsSteps} knows.
      *
-     * @param updates the place of updates, where the rule has a choice
-     * @param warmUpPerRank forwards of the warm-up for each rank that follows, where the rule has a choice
+     * @param updates the place of updates, if the rule has a choice
+     * @param warmUpPerRank forwards of the warm-up for each rank that follows, if the rule has a choice
      * @param replicas the number of ranks of each stage; empty for one each
      * @throws PlanException if the rule has no stages on several ranks
      */

@@ -5,7 +5,7 @@ import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 
 /**
- * The steps of one pass of a run whose steps overlap: from one flush of the pipeline to the next.
+ * The steps of one pass if steps overlap: from one flush of the pipeline to the next.
  *
  * @param rule the places of forwards and updates
  * @param steps number of steps from one flush to the next
@@ -16,7 +16,6 @@ public record OverlappingSteps(OverlappingRule rule, int steps) implements Sched
         return rule.name();
     }
 
-    /** Returns the plan of all steps of a pass, which continues where another has ended; see {@link Plan#continues}. */
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requireOneStageARank(name(), virtualStages);

@@ -13,9 +13,9 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * PipeDream: 1F1B that never drains, where each stage updates its weights behind the backward of each microbatch and waits
- * for no other stage. So a step is one microbatch. A microbatch goes forward and back on one version of a stage's weights;
- * the stage keeps each version until the last microbatch that has read it is back.
+ * PipeDream: 1F1B that never drains, and each stage updates its weights after the backward of each microbatch without
+ * waiting for another stage. So a step is one microbatch. A microbatch goes forward and back on one version of a stage's
+ * weights; the stage keeps each version until the last microbatch that has read it is back.
  *
  * <pre>
  * P = 3, weight stashing; F3@1 is microbatch 3 on the weights after one update
@@ -38,8 +38,8 @@ import java.util.stream.IntStream;
  * rank 2   F0@0 B0@0 U0 F1@1 B1@1 U1 F2@2 B2@2 U2 F3@3 B3@3 U3 ...
  * </pre>
  *
- * <p>The warm-up of a replica of stage s has as many forwards as {@code (ranks - 1 - ranks of earlier stages) / R}, rounded
- * down, and its gradients are as many updates old.
+ * <p>The warm-up of a replica of stage s has {@code (ranks - 1 - ranks of earlier stages) / R} forwards, rounded down, and
+ * its gradients are as many updates old.
  *
  * <p>Source: Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, 2019, sections 3.2 and 3.3; the
  * warm-up of replicas as in its {@code runtime.py}, {@code num_warmup_minibatches}.
@@ -78,7 +78,7 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
         return plan(pipeline, microbatches, steps, 0);
     }
 
-    /** The versions of a plan that continues are counted from 1 at least, so that it is told from one that does not. */
+    /** The versions of a plan that continues are counted from 1 at least, to distinguish it from one that does not. */
     @Override
     public Plan continuing(int pipeline, int microbatches, int steps) {
         Replicas placement = placement(pipeline);
@@ -113,7 +113,7 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
                 rows, Set.of(), StageGraph.chain(pipeline), firstVersion, true);
     }
 
-    /** Returns the ranks of each stage, also where each has one. */
+    /** Returns the ranks of each stage, also if each has one. */
     private Replicas placement(int pipeline) {
         if (!replicas.isEmpty() && replicas.size() != pipeline) {
             throw new PlanException(name() + " needs a number of replicas for each of its stages, " + pipeline

@@ -20,9 +20,9 @@ import java.util.Set;
  * rank 1   F0@0 B0@0 F1@0 B1@0 F2@0 B2@0 F3@0 B3@0 U0 F4@1 B4@1 F5@1 B5@1 U1 U2
  * </pre>
  *
- * <p>The warm-up of a row has as many forwards as ranks follow, or a multiple of it; then one forward and one backward take
- * turns through all steps. An update waits for the gradients of its step on every rank, because clipping needs the global
- * norm, and tied weights the sum of both ends. So its place in the row decides on the bubble: see {@link Updates}.
+ * <p>The warm-up of a row has one forward for each rank that follows, or a multiple of it; then forwards and backwards
+ * alternate through all steps. An update waits for the gradients of its step on every rank, because clipping needs the
+ * global norm, and tied weights the sum of both ends. So its place in the row decides the bubble: see {@link Updates}.
  *
  * <p>It is defined for M as large as the warm-up of rank 0 or larger. With fewer microbatches a rank begins step t+2 before
  * the gradients of step t are back, while its weights need their update.
@@ -32,7 +32,7 @@ import java.util.Set;
  *
  * @param updates the place of each update
  * @param warmUpPerRank forwards of the warm-up for each rank that follows: 1, or 2 to hide the time of messages and of the
- *        norm behind more activations
+ *     norm, at the cost of more activations
  */
 public record PipeDream2Bw(Updates updates, int warmUpPerRank) implements OverlappingRule {
     /** The name of the schedule on the command line. */
@@ -44,11 +44,11 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) implements Overla
     /** The place of the update of a step in a row. */
     public enum Updates {
         /**
-         * Right before the first forward that reads the new weights: the gradients of the other ranks have come meanwhile,
+         * Right before the first forward that reads the new weights: the gradients of the other ranks have arrived by then,
          * so that no rank waits. The gradients of the next step have begun, so that two sums of gradients live at once.
          */
         LAZY,
-        /** Right behind the last backward of the step: one sum of gradients, and the ranks wait for the slowest. */
+        /** Right after the last backward of the step: one sum of gradients, and the ranks wait for the slowest. */
         EAGER
     }
 
@@ -70,7 +70,7 @@ public record PipeDream2Bw(Updates updates, int warmUpPerRank) implements Overla
         return plan(pipeline, microbatches, steps, 0);
     }
 
-    /** Each stage has versions 0 and 1 of its weights at the begin, and step t reads version t. */
+    /** Each stage has versions 0 and 1 of its weights at the beginning, and step t reads version t. */
     @Override
     public Plan continuing(int pipeline, int microbatches, int steps) {
         return plan(pipeline, microbatches, steps, 1);

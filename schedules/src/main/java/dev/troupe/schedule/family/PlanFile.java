@@ -13,8 +13,7 @@ import java.nio.file.Path;
 
 /**
  * A plan of the user's own in place of a schedule: a CSV file with a line a rank, as PyTorch writes it, with its
- * communication or without.
- * Which stages a rank holds is read off the file; it must be LOOP or V.
+ * communication or without. The placement follows from the file; it must be LOOP or V.
  *
  * @param path the file; its text is read when a plan is asked for
  */
@@ -27,7 +26,7 @@ public record PlanFile(Path path) implements Schedule {
     /**
      * Returns the plan in the file, whatever its sizes.
      *
-     * @throws PlanException if the file cannot be read, or is no plan; the message says where
+     * @throws PlanException if the file cannot be read, or is no plan; the message names the place
      */
     public Plan plan() {
         if (Files.exists(path) && !Files.isRegularFile(path)) { // a pipe may never end
@@ -45,7 +44,7 @@ public record PlanFile(Path path) implements Schedule {
         }
     }
 
-    /** Returns the number of stages on each rank that the file has. */
+    /** Returns the number of stages on each rank in the file. */
     @Override
     public int usualVirtualStages() {
         return plan().virtualStages();

@@ -13,19 +13,19 @@ public final class Schedules {
             new InterleavedOneForwardOneBackward(), new ZeroBubbleH1(), new ZeroBubbleH2(),
             new InterleavedZeroBubble(), new ZeroBubbleV(), new VHalf(), new VMin(), new DualPipeV());
 
-    /** The names of the schedules whose steps overlap: see {@link OverlappingRule}. */
+    /** The names of the schedules with overlapping steps: see {@link OverlappingRule}. */
     private static final List<String> OVERLAPPING = List.of(PipeDream2Bw.NAME, PipeDream.STASHING,
             PipeDream.VERTICAL_SYNC);
 
     private Schedules() {
     }
 
-    /** Returns the names that {@link #named} knows, related schedules side by side. */
+    /** Returns the names that {@link #named} knows, related schedules next to each other. */
     public static List<String> names() {
         return ALL.stream().map(Schedule::name).toList();
     }
 
-    /** Returns whether this is the name of a schedule whose steps overlap, so that it has no plan of one step. */
+    /** Returns whether the steps of the schedule of this name overlap, so that it has no plan of one step. */
     public static boolean overlapsSteps(String name) {
         return OVERLAPPING.contains(name);
     }
@@ -58,10 +58,7 @@ public final class Schedules {
                 + String.join(", ", names()) + ", and paths of CSV files.");
     }
 
-    /**
-     * Returns how many letters must be put in, taken out or changed to make one word the other (Levenshtein), case
-     * aside.
-     */
+    /** Returns the number of letters to insert, remove or change to make one word the other (Levenshtein), case aside. */
     private static int distance(String left, String right) {
         String from = left.toLowerCase(Locale.ROOT);
         String to = right.toLowerCase(Locale.ROOT);

@@ -4,15 +4,15 @@ import java.util.Locale;
 
 /** The cause of a time in which a rank did not compute. */
 public enum Cause {
-    /** The plan: the rank would also wait if every action took what it usually takes. */
+    /** The plan: the rank would also wait if every action took its usual time. */
     PLAN,
-    /** An action that the rank waits for took longer than it usually takes. */
+    /** An action that the rank waits for took longer than usual. */
     PRODUCER,
-    /** A message took longer than messages of its edge usually take. */
+    /** A message took longer than is usual on its edge. */
     WIRE,
     /** A message had no credit: its receiver had not taken the earlier ones. */
     CREDIT,
-    /** Everything was there, and the rank had not begun yet. */
+    /** Everything had arrived, and the rank had not begun yet. */
     CONTROL,
     /** The rank waited inside an action for another rank of its tensor or data group. */
     GROUP,
@@ -26,7 +26,7 @@ public enum Cause {
     DATA,
     /** The coordinator had not decided yet: the start of a step, or its update. */
     COMMIT,
-    /** A rank had been restarted. */
+    /** The recorded times do not show it. */
     RECOVERY,
     /** The recorded times do not say. */
     UNKNOWN;

@@ -8,16 +8,16 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The idle time of a step: every gap of every rank, parted by cause. The time of a rank from {@link StepTimes#fromNanos} to
- * {@link StepTimes#endNanos} is what it computed and its gaps.
+ * The idle time of a step: every gap of every rank, parted by cause. The computing and the gaps of a rank add up to the time
+ * from {@link StepTimes#fromNanos} to {@link StepTimes#endNanos}.
  *
- * @param gaps the gaps, by rank and then by their begin
+ * @param gaps the gaps, by rank and then by their beginning
  */
 public record IdleTime(List<Gap> gaps) {
     /**
      * Parts the idle time of a step.
      *
-     * @param usual what actions and messages usually take; {@link Usual#UNKNOWN} for the medians of the step itself
+     * @param usual the usual times of actions and messages; {@link Usual#UNKNOWN} for the medians of the step itself
      */
     public static IdleTime of(StepTimes step, Usual usual) {
         Usual known = usual == Usual.UNKNOWN ? usual.with(step) : usual;

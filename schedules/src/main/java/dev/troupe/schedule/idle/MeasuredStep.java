@@ -8,10 +8,9 @@ import java.util.List;
  *
  * @param times the times of its actions and messages
  * @param idle its gaps, by cause
- * @param usual what its actions and messages usually take, this step included
+ * @param usual the usual times of its actions and messages, this step included
  */
 public record MeasuredStep(StepTimes times, IdleTime idle, Usual usual) {
-    /** Returns the number of the step. */
     public long number() {
         return times.step();
     }
@@ -21,7 +20,7 @@ public record MeasuredStep(StepTimes times, IdleTime idle, Usual usual) {
         return times.endNanos() - times.fromNanos();
     }
 
-    /** Returns what makes the step one to look at: {@code checkpoint}, {@code recovery}, {@code pause}. */
+    /** Returns the reasons for a look at the step: {@code checkpoint}, {@code recovery}, {@code pause}. */
     public List<String> tags() {
         List<String> tags = new ArrayList<>();
         if (times.between() == Cause.STATE) {

@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A message of a step whose two ends recorded it.
+ * A message of a step, recorded at both ends.
  *
  * @param sender the rank of the world that sent it
  * @param receiver the rank of the world that it landed at
  * @param send its send
  * @param maker the position in the sender's row of the action that made its tensor
- * @param handedNanos the instant at which the transport got it
+ * @param handedNanos the instant of its hand-over to the transport
  * @param creditNanos the time for which it then had no credit
  * @param landedNanos the instant at which it had landed
  * @param bytes the size of its tensor, without headers
@@ -20,7 +20,7 @@ import java.util.Objects;
  */
 public record Message(int sender, int receiver, Action send, int maker, long handedNanos, long creditNanos,
         long landedNanos, long bytes, boolean isAgain) {
-    /** Returns the message of a receive; null where it is none between ranks, or was not recorded. */
+    /** Returns the message of a receive; null if it is none between ranks, or was not recorded. */
     static Message to(StepTimes step, int rank, Action receive) {
         StepTimes.Rows rows = step.rows();
         RankTimes times = step.ranks().get(rank);
@@ -43,7 +43,7 @@ public record Message(int sender, int receiver, Action send, int maker, long han
                 times.movedNanos(landed) < handedNanos);
     }
 
-    /** Returns the message without which an action cannot begin; null where there is none, or it was not recorded. */
+    /** Returns the message without which an action cannot begin; null if there is none, or it was not recorded. */
     static Message into(StepTimes step, int rank, Action action) {
         return switch (action.kind()) {
             case FORWARD -> to(step, rank, action.as(Kind.RECV_F));
@@ -53,7 +53,7 @@ public record Message(int sender, int receiver, Action send, int maker, long han
         };
     }
 
-    /** Returns the messages of a step whose two ends recorded them, by their receiver. */
+    /** Returns the messages of a step that both ends recorded, by their receiver. */
     public static List<Message> all(StepTimes step) {
         return step.ranks().stream()
                 .flatMap(times -> step.rows().row(times.rank()).stream().filter(action -> action.kind().isReceive())
@@ -61,7 +61,7 @@ public record Message(int sender, int receiver, Action send, int maker, long han
                 .filter(Objects::nonNull).toList();
     }
 
-    /** Returns the position in the receiver's row of the action that takes the tensor; -1 where there is none. */
+    /** Returns the position in the receiver's row of the action that takes the tensor; -1 if there is none. */
     public int user(StepTimes step) {
         Action receive = step.rows().plan().peer(send);
         return switch (receive.kind()) {
@@ -81,7 +81,7 @@ public record Message(int sender, int receiver, Action send, int maker, long han
         };
     }
 
-    /** Returns the time that it took once it had a credit. */
+    /** Returns its time on the way, after it had a credit. */
     public long wireNanos() {
         return landedNanos - handedNanos - creditNanos;
     }

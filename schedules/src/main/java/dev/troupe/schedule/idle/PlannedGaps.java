@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The idle times of a step in which everything takes what it usually takes. What a gap has beyond that was not planned,
- * though the way back may lead over actions that took no longer than usual: they would have been over earlier, behind
- * other work of the rank that waits.
+ * The idle times of a step in which everything takes its usual time. Longer gaps were not planned, though the way back may
+ * lead over actions that took no longer than usual: they would have been over earlier, hidden by other work of the rank that
+ * waits.
  */
 final class PlannedGaps {
     private final Simulation planned;
@@ -19,10 +19,10 @@ final class PlannedGaps {
     }
 
     /**
-     * Gives what is called planned beyond the planned length of a gap to other causes: first to those that lie further back
-     * on the same way, the nearest first, then to the gap's own, by their shares.
+     * Moves what exceeds the planned length of a gap from the plan to other causes: first to those further back on the same
+     * way, the nearest first, then to the gap's own, by their shares.
      *
-     * @param further the parts of the way back to the begin of the step, the latest first
+     * @param further the parts of the way back to the beginning of the step, the latest first
      */
     List<IdlePart> settle(int place, int position, List<IdlePart> parts, Supplier<List<IdlePart>> further) {
         long called = sum(parts, true);
@@ -72,7 +72,7 @@ final class PlannedGaps {
         return PackedAction.kind(planned.rows().packed(place, position)).isTransfer();
     }
 
-    /** The planned length of the gap in front of an action, or behind the last one of a row. */
+    /** The planned length of the gap before an action, or after the last one of a row. */
     private long nanos(int place, int position) {
         int before = position - 1;
         while (before >= 0 && isTransfer(place, before)) {

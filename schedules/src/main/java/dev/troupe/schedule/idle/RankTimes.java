@@ -9,15 +9,13 @@ import java.util.stream.LongStream;
  *
  * @param rank the number of the rank in the world, tensor fastest, then data, then pipeline
  * @param epoch the epoch in which the rank ended the step
- * @param beginNanos the instant at which the rank was told of the step, on a clock that all ranks share
+ * @param beginNanos the instant at which the rank received the start of the step, on a clock that all ranks share
  * @param starts the start of each action that the rank did
  * @param ends its end
- * @param moved of a receive the instant at which its tensor had landed, of a send the instant at which the transport
- *     got it
+ * @param moved of a receive the landing of its tensor, of a send the hand-over to the transport
  * @param groupNanos the time inside an action in which the rank waited for other ranks of a group
  * @param dataNanos the time inside an action in which it read the rows of a microbatch
- * @param cpuNanos the time for which the rank's thread had no core, from the end of the action before to the end of
- *     this one
+ * @param cpuNanos the time for which the rank's thread had no core, from the end of the action before to the end of this one
  * @param creditNanos the time for which the message of a send had no credit
  * @param bytes the size of the tensor of a send, without headers
  * @param pauses the pauses of the rank's process in the step
@@ -25,9 +23,9 @@ import java.util.stream.LongStream;
 public record RankTimes(int rank, int epoch, long beginNanos, long[] starts, long[] ends, long[] moved,
         long[] groupNanos, long[] dataNanos, long[] cpuNanos, long[] creditNanos, long[] bytes, List<Pause> pauses) {
     /**
-     * A time in which a process stood still.
+     * A pause of the process.
      *
-     * @param fromNanos its begin, on the clock of {@code beginNanos}
+     * @param fromNanos its beginning, on the clock of {@code beginNanos}
      * @param toNanos its end
      */
     public record Pause(long fromNanos, long toNanos) {
@@ -38,17 +36,14 @@ public record RankTimes(int rank, int epoch, long beginNanos, long[] starts, lon
         return ends[position] != 0;
     }
 
-    /** Returns the start of an action on the shared clock. */
     public long startNanos(int position) {
         return beginNanos + starts[position];
     }
 
-    /** Returns the end of an action on the shared clock. */
     public long endNanos(int position) {
         return beginNanos + ends[position];
     }
 
-    /** Returns the end of the last action on the shared clock. */
     public long lastNanos() {
         return beginNanos + LongStream.of(ends).max().orElse(0);
     }

@@ -16,13 +16,12 @@ import java.util.stream.IntStream;
 /**
  * The times of all ranks in one step.
  *
- * @param step its number
  * @param rows the plan that the ranks did
  * @param ranks the times of every rank of the world, by its number
  * @param nodes for each rank the node that it lived on when the step was committed
  * @param lengths by the number of a microbatch in the step, over all pipelines, the tokens of its sequences; 0 for the
- *     longest of the run, and none where all are as long
- * @param previousEndNanos the end of the step before, where the run continued from it; 0 where it did not
+ *     longest of the run; empty if all have the same length
+ * @param previousEndNanos the end of the step before, if the run continued from it; 0 if it did not
  * @param between the cause of the time between the two steps
  */
 public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String> nodes, int[] lengths,
@@ -34,20 +33,20 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
     /** The lengths of the microbatches of a run's steps. */
     @FunctionalInterface
     public interface Lengths {
-        /** Those of a run whose microbatches are all as long as each other. */
+        /** The lengths of a run with microbatches of equal length. */
         Lengths EQUAL = _ -> new int[0];
 
-        /** Returns the lengths in a step, as {@link StepTimes#lengths} has them. */
+        /** Returns the lengths in a step, as in {@link StepTimes#lengths}. */
         int[] of(long step);
     }
 
-    /** A step of microbatches that are all as long as each other. */
+    /** Creates a step with microbatches of equal length. */
     public StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String> nodes, long previousEndNanos,
             Cause between) {
         this(step, rows, ranks, nodes, Lengths.EQUAL.of(step), previousEndNanos, between);
     }
 
-    /** Returns the tokens of a sequence in an action of a rank; 0 for the longest, or where it has no microbatch. */
+    /** Returns the tokens of a sequence in an action of a rank; 0 for the longest, or if it has no microbatch. */
     int length(int rank, Action action) {
         if (lengths.length == 0 || !action.kind().isPerMicrobatch()) {
             return 0;
@@ -63,11 +62,10 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
      * @param plan the plan of one pipeline
      * @param data number of pipelines, D
      * @param tensor number of ranks that share a stage, T
-     * @param places the place of each action; of what each replica of a stage does once in a step, that in one of their
-     *     rows
+     * @param places the place of each action; for an action that each replica of a stage does once in a step, the place in
+     *     one of their rows
      */
     public record Rows(Plan plan, int data, int tensor, Map<Action, Place> places) {
-        /** Returns the rows of a plan. */
         public static Rows of(Plan plan, int data, int tensor) {
             Map<Action, Place> places = new HashMap<>();
             for (int rank = 0; rank < plan.rankCount(); rank++) {
@@ -90,9 +88,9 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
         }
 
         /**
-         * Returns the ranks of the world that meet in an action of a rank: those that share its stage in an action of a
-         * microbatch, those with the same part of it in an exchange of gradients or weights, the replicas of a stage in the
-         * sum of their gradients, else all of its place.
+         * Returns the ranks of the world that meet in an action of a rank: the ranks of its stage for an action of a
+         * microbatch, those with the same part of the stage for an exchange of gradients or weights, the replicas of a stage
+         * for the sum of their gradients, else all ranks of its place.
          */
         IntStream group(int rank, Kind kind) {
             int place = rank / ranksPerPlace(); // rounded down
@@ -116,19 +114,19 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
             return place * ranksPerPlace() + rank % ranksPerPlace();
         }
 
-        /** Returns the position of an action in its row; -1 where the plan lacks it. */
+        /** Returns the position of an action in its row; -1 if the plan lacks it. */
         int position(Action action) {
             Place place = places.get(action);
             return place == null ? -1 : place.position();
         }
     }
 
-    /** Returns the first instant at which a rank was told of the step. */
+    /** Returns the first instant at which a rank received the start of the step. */
     public long beginNanos() {
         return ranks.stream().mapToLong(RankTimes::beginNanos).min().orElse(0);
     }
 
-    /** Returns the start of the time that the step accounts for: the end of the step before where there is one. */
+    /** Returns the start of the time that the step accounts for: the end of the step before if there is one. */
     public long fromNanos() {
         return previousEndNanos == 0 ? beginNanos() : Math.min(previousEndNanos, beginNanos());
     }
@@ -144,7 +142,7 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
         return end;
     }
 
-    /** Returns the position of the last action before a position that a rank did; -1 where there is none. */
+    /** Returns the position of the last action before a position that a rank did; -1 if there is none. */
     int before(int rank, int position) {
         int at = position - 1;
         while (at >= 0 && !ranks.get(rank).did(at)) {
@@ -153,7 +151,6 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
         return at;
     }
 
-    /** Returns the position of the last action that a rank did in the step; -1 where it did none. */
     int last(int rank) {
         return before(rank, rows.row(rank).size());
     }

@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the actions of each stage, and the messages to it, usually take: the shortest median of a step so far. A stage is
- * measured by its own best, since stages differ, and a microbatch by those of its length. Immutable.
+ * The usual times of the actions of each stage and of the messages to it: the shortest median of a step so far. A stage is
+ * compared with its own best, since stages differ, and a microbatch with others of its length. Immutable.
  */
 public final class Usual {
-    /** Nothing is known yet: then a step is measured by its own medians. */
+    /** Usual times of which none is known: a step is compared with its own medians. */
     public static final Usual UNKNOWN = new Usual(Map.of());
 
     private record Key(int stage, Kind kind, int length) {
@@ -29,19 +29,21 @@ public final class Usual {
         }
     }
 
-    /** A simulated step of a plan whose microbatches are all as long as each other. */
+    /** A simulated step of a plan with microbatches of equal length. */
     private record Planned(Plan plan, Simulation simulation) {
     }
 
     private final Map<Key, Long> nanos;
-    /** The same for every step of a run until something is quicker. A thread that sees an old one simulates it again. */
+    /**
+     * The same for every step of a run until an action becomes quicker. A thread that sees an old one simulates it again.
+     */
     private Planned planned;
 
     private Usual(Map<Key, Long> nanos) {
         this.nanos = nanos;
     }
 
-    /** Returns this, where the medians of a step are shorter with those. */
+    /** Returns this, with the medians of a step that are shorter. */
     public Usual with(StepTimes step) {
         Map<Key, List<Long>> taken = new HashMap<>();
         for (RankTimes times : step.ranks()) {
@@ -59,7 +61,7 @@ public final class Usual {
         return best.equals(nanos) ? this : new Usual(best);
     }
 
-    /** The computing of an action, or the way of a message; 0 where it was not recorded. */
+    /** The computing of an action, or the way of a message; 0 if it was not recorded. */
     private static long taken(StepTimes step, RankTimes times, int position, Action action) {
         if (action.kind().isReceive()) {
             Message message = Message.to(step, times.rank(), action);
@@ -79,7 +81,7 @@ public final class Usual {
         return all.get((all.size() - 1) / 2);
     }
 
-    /** Returns a step of the first pipeline in which every action and every message takes what it usually takes. */
+    /** Returns a step of the first pipeline in which every action and every message takes its usual time. */
     public Simulation planned(StepTimes step) {
         Plan plan = step.rows().plan();
         if (step.lengths().length > 0) { // other lengths in every step
@@ -94,8 +96,8 @@ public final class Usual {
     }
 
     /**
-     * Returns what the actions of each stage, and the messages between ranks, usually take in the first pipeline of a
-     * step: of microbatches of unequal length the mean, with the share of each.
+     * Returns the usual times of the actions of each stage, and of the messages between ranks, in the first pipeline of a
+     * step: for microbatches of unequal length the mean, with the share of each.
      */
     public Costs costs(StepTimes step) {
         Plan plan = step.rows().plan();
@@ -130,7 +132,7 @@ public final class Usual {
                         new Action(stage, kind, microbatch)) / Math.max(1, stages.get(stage).nanos(kind)));
     }
 
-    /** The usual time of an action of the first pipeline; 0 where it is not known. */
+    /** The usual time of an action of the first pipeline; 0 if it is not known. */
     private long known(StepTimes step, Action action) {
         return nanos.getOrDefault(Key.of(step, 0, action), 0L);
     }
@@ -149,8 +151,8 @@ public final class Usual {
     }
 
     /**
-     * Returns what an action of a rank, or the message of a receive, usually takes, in nanoseconds; the longest where
-     * nothing is known.
+     * Returns the usual time of an action of a rank, or of the message of a receive, in nanoseconds; the longest if nothing
+     * is known.
      */
     long nanos(StepTimes step, int rank, Action action) {
         return nanos.getOrDefault(Key.of(step, rank, action), Long.MAX_VALUE);

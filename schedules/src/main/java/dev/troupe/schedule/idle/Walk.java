@@ -8,9 +8,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The way back from an action that began late to what it waited for: the landing of its tensor, the message, the action
- * that made it, and what that one waited for, until the begin of the gap is reached. Every piece of the gap becomes a part,
- * so that the parts add up to it.
+ * The way back from an action that began late to what it waited for: the landing of its tensor, the message, the action that
+ * made it, and so on, until the beginning of the gap. Every piece of the gap becomes a part, so that the parts add up to it.
  */
 final class Walk {
     private final StepTimes step;
@@ -51,7 +50,7 @@ final class Walk {
         return -1;
     }
 
-    /** The parts of the time in front of an action, from the end of the one before. */
+    /** The parts of the time before an action, from the end of the one before. */
     List<IdlePart> before(int rank, int position, long from, long to) {
         parts = new ArrayList<>();
         cover(rank, position, from, to);
@@ -80,17 +79,14 @@ final class Walk {
     }
 
     /**
-     * The rank that waited least for its group in an action: the others waited for it, whether it began late or was
-     * slow.
+     * The rank that waited least for its group in an action: the others waited for it, because it began late or was slow.
      */
     private int latestOfGroup(int rank, int position) {
         return step.rows().group(rank, step.rows().row(rank).get(position).kind()).boxed()
                 .min(Comparator.comparingLong(member -> step.ranks().get(member).groupNanos()[position])).orElse(rank);
     }
 
-    /**
-     * The time in front of an action, which waited for its message or for the coordinator, or began late without a reason.
-     */
+    /** The time before an action, which waited for its message or for the coordinator, or began late without a reason. */
     private void cover(int rank, int position, long before, long to) {
         Action action = step.rows().row(rank).get(position);
         RankTimes times = step.ranks().get(rank);
@@ -117,7 +113,7 @@ final class Walk {
         }
     }
 
-    /** The message without which an action could not begin; of two, in front of a pair, the later one. */
+    /** The message without which an action could not begin; before a pair, the later of two. */
     private Message inputOf(int rank, int position) {
         Message own = Message.into(step, rank, step.rows().row(rank).get(position));
         int place = rank / step.rows().ranksPerPlace();
@@ -168,7 +164,7 @@ final class Walk {
         }
     }
 
-    /** The action behind which a tensor is sent: the one that made it, or the second of its pair. */
+    /** The action after which a tensor is sent: the one that made it, or the second of its pair. */
     private int sentBehind(Message message) {
         Place made = new Place(message.sender() / step.rows().ranksPerPlace(), message.maker());
         int behind = message.maker() + 1;
@@ -181,7 +177,7 @@ final class Walk {
         return user.kind().isReceive() ? user : step.rows().plan().peer(message.send());
     }
 
-    /** The work of a rank until an instant, back to the begin of the gap. */
+    /** The work of a rank until an instant, back to the beginning of the gap. */
     private void back(int rank, int last, long from, long to) {
         RankTimes times = step.ranks().get(rank);
         long at = to;
@@ -202,8 +198,8 @@ final class Walk {
     }
 
     /**
-     * The last piece of an action. Without what was not planned of it the action would have ended as much earlier, so that
-     * this comes first, and what is left is planned.
+     * The last piece of an action: first the part that was not planned, without which the action would have ended earlier,
+     * then the planned rest.
      */
     private void computed(int rank, int position, long from, long to) {
         if (from >= to) {
@@ -232,7 +228,7 @@ final class Walk {
         return part;
     }
 
-    /** The time without a core that cannot have been in front of an action. */
+    /** The time without a core that cannot have been before an action. */
     private long cpuInside(int rank, int position) {
         RankTimes times = step.ranks().get(rank);
         int before = step.before(rank, position);
@@ -248,9 +244,7 @@ final class Walk {
         put(step.between(), from, first, rank, null);
     }
 
-    /**
-     * Adds a piece of time; what of it a process stood still is a pause. Returns the rest, which it adds under the cause.
-     */
+    /** Adds a piece of time; pauses of a process in it become pauses. Returns the rest, which it adds under the cause. */
     private long put(Cause cause, long from, long to, int rank, Action action) {
         if (from >= to) {
             return 0;

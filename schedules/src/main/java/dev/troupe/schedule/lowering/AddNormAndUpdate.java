@@ -7,18 +7,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ends every row with the squares of all gradients of the rank, and behind the decision that they lead to with the update
- * of its stages.
+ * Ends every row with the squares of all gradients of the rank, and, after the decision that follows from them, with the
+ * update of its stages.
  *
  * <pre>
  *   ... 0B3 2B3   =>   ... 0B3 2B3 0NORM 2NORM 0UPDATE 2UPDATE
  * </pre>
  *
- * <p>Where steps overlap, updates are in the plan already, and a norm is behind the gradients of its step, so that the
- * decision is there when a row comes to the update.
+ * <p>If steps overlap, updates are in the plan already, and a norm follows the gradients of its step, so that the decision
+ * is made when a row comes to the update.
  *
- * @param gathers whether a rank updates a share of the weights alone (ZeRO 1 and 2): an {@code UNSHARD} behind each update
- *        brings the weights that the others have updated
+ * @param gathers whether a rank updates a share of the weights alone (ZeRO 1 and 2): an {@code UNSHARD} after each update
+ *     brings the weights that the others have updated
  */
 public record AddNormAndUpdate(boolean gathers) implements LoweringPass {
     @Override

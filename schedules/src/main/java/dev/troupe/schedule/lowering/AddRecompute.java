@@ -12,15 +12,15 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Takes the replay of a forward out of its backward and puts it in front, where the rank would wait for the gradient of
- * another rank anyway (Huang et al. 2019, GPipe, section 2.3).
+ * Takes the replay of a forward out of its backward and puts it in front, if the rank would wait for the gradient of another
+ * rank anyway (Huang et al. 2019, GPipe, section 2.3).
  *
  * <pre>
  *          0F0          0B0              0F0 0RECOMPUTE0 0B0
  *              1F0 1B0           =>          1F0         1B0
  * </pre>
  *
- * <p>A replay right in front of its backward begins no later than the replay inside it would, whatever actions take, so that
+ * <p>A replay right before its backward begins no later than the replay inside it would, whatever time actions take, so that
  * no plan becomes slower. One microbatch at a time is replayed on a rank, so that another replay saves time for no more
  * memory. A stage that has its gradient without a message gets none: it would wait for nothing.
  *

@@ -12,9 +12,9 @@ import java.util.List;
  *   ... 0B3 2B3   =>   ... 0B3 2B3 0REDUCE_GRAD 2REDUCE_GRAD
  * </pre>
  *
- * <p>A stage may begin with a layer's sums as soon as its last backward has passed the layer; the action waits for all.
- * Where steps overlap, it is right behind the last backward of its step, and the sums of a step are complete before a
- * backward of the next one begins.
+ * <p>A stage may begin with a layer's sums as soon as its last backward has passed the layer; the action waits for all. If
+ * steps overlap, it is right after the last backward of its step, and the sums of a step are complete before a backward of
+ * the next one begins.
  *
  * @param ofReplicas whether the stages on several ranks alone have sums
  */

@@ -19,11 +19,11 @@ import java.util.List;
  *   ... 2B3         ... 2B3 2SEND_SHARED 2RECV_SHARED
  * </pre>
  *
- * <p>Where one stage uses a parameter twice, nothing is sent: {@code 0RECV_SHARED} adds the second gradient to the first.
+ * <p>If one stage uses a parameter twice, nothing is sent: {@code 0RECV_SHARED} adds the second gradient to the first.
  *
- * <p>Where steps overlap, gradients are sent behind those of their step. The norm counts a shared parameter at its first
- * stage, which adds the other's gradient at once. The last stage is through with a step long before the first one is: it
- * goes on with the next step, and adds the other's gradient before its update.
+ * <p>If steps overlap, shared gradients are sent after the other gradients of their step. The norm counts a shared parameter
+ * at its first stage, which adds the other's gradient at once. The last stage ends a step long before the first one does: it
+ * continues with the next step, and adds the other's gradient before its update.
  *
  * @param channels the ways of these gradients
  */
@@ -32,7 +32,7 @@ public record AddSharedGradients(List<Channel> channels) implements LoweringPass
         channels = List.copyOf(channels);
     }
 
-    /** Returns the channels of a parameter that two stages have, or that one stage uses twice. */
+    /** Returns the channels of a parameter that two stages share, or that one stage uses twice. */
     public static List<Channel> between(int one, int other) {
         return one == other
                 ? List.of(new Channel(one, one, Flow.SHARED))
@@ -67,7 +67,7 @@ public record AddSharedGradients(List<Channel> channels) implements LoweringPass
         }).withGraph(graph);
     }
 
-    /** Returns what a stage does with its shared gradient when the gradients of a step are complete. */
+    /** Returns the actions of a stage on its shared gradient once the gradients of a step are complete. */
     private static List<Action> ofStep(StageGraph graph, int stage, int step) {
         List<Action> actions = new ArrayList<>();
         int target = graph.target(Flow.SHARED, stage);

@@ -4,8 +4,8 @@ import dev.troupe.schedule.Plan;
 import java.util.List;
 
 /**
- * Adds one kind of work that a schedule leaves out to its plan. Pure; a pass changes no action of the plan, so an error
- * of the plan remains in the result.
+ * A pass that adds one kind of work to the plan of a schedule. Pure; a pass changes no action of the plan, so an error of
+ * the plan remains in the result.
  */
 @FunctionalInterface
 public interface LoweringPass {

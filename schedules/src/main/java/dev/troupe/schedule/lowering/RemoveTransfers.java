@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Takes the communication out of a plan that was written with it, as PyTorch writes its plans, after a check that it is what
- * {@link AddTransfers} and the passes for groups put back: the same messages, each after what makes it and before what needs
- * it, weights there when they are read, and gradients added up behind the last of them.
+ * Takes the communication out of a plan that was written with it, as PyTorch writes its plans, after a check that it agrees
+ * with {@link AddTransfers} and the passes for groups: the same messages, each after the maker and before the user of its
+ * tensor, weights gathered when they are read, and gradients added up after the last of them.
  *
  * <pre>
  *          0F0 0SEND_F0 0RECV_B0 0B0              0F0          0B0
@@ -27,10 +27,9 @@ public record RemoveTransfers() implements LoweringPass {
     private static final Set<Kind> OF_GROUPS = EnumSet.of(Kind.UNSHARD, Kind.RESHARD, Kind.REDUCE_GRAD);
 
     /**
-     * Returns the plan that only computes; the same where it does already.
+     * Returns the plan that only computes; the same if it does already.
      *
-     * @throws PlanException if something else than computing and communication is in it, or the two do not agree; with the
-     *         line
+     * @throws PlanException with the line, if anything but computing and communication is in it, or the two do not agree
      */
     @Override
     public Plan apply(Plan plan) {

@@ -17,7 +17,7 @@ final class Rows {
     private Rows() {
     }
 
-    /** Returns the plan with these actions behind the row of each rank; its pairs remain. */
+    /** Returns the plan with these actions after the row of each rank; its pairs remain. */
     static Plan append(Plan plan, IntFunction<List<Action>> ofRank) {
         List<List<Action>> rows = new ArrayList<>();
         for (int rank = 0; rank < plan.rankCount(); rank++) {
@@ -29,8 +29,8 @@ final class Rows {
     }
 
     /**
-     * Returns the plan, whose steps overlap, with these actions behind the gradients of each step: behind the last backward
-     * of a stage, or of its replica in a round, the messages that follow it, and what else of the step is there already.
+     * Returns the plan, with overlapping steps, with these actions after the gradients of each step: after the last backward
+     * of a stage, or of its replica in a round, its messages, and other actions of the step in the plan.
      */
     static Plan behindGradients(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
         List<List<Action>> rows = new ArrayList<>();
@@ -63,24 +63,24 @@ final class Rows {
         return plan.withRows(rows);
     }
 
-    /** Returns a stage and a step, or of a stage on several ranks the round of steps that has one update. */
+    /** Returns a stage and a step, or for a stage on several ranks the round of steps that has one update. */
     private static List<Integer> stageAndStep(Plan plan, Action action) {
         return List.of(action.stage(), plan.updatesBefore(action.stage(), plan.stepOf(action)));
     }
 
-    /** Returns the step behind which a stage updates its weights by the gradient of an action. */
+    /** Returns the step after which a stage updates its weights by the gradient of an action. */
     private static int lastOfRound(Plan plan, Action action) {
         int replicas = plan.replicas(action.stage());
         return (plan.updatesBefore(action.stage(), plan.stepOf(action)) + 1) * replicas - 1;
     }
 
-    /** Returns the plan, whose steps overlap, with these actions in front of each update. */
+    /** Returns the plan, with overlapping steps, with these actions before each update. */
     static Plan beforeUpdates(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
         return aroundUpdates(plan, update -> Stream.concat(
                 ofStageAndStep.apply(update.stage(), plan.stepOf(update)).stream(), Stream.of(update)));
     }
 
-    /** Returns the plan, whose steps overlap, with these actions behind each update. */
+    /** Returns the plan, with overlapping steps, with these actions after each update. */
     static Plan behindUpdates(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
         return aroundUpdates(plan, update -> Stream.concat(Stream.of(update),
                 ofStageAndStep.apply(update.stage(), plan.stepOf(update)).stream()));

@@ -6,18 +6,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The passes that make the whole step of a plan that only computes, as the ranks of the run have their weights.
+ * The passes that make the whole step of a plan that only computes, chosen by how ranks hold their weights.
  *
  * @param replaysAhead whether forwards are computed again before their gradients arrive
  * @param sharesParameter whether the first and the last stage have a parameter in common
  * @param gathersWeights whether a rank holds a share of the weights alone (ZeRO 3)
- * @param sumsGradients whether gradients of all stages are added up over ranks once in a step; those of replicas are in any
- *        case
+ * @param sumsGradients whether gradients of all stages are added up over ranks once in a step; gradients of replicas always
+ *     are
  * @param gathersUpdates whether a rank updates a share of the weights that it holds (ZeRO 1 and 2)
  */
 public record WholeStep(boolean replaysAhead, boolean sharesParameter, boolean gathersWeights, boolean sumsGradients,
         boolean gathersUpdates) {
-    /** Returns the plan of a training step. */
     public Plan training(Plan compute) {
         List<LoweringPass> passes = new ArrayList<>();
         if (replaysAhead) {
@@ -30,7 +29,7 @@ public record WholeStep(boolean replaysAhead, boolean sharesParameter, boolean g
         List<LoweringPass> sums = sumsGradients || compute.placement() instanceof Replicas
                 ? List.of(new AddReduceGradients(!sumsGradients))
                 : List.of();
-        // Where steps overlap, the last stage adds the first one's gradient long behind its own norm: so both are sums then.
+        // If steps overlap, the last stage adds the first one's gradient long after its own norm: so both are sums then.
         boolean sumsEnds = compute.overlapsSteps() && compute.stageCount() > 1;
         passes.addAll(sumsEnds ? sums : shared);
         passes.addAll(sumsEnds ? shared : sums);

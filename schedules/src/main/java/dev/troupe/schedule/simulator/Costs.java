@@ -10,7 +10,7 @@ import java.util.List;
  * @param stages the cost of each stage
  * @param hops the way between any two ranks
  * @param decisionNanos time from the end of the last gradient or norm of a step to the decision for which updates wait
- * @param microbatches what a microbatch takes, where they are of unequal length
+ * @param microbatches the costs of microbatches of unequal length
  */
 public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Microbatches microbatches) {
 
@@ -21,10 +21,10 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Micro
         Hop between(int fromRank, int toRank);
     }
 
-    /** The cost of a microbatch, beside that of the stage. */
+    /** The cost of a microbatch, relative to the cost of the stage. */
     @FunctionalInterface
     public interface Microbatches {
-        /** Each as the stage says. */
+        /** Microbatches that all have the cost of the stage. */
         Microbatches ALIKE = (_, _, _) -> 1;
 
         /** Returns the share of the stage's cost that an action of a microbatch takes; 1 for all of it. */
@@ -35,7 +35,7 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Micro
         stages = List.copyOf(stages);
     }
 
-    /** Creates costs of microbatches that are alike. */
+    /** Creates costs with equal microbatches. */
     public Costs(List<StageCost> stages, Hops hops, long decisionNanos) {
         this(stages, hops, decisionNanos, Microbatches.ALIKE);
     }
@@ -45,7 +45,7 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Micro
         this(stages, hops, 0);
     }
 
-    /** Returns the time of an action; the microbatch counts where its kind has one. */
+    /** Returns the time of an action; the microbatch counts if its kind has one. */
     long nanos(int stage, Kind kind, int microbatch) {
         long nanos = stages.get(stage).nanos(kind);
         return microbatches == Microbatches.ALIKE || !kind.isPerMicrobatch()

@@ -4,7 +4,7 @@ package dev.troupe.schedule.simulator;
  * The way of a message from one rank to another.
  *
  * @param latencyNanos time from the last byte's departure to its arrival
- * @param bytesPerSecond the bandwidth of an edge, on which messages travel one after the other; infinite where they
+ * @param bytesPerSecond the bandwidth of an edge, on which messages travel one after the other; infinite if they
  * take no time
  */
 public record Hop(long latencyNanos, double bytesPerSecond) {

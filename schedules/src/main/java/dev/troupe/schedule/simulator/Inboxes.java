@@ -6,8 +6,8 @@ import dev.troupe.schedule.StageGraph.Flow;
 
 /**
  * The inboxes of all stages, by number: of each stage for activations from the stage before, for gradients from the next
- * one, and for those of a parameter in common. Where stages are on several ranks there is one for each pair of sender and
- * receiver, since a message waits for those of its own edge alone.
+ * one, and for gradients of a shared parameter. If stages have replicas there is one for each pair of sender and receiver,
+ * since a message waits only for messages of its own edge.
  */
 final class Inboxes {
     private static final int DIRECTIONS = 3;
@@ -92,7 +92,6 @@ final class Inboxes {
         return first[DIRECTIONS * stage + SHARED];
     }
 
-    /** Returns an inbox. */
     Inbox of(int number) {
         return inboxes[number];
     }

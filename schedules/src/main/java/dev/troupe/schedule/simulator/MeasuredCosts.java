@@ -20,8 +20,8 @@ public final class MeasuredCosts {
     }
 
     /**
-     * Returns the median of each stage and kind, since some actions of every step are delayed. Where the measured plan
-     * had only B, half of it is taken for I and half for W; where it had only I and W, their sum is taken for B.
+     * Returns the median of each stage and kind, since some actions of every step are delayed. If the measured plan
+     * had only B, half of it is taken for I and half for W; if it had only I and W, their sum is taken for B.
      *
      * @param measured one step, or several with their spans in one timeline
      * @param outputBytes for each stage, the size of the activation that it sends
@@ -52,13 +52,13 @@ public final class MeasuredCosts {
     /**
      * Returns the shares of a step's microbatches: all times of the step go around by a drawn number of microbatches, the
      * circular bootstrap of a series (Politis and Romano 1992, A circular block-resampling procedure for stationary data)
-     * with one block. What the machine does to one action it mostly does to the next ones too, and to other ranks or to
-     * none, and a rank waits for the later of two: a step in which every action takes its mean is too short, and so is one
-     * in which slow actions do not come one behind the other.
+     * with one block. The machine mostly affects neighbouring actions alike, and other ranks too or none, and a rank waits
+     * for the later of two: so a step in which every action takes its mean is too short, and so is one in which slow actions
+     * are not next to each other.
      *
      * @param step one measured step
-     * @param stages the costs of which the shares are told
-     * @param moreNanos what {@code stages} has for each action beside its measured time
+     * @param stages the costs to which the shares are relative
+     * @param moreNanos the cost in {@code stages} of each action beyond its measured time
      * @param drawn decides by how many microbatches
      */
     public static Costs.Microbatches shifted(Timeline step, List<StageCost> stages, long moreNanos, Random drawn) {

@@ -16,19 +16,19 @@ final class RoundSums {
             if (replicas > 1) {
                 left[stage] = new int[Math.ceilDiv(rows.stepCount(), replicas)];
                 nanos[stage] = new long[left[stage].length];
-                // A step has the same number of microbatches as the others.
+                // All steps have the same number of microbatches.
                 Arrays.fill(left[stage], replicas * (rows.microbatchCount() / rows.stepCount()));
             }
         }
     }
 
-    /** A replica has its gradient; returns whether it was the last of the round. */
+    /** Adds the gradient of a replica; returns whether it was the last of the round. */
     boolean add(int stage, int round, long endNanos) {
         nanos[stage][round] = Math.max(nanos[stage][round], endNanos);
         return --left[stage][round] == 0;
     }
 
-    /** Returns whether all gradients of a round are there. */
+    /** Returns whether all gradients of a round are complete. */
     boolean isComplete(int stage, int round) {
         return left[stage][round] == 0;
     }

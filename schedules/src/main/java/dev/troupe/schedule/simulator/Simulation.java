@@ -44,7 +44,6 @@ public final class Simulation {
         return costs.nanos(PackedAction.stage(packed), PackedAction.kind(packed), PackedAction.microbatch(packed));
     }
 
-    /** Returns the plan that was simulated. */
     public PlanRows rows() {
         return rows;
     }
@@ -54,7 +53,6 @@ public final class Simulation {
         return starts[rank][position];
     }
 
-    /** Returns the end of an action. */
     public long endNanos(int rank, int position) {
         return starts[rank][position] + nanos(rows.packed(rank, position));
     }
@@ -69,7 +67,6 @@ public final class Simulation {
         return busy[rank];
     }
 
-    /** Returns the time for which a rank is idle in the step. */
     public long idleNanos(int rank) {
         return makespan - busy[rank];
     }
@@ -111,7 +108,7 @@ public final class Simulation {
      * ended, or when its output has arrived. A message that waits for its edge or for a credit counts as on its way.
      */
     public List<Place> criticalPath() {
-        // Going back in time, the path meets the actions of any one rank in falling order: one finger a rank is enough.
+        // Back in time, the path meets the actions of any one rank in falling order: one finger a rank is enough.
         int[] fingers = new int[rows.rankCount()];
         int rank = 0;
         for (int each = 0; each < rows.rankCount(); each++) {
@@ -136,7 +133,7 @@ public final class Simulation {
         return path;
     }
 
-    /** Returns the action for which an action has waited that did not start right behind the one before it. */
+    /** Returns the action for which an action has waited that did not start right after the one before it. */
     private Place maker(int rank, int position, int[] fingers) {
         long packed = rows.packed(rank, position);
         if (Simulator.awaitsAll(rows, packed)) {
@@ -194,7 +191,7 @@ public final class Simulation {
         return last;
     }
 
-    /** Returns the gradient that ended last of those that the replicas of a stage add up in a round. */
+    /** Returns the last gradient to end of those that the replicas of a stage add up in a round. */
     private Place lastOfRound(long sum, int[] fingers) {
         int stage = PackedAction.stage(sum);
         int round = rows.updatesBefore(stage, Simulator.stepOf(rows, sum));

@@ -11,16 +11,16 @@ import java.util.Arrays;
 import java.util.function.Predicate;
 
 /**
- * Computes the start and the end of each action of a plan. A rank does one action at a time; messages travel meanwhile, from
- * the end of the action that makes a tensor to the start of the one that needs it. Updates wait for the decision that
- * follows from the gradients and norms of all stages. Pure: same plan and costs, same times.
+ * The simulator of a plan, which computes the start and the end of each action. A rank does one action at a time; messages
+ * travel meanwhile, from the end of the action that makes a tensor to the start of the one that needs it. Updates wait for
+ * the decision that follows from the gradients and norms of all stages. Pure: same plan and costs, same times.
  *
- * <p>In a plan with sends and receives a message leaves at its send, and a rank waits at a receive until the message
- * has arrived. In a plan without, messages are where lowering would put them.
+ * <p>In a plan with sends and receives a message leaves at its send, and a rank waits at a receive until the message has
+ * arrived. In a plan without, messages are at the places of lowering.
  *
- * <p>No event queue is kept: the time of an action follows from the action before it in its row and from the arrival of
- * its input, so each row is walked as far as its inputs allow, and the sender of an input wakes the rank that waits for
- * it. The memory is one {@code long} for each action.
+ * <p>No event queue is kept: the time of an action follows from the action before it in its row and from the arrival of its
+ * input, so each row is walked as far as its inputs allow, and the sender of an input wakes the rank that waits for it. The
+ * memory is one {@code long} for each action.
  */
 public final class Simulator {
     /** Actions of a rank before the next one's turn, so that few tensors are on their way and stay in the cache. */
@@ -223,7 +223,7 @@ public final class Simulator {
         return (kind == Kind.REDUCE_GRAD || kind == Kind.UPDATE) && rows.replicas(PackedAction.stage(packed)) > 1;
     }
 
-    /** Computes a pair, whose inputs are both there before it begins, and whose outputs leave at its end. */
+    /** Computes a pair, which begins with both inputs present, and has its outputs leave at its end. */
     private boolean computePair(int rank, long forward, long backward) {
         int forwardInput = inputOf(forward);
         int backwardInput = inputOf(backward);

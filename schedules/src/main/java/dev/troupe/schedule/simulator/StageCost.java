@@ -6,15 +6,15 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The cost of one microbatch in one stage, and of the actions that are done there once in a step, under a plan: where it has
- * a RECOMPUTE, the B or I behind it takes what is left.
+ * The cost of one microbatch in one stage, and of its actions of the whole step. After a RECOMPUTE, the B or I takes the
+ * rest.
  *
  * @param forwardNanos time of F
  * @param backwardInputNanos time of I
  * @param backwardWeightNanos time of W
- * @param fullBackwardNanos time of B; less than I and W together where the two share work
+ * @param fullBackwardNanos time of B; less than I and W together if the two share work
  * @param outputBytes size of the activation that the stage sends, and of its gradient
- * @param otherNanos time of RECOMPUTE, and of each kind of action that is done once in a step; kinds without one take none
+ * @param otherNanos time of RECOMPUTE, and of each kind of action that is done once in a step; other kinds take none
  */
 public record StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long fullBackwardNanos,
         long outputBytes, Map<Kind, Long> otherNanos) {
@@ -29,13 +29,11 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
         }
     }
 
-    /** Creates the cost of a stage whose B takes as long as I and W together, and whose other actions take no time. */
     public StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long outputBytes) {
         this(forwardNanos, backwardInputNanos, backwardWeightNanos, backwardInputNanos + backwardWeightNanos,
                 outputBytes);
     }
 
-    /** Creates the cost of a stage whose actions of the whole step take no time. */
     public StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long fullBackwardNanos,
             long outputBytes) {
         this(forwardNanos, backwardInputNanos, backwardWeightNanos, fullBackwardNanos, outputBytes, Map.of());

@@ -2,14 +2,7 @@ package dev.troupe.schedule.timeline;
 
 import dev.troupe.schedule.Action;
 
-/**
- * One action of one rank, from its start to its end, in nanoseconds since the step began.
- *
- * @param rank the rank that did it
- * @param action the action
- * @param startNanos the start
- * @param endNanos the end
- */
+/** One action of one rank, from its start to its end, in nanoseconds since the step began. */
 public record Span(int rank, Action action, long startNanos, long endNanos) {
     public Span {
         if (rank < 0 || startNanos < 0 || endNanos < startNanos) {
@@ -18,7 +11,6 @@ public record Span(int rank, Action action, long startNanos, long endNanos) {
         }
     }
 
-    /** Returns the duration of the action. */
     public long nanos() {
         return endNanos - startNanos;
     }

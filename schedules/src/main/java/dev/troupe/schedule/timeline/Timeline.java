@@ -39,12 +39,10 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
                 spans.stream().filter(span -> span.action().kind().isCompute()).toList());
     }
 
-    /** Returns the spans of one rank, by start. */
     public List<Span> spansOf(int rank) {
         return spans.stream().filter(span -> span.rank() == rank).toList();
     }
 
-    /** Returns the end of the last action. */
     public long endNanos() {
         return spans.stream().mapToLong(Span::endNanos).max().orElse(0);
     }
@@ -119,9 +117,9 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
     }
 
     /**
-     * Returns the most that was on its way to any one rank at one time; each tensor counts from the end of its maker to
-     * the start of its user. The count is by rank, as memory is: how the peaks of ranks coincide is chance, while the
-     * queue in front of a rank follows from the plan.
+     * Returns the most that was on its way to any one rank at one time; each tensor counts from the end of its maker to the
+     * start of its user. The count is by rank, as memory is: the peaks of ranks coincide by chance, while the queue of a
+     * rank follows from the plan.
      *
      * @param weight the weight of a tensor: its bytes, or 1 for a number of messages
      */
@@ -138,10 +136,7 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
     private record Change(long nanos, long by) {
     }
 
-    /**
-     * Returns the largest sum on the way; tensors that end at a time are taken off before those that begin then are
-     * added.
-     */
+    /** Returns the largest sum on the way; at the same time, tensors are taken off before others are added. */
     private static long peak(List<Change> changes) {
         changes.sort(Comparator.comparingLong(Change::nanos).thenComparingLong(Change::by));
         long sum = 0;

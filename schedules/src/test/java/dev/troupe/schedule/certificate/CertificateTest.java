@@ -149,7 +149,7 @@ class CertificateTest {
     }
 
     @Test
-    void shouldBoundTheMessagesInFlightWhateverTheActionsTake() {
+    void shouldBoundTheMessagesInFlightForAnyActionTimes() {
         Plan lowered = new AddTransfers().apply(new OneForwardOneBackward().plan(3, 1, 5));
         // Rank 0 can be three microbatches ahead of rank 1, and behind it; rank 1 two of rank 2.
         assertEquals(List.of(3, 3, 2, 2), inFlight(PlanValidator.certify(lowered, Purpose.TRAINING, 8)));
@@ -165,7 +165,7 @@ class CertificateTest {
     }
 
     @Test
-    void shouldSayWhatThePlanTakesUnderGivenCosts() {
+    void shouldSimulateThePlanUnderGivenCosts() {
         Plan lowered = new AddTransfers().apply(new OneForwardOneBackward().plan(4, 1, 8));
         Simulation simulation = PlanValidator.certify(lowered, Purpose.TRAINING, 4).under(Costs.units(4));
         assertEquals(33, simulation.makespanNanos());

@@ -130,7 +130,7 @@ class ComputeRefusalTest {
     }
 
     @Test
-    void shouldFindAWholeBackwardBesideAHalf() {
+    void shouldFindAWholeBackwardNextToAHalf() {
         assertRefused(
                 """
                         Plan "hand", rank 0, position 2: 0W0 and 0B0 are both there, but B is I and W together: keep 0B0, or 0I0 and 0W0.

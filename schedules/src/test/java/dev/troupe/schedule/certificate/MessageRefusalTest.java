@@ -65,7 +65,7 @@ class MessageRefusalTest {
     }
 
     @Test
-    void shouldFindASendBeforeItsTensorIsThere() {
+    void shouldFindASendBeforeItsTensorIsMade() {
         assertNotCertified(
                 """
                         Plan "hand", rank 0, position 0: 0SEND_F0 comes before 0F0: a send follows the action that makes its tensor.
@@ -136,7 +136,7 @@ class MessageRefusalTest {
     }
 
     @Test
-    void shouldAllowReceivesOutOfOrderOnlyAsFarAsTheCreditsGo() {
+    void shouldAllowReceivesOutOfOrderWithinTheCredits() {
         Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B1,0B1,0RECV_B0,0B0
                 1RECV_F1,1F1,1RECV_F0,1F0,1B1,1SEND_B1,1B0,1SEND_B0

@@ -38,7 +38,7 @@ class PeakRefusalTest {
     }
 
     @Test
-    void shouldAcceptWhatKeepsToTheDeclared() {
+    void shouldAcceptAPlanWithinTheDeclaredPeaks() {
         Plan plan = new AddTransfers().apply(new OneForwardOneBackward().plan(4, 1, 8));
         assertEquals(List.of(4, 3, 2, 1),
                 PlanValidator.certify(plan, Purpose.TRAINING, 1, List.of(4, 3, 2, 1), List.of(0, 0, 0, 0))
@@ -46,7 +46,7 @@ class PeakRefusalTest {
     }
 
     @Test
-    void shouldFindAPairWhoseBackwardWaitsForItsForward() {
+    void shouldFindAPairWithABackwardThatWaitsForItsForward() {
         Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,(0F1;0B0)OVERLAP_F_B,0B1
                 1F0,1F1,1B0,1B1

@@ -56,7 +56,7 @@ class ReplayRefusalTest {
     }
 
     @Test
-    void shouldFindAReplayBehindItsBackward() {
+    void shouldFindAReplayAfterItsBackward() {
         assertEquals(
                 "Plan \"hand\", rank 0, position 1: 0B0 comes before 0RECOMPUTE0: what is replayed is there when the"
                         + " backward begins, so move 0RECOMPUTE0 in front of 0B0.",
@@ -68,7 +68,7 @@ class ReplayRefusalTest {
     }
 
     @Test
-    void shouldFindAReplayWhereNothingIsTrained() {
+    void shouldFindAReplayIfNothingIsTrained() {
         Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,0RECOMPUTE0\n");
         assertEquals(
                 "Plan \"hand\", rank 0, position 1: 0RECOMPUTE0 is for a backward, but the plan is for forwards only:"

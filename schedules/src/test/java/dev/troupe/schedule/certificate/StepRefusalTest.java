@@ -32,7 +32,7 @@ class StepRefusalTest {
             "0RESHARD,0NORM,0UPDATE | 1NORM,1UPDATE | 0F0 does not stand between 0UNSHARD and 0RESHARD",
             "0UNSHARD,0NORM,0UPDATE | 1NORM,1UPDATE | 0UNSHARD is followed by no 0RESHARD",
             "0NORM,0UPDATE,0SNAPSHOT,0UNSHARD | 1NORM,1UPDATE | 0SNAPSHOT comes before 0UNSHARD"})
-    void shouldSayWhatIsOutOfOrder(String first, String last, String found) {
+    void shouldReportWhatIsOutOfOrder(String first, String last, String found) {
         Plan chain = Plan.fromCsv("hand", Laps.LOOP, FIRST + first.strip() + "\n" + LAST + last.strip() + "\n");
         Plan plan = chain.withGraph(chain.graph().with(AddSharedGradients.between(0, 1)));
         if (found == null) {
@@ -47,7 +47,7 @@ class StepRefusalTest {
 
     @ParameterizedTest
     @CsvSource({"0NORM", "0SNAPSHOT"})
-    void shouldTrainNothingWhereThereAreForwardsOnly(String action) {
+    void shouldTrainNothingIfThereAreForwardsOnly(String action) {
         Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0," + action + "\n");
         assertEquals("Plan \"hand\", rank 0, position 1: " + action
                 + " is of a training step, but the plan is for forwards only: take it out.",

@@ -42,7 +42,7 @@ class VersionRefusalTest {
             "1UPDATE2 | 1UPDATE4 | rank 1, position 74: 1UPDATE4 names step 4, but the last step of the plan is 3.",
             "1UPDATE2 | 1SNAPSHOT2 | rank 1, position 76: 1UPDATE2 is missing: other stages end the step, so stage 1 does,"
                     + " too."})
-    void shouldSayWhatIsWrong(String from, String to, String found) {
+    void shouldReportWhatIsWrong(String from, String to, String found) {
         Plan plan = edited(row -> {
             int position = row.indexOf(Action.parse(from));
             if (position >= 0) {
@@ -136,7 +136,7 @@ class VersionRefusalTest {
     }
 
     @Test
-    void shouldRefuseAnUpdateThatIsSwappedWithTheForwardBehindIt() {
+    void shouldRefuseAnUpdateThatIsSwappedWithTheForwardAfterIt() {
         for (int rank = 0; rank < COMPUTING.rankCount(); rank++) {
             for (int step = 0; step < COMPUTING.stepCount() - 2; step++) {
                 List<Action> row = new ArrayList<>(COMPUTING.rows().get(rank));

@@ -40,7 +40,7 @@ class DrawingTest {
     }
 
     @Test
-    void shouldFoldWhatIsLongerThanTheTerminalAndKeepItsNumbers() {
+    void shouldFoldADrawingWiderThanTheTerminalAndKeepItsNumbers() {
         Timeline timeline = units("interleaved-1f1b", 2, 2, 2);
         String folded = TerminalDrawing.draw(timeline, TimeScale.UNITS, 40, false);
         assertEquals("""
@@ -142,7 +142,7 @@ class DrawingTest {
     }
 
     @Test
-    void shouldSayTimesInAUnitThatFits() {
+    void shouldPrintTimesInAUnitThatFits() {
         assertEquals("9999 ns", TimeScale.fitting(9_999).text(9_999));
         assertEquals("12.35 \u00b5s", TimeScale.fitting(12_345).text(12_345));
         assertEquals("123.5 ms", TimeScale.fitting(123_456_789).text(123_456_789));

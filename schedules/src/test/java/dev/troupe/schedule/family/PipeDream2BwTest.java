@@ -46,7 +46,7 @@ class PipeDream2BwTest {
     }
 
     @Test
-    void shouldUpdateBehindTheLastBackwardWhereItIsEager() {
+    void shouldUpdateAfterTheLastBackwardIfItIsEager() {
         assertEquals("""
                 F0.0@0 F0.1@0 B0.0@0 F1.0@0 B0.1@0 U0 F1.1@0 B1.0@0 F2.0@1 B1.1@0 U1 F2.1@1 B2.0@1 B2.1@1 U2
                 F0.0@0 B0.0@0 F0.1@0 B0.1@0 U0 F1.0@0 B1.0@0 F1.1@0 B1.1@0 U1 F2.0@1 B2.0@1 F2.1@1 B2.1@1 U2
@@ -78,7 +78,7 @@ class PipeDream2BwTest {
     @ParameterizedTest
     @CsvSource({"2, 2, 6, 8, 9", "4, 4, 12, 18, 21", "8, 8, 24, 38, 45", "4, 3, 9, 15, 18", "4, 9, 27, 33, 36",
             "1, 3, 9, 9, 9"})
-    void shouldHaveNoBubbleWhereUpdatesAreLazy(int pipeline, int microbatches, long lazy, long eager, long flushed) {
+    void shouldHaveNoBubbleIfUpdatesAreLazy(int pipeline, int microbatches, long lazy, long eager, long flushed) {
         Costs units = Costs.units(pipeline);
         assertEquals(lazy, stepNanos(LAZY, pipeline, microbatches, units));
         assertEquals(3L * microbatches, lazy);
@@ -91,7 +91,7 @@ class PipeDream2BwTest {
     /** A forward of 4 units, hops of 1, a round of the norm of 4. */
     @ParameterizedTest
     @CsvSource({"4, 8, 1, 27", "4, 8, 2, 24", "8, 32, 1, 110", "8, 32, 2, 96"})
-    void shouldHideMessagesAndTheNormBehindADoubledWarmUp(int pipeline, int microbatches, int warmUp, long forwards) {
+    void shouldHideMessagesAndTheNormWithADoubledWarmUp(int pipeline, int microbatches, int warmUp, long forwards) {
         Costs costs = new Costs(Costs.uniform(pipeline, new StageCost(4, 4, 4, 0), Hop.FREE).stages(),
                 (from, to) -> new Hop(1, Double.POSITIVE_INFINITY), 4);
         double perStep = stepNanos(new PipeDream2Bw(Updates.LAZY, warmUp), pipeline, microbatches, costs) / 4;
@@ -158,7 +158,7 @@ class PipeDream2BwTest {
     }
 
     @Test
-    void shouldSayWhyFewerAreRefused() {
+    void shouldExplainWhyFewerAreRefused() {
         Plan plan = new AddTransfers().apply(LAZY.planOf(4, 2, 4, 0));
         String sentence = assertThrows(PlanException.class, () -> PlanValidator.certify(plan, Purpose.TRAINING, 8))
                 .sentence();
@@ -168,7 +168,7 @@ class PipeDream2BwTest {
 
     /** Version 1 is the newest at the begin, and version 0 its predecessor. */
     @Test
-    void shouldGoOnWhereOtherStepsHaveEnded() {
+    void shouldContinueAfterOtherSteps() {
         assertEquals("""
                 F0.0@0 F0.1@0 B0.0@0 F1.0@1 B0.1@0 F1.1@1 B1.0@1 U0 F2.0@2 B1.1@1 F2.1@2 B2.0@2 B2.1@2 U1 U2
                 F0.0@0 B0.0@0 F0.1@0 B0.1@0 F1.0@1 B1.0@1 F1.1@1 B1.1@1 U0 F2.0@2 B2.0@2 F2.1@2 B2.1@2 U1 U2
@@ -193,7 +193,7 @@ class PipeDream2BwTest {
 
     /** The last stage is through with a step first: it measures, goes on, and adds the other end's gradient later. */
     @Test
-    void shouldMeasureBehindTheGradientsOfAStep() {
+    void shouldMeasureAfterTheGradientsOfAStep() {
         Plan plan = new WholeStep(false, true, false, false, false).training(LAZY.continuing(2, 2, 3));
         assertEquals("1RECV_F0,1F0@0,1B0@0,1SEND_B0,1RECV_F1,1F1@0,1B1@0,1SEND_B1,1SEND_SHARED0,1NORM0,1RECV_F2,1F2@1,"
                 + "1B2@1,1SEND_B2,1RECV_F3,1F3@1,1B3@1,1SEND_B3,1SEND_SHARED1,1NORM1,1RECV_SHARED0,1UPDATE0,1RECV_F4,1F4@2,"

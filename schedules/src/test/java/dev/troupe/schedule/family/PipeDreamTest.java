@@ -32,7 +32,7 @@ class PipeDreamTest {
     private static final PipeDream VERTICAL = new PipeDream(true);
 
     @Test
-    void shouldUpdateBehindEachBackward() {
+    void shouldUpdateAfterEachBackward() {
         assertEquals("""
                 0F0@0 0F1@0 0F2@0 0B0@0 0UPDATE0 0F3@1 0B1@0 0UPDATE1 0F4@2 0B2@0 0UPDATE2 0B3@1 0UPDATE3 0B4@2 0UPDATE4
                 1F0@0 1F1@0 1B0@0 1UPDATE0 1F2@1 1B1@0 1UPDATE1 1F3@2 1B2@1 1UPDATE2 1F4@3 1B3@2 1UPDATE3 1B4@3 1UPDATE4
@@ -130,7 +130,7 @@ class PipeDreamTest {
     }
 
     @Test
-    void shouldGoOnWhereOtherStepsHaveEnded() {
+    void shouldContinueAfterOtherSteps() {
         assertEquals("""
                 0F0@0 0F1@1 0F2@2 0B0@0 0UPDATE0 0F3@3 0B1@1 0UPDATE1 0B2@2 0UPDATE2 0B3@3 0UPDATE3
                 1F0@1 1F1@2 1B0@1 1UPDATE0 1F2@3 1B1@2 1UPDATE1 1F3@4 1B2@3 1UPDATE2 1B3@4 1UPDATE3
@@ -152,7 +152,7 @@ class PipeDreamTest {
         }
     }
 
-    /** An update moved to any other place is refused, but where it still is between its gradient and its first reader. */
+    /** An update moved to any other place is refused, but if it still is between its gradient and its first reader. */
     @Test
     void shouldRefuseEveryEditOfOneAction() {
         for (PipeDream schedule : List.of(STASHING, VERTICAL)) {

@@ -81,7 +81,7 @@ class PlanFileTest {
             "3B3,3SEND_B3|3REDUCE_GRAD,3B3,3SEND_B3 | line 2: 3B3 adds to a gradient after 3REDUCE_GRAD: move that behind"
                     + " it, or take it out, which every run adds itself.",
             "2RESHARD|2UPDATE | line 1: 2UPDATE is added by every run itself: take it out of the file."})
-    void shouldRefuseCommunicationThatIsNotThatOfThePlan(String right, String wrong, String sentence)
+    void shouldRefuseCommunicationThatDoesNotFitThePlan(String right, String wrong, String sentence)
             throws IOException {
         String[] parts = {right.strip(), wrong.strip()};
         assertTrue(WITH_MESSAGES.contains(parts[0]), parts[0]);
@@ -114,7 +114,7 @@ class PlanFileTest {
     }
 
     @Test
-    void shouldRefuseAFileThatIsNotThere() {
+    void shouldRefuseAMissingFile() {
         Path file = folder.resolve("none.csv");
         assertRefused("There is no plan file \"" + file + "\": give the path of a CSV file, or one of "
                 + String.join(", ", Schedules.names()) + ".", file);

@@ -48,7 +48,7 @@ class ReplicasTest {
     }
 
     @Test
-    void shouldTakeMicrobatchesInTurns() {
+    void shouldTakeMicrobatchesAlternately() {
         assertEquals(
                 """
                         0F0@0 0F2@0 0B0@0 0UPDATE1 0F4@1 0B2@0 0UPDATE3 0B4@1 0UPDATE5
@@ -149,7 +149,7 @@ class ReplicasTest {
         assertEquals(few.mostUnreceived(), many.mostUnreceived());
     }
 
-    /** Replica i sends to replica j where a microbatch has both residues: lcm(2, 3) = 6 edges each way. */
+    /** Replica i sends to replica j if a microbatch has both residues: lcm(2, 3) = 6 edges each way. */
     @Test
     void shouldHaveTheEdgesOfTheResidues() {
         Certificate two = certify(new AddTransfers().apply(of(2, 3).plan(2, 1, 12)));
@@ -311,7 +311,7 @@ class ReplicasTest {
     }
 
     @Test
-    void shouldSayWhatIsWrong() {
+    void shouldReportWhatIsWrong() {
         Plan sound = WHOLE.training(of(2, 1).plan(2, 1, 4));
         List<Action> row = new ArrayList<>(sound.rows().get(1));
         row.remove(new Action(0, Kind.REDUCE_GRAD, 1));
@@ -374,7 +374,7 @@ class ReplicasTest {
     }
 
     @Test
-    void shouldRefuseWhatHasNoRounds() {
+    void shouldRefusePlansWithoutRounds() {
         assertEquals(
                 "pipedream with replicas 2-3 has rounds of 6 microbatches, after which each stage has updated its weights,"
                         + " but was asked for 4 steps: ask for a multiple of 6.",

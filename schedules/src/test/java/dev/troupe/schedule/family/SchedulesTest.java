@@ -72,7 +72,7 @@ class SchedulesTest {
     }
 
     @Test
-    void shouldLeaveOutOfZbvWhatDoesNotExist() {
+    void shouldLeaveOutMicrobatchesThatDoNotExistUnderZbv() {
         assertEquals("""
                 0F0,0F1,0F2,3F0,3I0,3W0,3F1,3I1,3W1,0I0,0W0,3F2,3I2,3W2,0I1,0W1,0I2,0W2
                 1F0,2F0,1F1,2F1,2I0,2W0,1F2,1I0,1W0,2F2,2I1,2W1,1I1,2I2,1I2,1W1,2W2,1W2
@@ -165,7 +165,7 @@ class SchedulesTest {
     }
 
     @Test
-    void shouldRefuseRoundsThatDoNotDivideAndSayWhichNumbersWouldDo() {
+    void shouldRefuseRoundsThatDoNotDivideAndNameNumbersThatWouldDo() {
         assertRefused("interleaved-1f1b takes 9 microbatches through 4 ranks in 2 rounds, but 9 does not divide by 2: "
                 + "take 8 or 10 microbatches.", () -> Schedules.named("interleaved-1f1b").plan(4, 2, 9));
         assertRefused(
@@ -175,7 +175,7 @@ class SchedulesTest {
     }
 
     @Test
-    void shouldRefuseVirtualStagesWhereTheScheduleHasNone() {
+    void shouldRefuseVirtualStagesIfTheScheduleHasNone() {
         assertRefused("1f1b holds one stage on each rank, but was asked for 2 virtual stages: set virtual-stages to 1 "
                 + "(parallel.virtual-stages of a run), or take interleaved-1f1b.",
                 () -> Schedules.named("1f1b").plan(4, 2, 8));
@@ -186,7 +186,7 @@ class SchedulesTest {
     }
 
     @Test
-    void shouldRefuseAllButTwoStagesWhereTheScheduleGoesThereAndBack() {
+    void shouldRefuseAllButTwoStagesIfTheScheduleGoesThereAndBack() {
         for (String name : List.of("zbv", "v-half", "v-min", "dualpipev")) {
             assertRefused(name + " holds two stages on each rank, there and back, but was asked for 1 virtual stage: "
                     + "set virtual-stages to 2 (parallel.virtual-stages of a run).",

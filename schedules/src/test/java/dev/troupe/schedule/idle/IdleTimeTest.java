@@ -61,7 +61,7 @@ class IdleTimeTest {
     /** A long microbatch is no slow one, and a short step no measure of a long one. */
     @ParameterizedTest
     @ValueSource(strings = {"gpipe", "1f1b", "zb-h1"})
-    void shouldMeasureAMicrobatchByThoseOfItsLength(String schedule) {
+    void shouldCompareAMicrobatchWithOthersOfItsLength(String schedule) {
         Plan plan = plan(schedule);
         Usual usual = Usual.UNKNOWN;
         for (int[] lengths : new int[][]{{16, 16, 32, 16, 48, 16, 16, 16}, {0, 0, 16, 0, 32, 0, 48, 0}}) {
@@ -138,7 +138,7 @@ class IdleTimeTest {
     }
 
     @Test
-    void shouldCallTimeInWhichTheProcessStoodStillAPause() {
+    void shouldCallTimeInWhichTheProcessWasStoppedAPause() {
         Plan plan = plan("1f1b");
         Action held = new Action(1, Kind.FORWARD, 3);
         StepTimes step = new SimulatedStep(plan, 10_000).with("compute", 1, held, 30_000).run();
@@ -158,7 +158,7 @@ class IdleTimeTest {
 
     /** The process is stopped with a message on its way. */
     @Test
-    void shouldCallTheTimeInWhichAMessageStoodStillAPause() {
+    void shouldCallTheTimeOfAStoppedMessageAPause() {
         Plan plan = plan("1f1b");
         Action sent = new Action(0, Kind.SEND_F, 3);
         StepTimes step = new SimulatedStep(plan, 10_000).with("wire", 0, sent, 30_000).run();
@@ -176,7 +176,7 @@ class IdleTimeTest {
     }
 
     @Test
-    void shouldGiveTheTimeBetweenTwoStepsToWhatHappenedThere() {
+    void shouldGiveTheTimeBetweenTwoStepsToItsCause() {
         Plan plan = plan("gpipe");
         StepTimes step = new SimulatedStep(plan, 10_000).run();
         StepTimes behind = new StepTimes(2, step.rows(), step.ranks(), step.nodes(), 4_000, Cause.STATE);
@@ -211,7 +211,7 @@ class IdleTimeTest {
      * and repeats gradients that had landed: the time until then is the recovery's, and no message became slow or quick.
      */
     @Test
-    void shouldCallTheTimeInWhichARankDidNotExistTheRecoverys() {
+    void shouldCallTheTimeWithoutARankRecovery() {
         Plan plan = new WholeStep(false, false, false, false, false).training(Schedules.named("1f1b").plan(2, 1, 8));
         StepTimes step = new SimulatedStep(plan, 10_000).run();
         long lost = 50_000;

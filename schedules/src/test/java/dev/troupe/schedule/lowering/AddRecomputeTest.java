@@ -57,7 +57,7 @@ class AddRecomputeTest {
     }
 
     @Test
-    void shouldStandInFrontOfAPair() {
+    void shouldComeBeforeAPair() {
         Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,(0F1;0B0)OVERLAP_F_B,0B1
                 1F0,1B0,1F1,1B1

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 @Tag("plan")
 class AddTransfersTest {
     @Test
-    void shouldSendBehindTheMakerAndReceiveBeforeTheUser() {
+    void shouldSendAfterTheMakerAndReceiveBeforeTheUser() {
         assertLowered("""
                 0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1
                 1RECV_F0,1F0,1SEND_F0,1RECV_B0,1B0,1SEND_B0,1RECV_F1,1F1,1SEND_F1,1RECV_B1,1B1,1SEND_B1
@@ -26,7 +26,7 @@ class AddTransfersTest {
     }
 
     @Test
-    void shouldSendTheGradientBehindTheHalfThatMakesIt() {
+    void shouldSendTheGradientAfterTheHalfThatMakesIt() {
         assertLowered("""
                 0F0,0SEND_F0,0RECV_B0,0I0,0W0
                 1RECV_F0,1F0,1I0,1SEND_B0,1W0

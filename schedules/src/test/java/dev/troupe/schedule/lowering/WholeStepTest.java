@@ -50,7 +50,7 @@ class WholeStepTest {
     }
 
     @Test
-    void shouldSendNothingWhereOneStageUsesAParameterTwice() {
+    void shouldSendNothingIfOneStageUsesAParameterTwice() {
         Plan lowered = LoweringPass.lower(Plan.fromCsv("by hand", Laps.LOOP, "0F0,0B0\n"),
                 List.of(new AddTransfers(), new AddSharedGradients(AddSharedGradients.between(0, 0)),
                         new AddNormAndUpdate(false)));
@@ -67,7 +67,7 @@ class WholeStepTest {
     }
 
     @Test
-    void shouldGatherWhatOthersHaveUpdated() {
+    void shouldGatherTheUpdatesOfOthers() {
         assertLowered("""
                 0F0,0SEND_F0,0RECV_B0,0B0,0NORM,0UPDATE,0UNSHARD,0SNAPSHOT
                 1RECV_F0,1F0,1B0,1SEND_B0,1NORM,1UPDATE,1UNSHARD,1SNAPSHOT

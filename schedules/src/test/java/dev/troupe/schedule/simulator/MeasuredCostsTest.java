@@ -25,7 +25,7 @@ class MeasuredCostsTest {
     private static final long[] FORWARDS = {10, 900, 11, 12, 5000};
 
     @Test
-    void shouldReadTheCostsOffThatATimelineWasMadeWith() {
+    void shouldReadTheCostsOfATimeline() {
         Costs costs = new Costs(List.of(new StageCost(10, 20, 31, 100), new StageCost(50, 60, 70, 200)), FREE);
         Timeline halves = Simulator.run(new ZeroBubbleH1().plan(2, 1, 5), costs).timeline("measured");
         assertEquals(costs.stages(), MeasuredCosts.of(halves, stage -> 100L * (stage + 1), FREE).stages());
@@ -46,7 +46,7 @@ class MeasuredCostsTest {
     }
 
     @Test
-    void shouldNotMindActionsThatWereHeldUp() {
+    void shouldIgnoreActionsThatWereHeldUp() {
         Costs costs = MeasuredCosts.of(heldUp(), stage -> 0, FREE);
         assertEquals(List.of(new StageCost(12, 10, 10, 0)), costs.stages());
     }

@@ -20,7 +20,7 @@ class ScheduleCostTest {
             "dualpipev, 4, 2, 8, 54", "gpipe, 8, 1, 16, 69", "1f1b, 8, 1, 16, 69", "1f1b, 4, 1, 3, 18",
             "1f1b, 4, 1, 1, 12", "zb-h1, 4, 1, 8, 27", "zb-h2, 4, 1, 8, 27", "v-half, 4, 2, 8, 57",
             "v-min, 4, 2, 8, 59"})
-    void shouldTakeTheTimeThePapersSay(String name, int pipeline, int virtualStages, int microbatches, int units) {
+    void shouldTakeTheTimeOfThePapers(String name, int pipeline, int virtualStages, int microbatches, int units) {
         Plan plan = plan(name, pipeline, virtualStages, microbatches);
         assertEquals(units, simulate(plan).makespanNanos());
         assertEquals(units, simulate(new AddTransfers().apply(plan)).makespanNanos(), "lowered");
@@ -28,7 +28,7 @@ class ScheduleCostTest {
 
     @ParameterizedTest
     @CsvSource({"4, 8", "4, 16", "6, 12", "8, 32", "8, 16", "5, 20"})
-    void shouldHaveTheBubblesThePapersSay(int pipeline, int microbatches) {
+    void shouldHaveTheBubblesOfThePapers(int pipeline, int microbatches) {
         double p = pipeline;
         double m = microbatches;
         assertBubble((p - 1) / m, "gpipe", pipeline, 1, microbatches);

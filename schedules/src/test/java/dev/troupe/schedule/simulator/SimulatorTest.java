@@ -122,7 +122,7 @@ class SimulatorTest {
     }
 
     @Test
-    void shouldSayWhoWaitsForEver() {
+    void shouldReportWhoWaitsForEver() {
         Plan plan = Plan.fromCsv("hand", Laps.LOOP, "0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n");
         assertEquals(
                 "Plan \"hand\" comes to no end: rank 0 waits for ever at 0B0, position 1. Certify the plan to see what "

@@ -51,7 +51,7 @@ class TimelineTest {
     }
 
     @Test
-    void shouldCountWhatLivesAndWhatIsOnItsWay() {
+    void shouldCountLiveActivationsAndTensorsInFlight() {
         Timeline timeline = Simulator.run(new OneForwardOneBackward().plan(4, 1, 8), Costs.units(4)).timeline("1f1b");
         assertEquals(List.of(4, 3, 2, 1), IntStream.range(0, 4).mapToObj(timeline::peakActivations).toList());
         // A hop of no time and equal stages: each tensor is taken as soon as it is made. With three units there are three.

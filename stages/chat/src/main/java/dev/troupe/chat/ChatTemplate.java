@@ -63,7 +63,7 @@ public final class ChatTemplate {
     /**
      * Reads the template of a directory.
      *
-     * @throws TokenizerException where it has none, or one that cannot be read
+     * @throws TokenizerException if it has none, or one that cannot be read
      */
     public static ChatTemplate of(Path directory) {
         return of(directory, LONGEST);
@@ -101,7 +101,7 @@ public final class ChatTemplate {
      *
      * @param chat an object with {@code messages}; its other members are variables too, such as
      *     {@code add_generation_prompt} and {@code tools}
-     * @throws TokenizerException where the template fails, takes too long, or makes too much of it
+     * @throws TokenizerException if the template fails, takes too long, or makes too much of it
      */
     public String render(JsonNode chat) {
         return render(chat, UnaryOperator.identity());
@@ -115,7 +115,7 @@ public final class ChatTemplate {
     /**
      * As {@link #render(JsonNode)}, with what the template marks.
      *
-     * @throws TokenizerException also where the template changes what it marks, so that nobody can tell the marks from
+     * @throws TokenizerException also if the template changes what it marks, so that nobody can tell the marks from
      *     the text
      */
     public MarkedText renderMarked(JsonNode chat) {
@@ -140,7 +140,7 @@ public final class ChatTemplate {
 
     /**
      * The contents of the files of a directory that a template and its variables are read from, which two directories
-     * share only if their templates make the same texts; empty where it has none.
+     * share only if their templates make the same texts; empty if it has none.
      */
     public static String contents(Path directory) {
         StringBuilder contents = new StringBuilder();

@@ -39,7 +39,7 @@ public record MarkedText(String text, List<Part> answers) {
     /**
      * Takes the marks of a number off a text.
      *
-     * @throws IllegalArgumentException where one ends that did not begin, or the other way
+     * @throws IllegalArgumentException if one ends that did not begin, or the other way
      */
     static MarkedText of(String marked, String number) {
         String begin = beginMark(number);

@@ -72,7 +72,7 @@ class ChatTemplateTest {
             "{% macro f(x) %}<{{ x }}>{% endmacro %}{{ f('y') }}!<y>",
             "{{ 'yes' if add_generation_prompt else 'no' }}!no",
             "{{ ['a', 'b'] | join(', ') }}{{ 'Q' | lower }}!a, bq"})
-    void shouldUnderstandWhatPublishedTemplatesSay(String template, String expected) throws IOException {
+    void shouldRenderTheConstructsOfPublishedTemplates(String template, String expected) throws IOException {
         assertEquals(expected, template(template).render(HELLO));
     }
 
@@ -213,7 +213,7 @@ class ChatTemplateTest {
             "{{ 'a' | center(1000000000) }}", "{{ '%1000000000d' | format(1) }}",
             "{{ ['a'] | map('center', 1000000000) | join }}",
             "{{ 10 ** 10 ** 10 ** 10 }}{{ 'a' * 1000000000 }}{{ undefined.x }}{{ 1 / 0 }}"})
-    void shouldEndWhatTakesTooLongOrMakesTooMuch(String template) throws IOException {
+    void shouldEndATemplateThatTakesTooLongOrMakesTooMuch(String template) throws IOException {
         Files.writeString(directory.resolve("chat_template.jinja"), template);
         try {
             ChatTemplate untrusted = ChatTemplate.of(directory, Duration.ofSeconds(3));
@@ -225,7 +225,7 @@ class ChatTemplateTest {
     }
 
     @Test
-    void shouldSayWhatIsWrongAndWhere() throws IOException {
+    void shouldReportWhatIsWrongAndWhere() throws IOException {
         assertEquals(directory + " has no chat template: no file chat_template.jinja, and no chat_template in"
                 + " tokenizer_config.json",
                 assertThrows(TokenizerException.class, () -> ChatTemplate.of(directory)).getMessage());
@@ -244,7 +244,7 @@ class ChatTemplateTest {
 
     /** Nobody knows the marks before, so that a chat which has some of its own changes nothing. */
     @Test
-    void shouldTellWhatATemplateMarks() throws IOException {
+    void shouldReturnThePartsThatATemplateMarks() throws IOException {
         ChatTemplate marking = template("a {% generation %}b{% generation %}c{% endgeneration %}{% endgeneration %}"
                 + "{{ messages[0].content }}{%- generation -%} d {%- endgeneration %}");
         JsonNode spoof = chat("[{\"role\": \"user\", \"content\": \"\\ufdd01\\ufdd0 x\"}]");

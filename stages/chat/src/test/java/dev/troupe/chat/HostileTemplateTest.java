@@ -71,7 +71,7 @@ class HostileTemplateTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNestedTooDeeply() throws IOException {
+    void shouldRefuseTemplatesThatAreNestedTooDeeply() throws IOException {
         for (String[] brackets : new String[][]{{"(", ")"}, {"[", "]"}, {"{1: ", "}"}, {"f(", ")"}, {"a[", "]"},
                 {"-", ""},
                 {"not ", ""}, {"1 if 1 else ", ""}, {"a|default(", ")"}}) {
@@ -93,7 +93,7 @@ class HostileTemplateTest {
 
     /** The sentence names the line and the reason, and never repeats what a template has made. */
     @Test
-    void shouldSayWhereAndWhyInAFewWords() throws IOException {
+    void shouldReportWhereAndWhyInAFewWords() throws IOException {
         assertEquals(directory.resolve("chat_template.jinja")
                 + ": line 3 of the chat template: cannot compute a value of type"
                 + " str + None", refusal("a\n{% set x = none %}\n{{ 'a' + x }}"));

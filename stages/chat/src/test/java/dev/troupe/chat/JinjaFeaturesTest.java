@@ -52,7 +52,7 @@ class JinjaFeaturesTest {
         assertEquals(List.of(), wrong);
     }
 
-    /** The text, or null where the template is refused; anything else that it throws is an error. */
+    /** The text, or null if the template is refused; anything else that it throws is an error. */
     private static String rendered(String template, Map<String, Object> chat) {
         try {
             return Template.of(template).text(chat, LocalDateTime.of(2026, 11, 27, 9, 5), UnaryOperator.identity());

@@ -29,7 +29,7 @@ public final class Evaluator implements AutoCloseable {
     /**
      * Reads a whole model.
      *
-     * @throws dev.troupe.weights.WeightException where the source lacks a tensor
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public Evaluator(Engine engine, ModelSpec spec, WeightSource source, int sequenceLength) {
         this.engine = engine;
@@ -43,7 +43,7 @@ public final class Evaluator implements AutoCloseable {
      * The sum of the cross-entropies of a sequence's counted targets.
      *
      * @param rows one sequence, which may be shorter than S
-     * @throws IllegalArgumentException where these are not S ids and targets of the vocabulary
+     * @throws IllegalArgumentException if these are not S ids and targets of the vocabulary
      */
     public double lossOf(MicrobatchRows rows) {
         return forward(rows, _ -> {

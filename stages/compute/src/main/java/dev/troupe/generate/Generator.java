@@ -16,7 +16,7 @@ import java.util.function.IntPredicate;
 
 /**
  * Continues a prompt, token by token, with a whole model on one engine. A prompt is read by one forward, which leaves the
- * keys and values of its places in a cache, and each token after it costs a forward of one row. Where a text becomes longer
+ * keys and values of its places in a cache, and each token after it costs a forward of one row. If a text becomes longer
  * than what the model reads at a time, its end is read as a prompt again for each token.
  *
  * <p>Thread rule: as for the engine, which stays the caller's.
@@ -38,9 +38,9 @@ public final class Generator implements AutoCloseable {
     /**
      * Reads a whole model.
      *
-     * @param most tokens of prompt and text that the model reads at a time, where it has positions for so many: the
+     * @param most tokens of prompt and text that the model reads at a time, if it has positions for so many: the
      *     cache has room for all of them, and a published model may have positions for 131,072
-     * @throws dev.troupe.weights.WeightException where the source lacks a tensor
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public Generator(Engine engine, ModelSpec model, WeightSource source, int most) {
         this.engine = engine;
@@ -58,7 +58,7 @@ public final class Generator implements AutoCloseable {
     /**
      * Samples tokens after a prompt. The same arguments on the same weights and engine give the same tokens.
      *
-     * @param prompt at least one token id; where it is longer than what the model reads at a time, its end counts
+     * @param prompt at least one token id; if it is longer than what the model reads at a time, its end counts
      * @param count how many tokens to add
      * @param sampling how a token is drawn
      * @return the new tokens alone

@@ -29,7 +29,7 @@ final class ModelLayers implements AutoCloseable {
      * Reads the weights.
      *
      * @param sequenceLength of the longest sequences
-     * @throws dev.troupe.weights.WeightException where the source lacks a tensor
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     ModelLayers(Engine engine, ModelSpec model, WeightSource source, int sequenceLength) {
         this.engine = engine;

@@ -28,7 +28,7 @@ final class DelayFeedback {
     /**
      * Allocates the previous update.
      *
-     * @throws IllegalArgumentException where gradients are not one update old
+     * @throws IllegalArgumentException if gradients are not one update old
      */
     DelayFeedback(Engine engine, StageBuffers buffers) {
         List<FlatBuffer> older = buffers.olderWeights();

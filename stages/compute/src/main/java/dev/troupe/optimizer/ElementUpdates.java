@@ -27,7 +27,7 @@ final class ElementUpdates {
     /**
      * Neighbouring parameters that are updated alike.
      *
-     * @param operands what products read of them, where an update writes that; null elsewhere
+     * @param operands what products read of them, if an update writes that; null elsewhere
      */
     private record Part(boolean decays, Tensor weights, Tensor gradients, List<Tensor> moments, Tensor operands) {
     }

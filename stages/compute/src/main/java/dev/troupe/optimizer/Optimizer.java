@@ -110,7 +110,7 @@ public sealed interface Optimizer {
      * Any rule, with feedback of the error that a delay of one update makes. An update u, whose gradient is that of the
      * weights before the last update, comes one step late: the step before took its own update p in the place of u. So the
      * weights change by {@code u + (u - p)}, which makes good what that step did not have. The sum of all changes is then
-     * that of updates that come in time, where the newest stands for the one that is not there yet.
+     * that of updates that come in time, if the newest stands for the one that is not there yet.
      *
      * <p>Error feedback is known of gradients that are rounded (Seide et al. 2014), and Zmushko et al. 2026 correct updates
      * of gradients one step old by it. The form is Troupe's own, made from that idea: it acts on the change of the weights,

@@ -14,14 +14,14 @@ public final class OptimizerState {
     private final ElementUpdates elements;
     private final Optional<MatrixUpdates> matrices;
     private final Optional<DelayFeedback> feedback;
-    /** Whether updates write operands of products: where nothing changes the weights after them. */
+    /** Whether updates write operands of products: if nothing changes the weights after them. */
     private final boolean writesOperands;
 
     /**
      * Allocates what the optimizer remembers.
      *
      * @param pool for what an update takes and gives back
-     * @throws IllegalArgumentException where the optimizer takes whole matrices, and the stage has parts of them, or
+     * @throws IllegalArgumentException if the optimizer takes whole matrices, and the stage has parts of them, or
      *     feeds back the error of a delay that the stage does not have
      */
     public OptimizerState(Engine engine, StageBuffers buffers, Optimizer optimizer, TensorPool pool) {

@@ -38,7 +38,7 @@ final class LayoutString {
         this.head = model.layers().getLast().letter();
     }
 
-    /** A symbol after repetition, with where it stands in the string. */
+    /** A symbol after repetition, with if it stands in the string. */
     private record Symbol(char kind, int place) {
     }
 

@@ -43,7 +43,7 @@ final class ParameterBalance {
     /** Of the splits whose stages stay within the bound, the one with the smallest sum of squares. */
     private static List<LayerRange> evenest(long[] before, int stageCount, long bound) {
         int layers = before.length - 1;
-        // cost[s][k]: over the splits of layers k and after into s stages; end[s][k]: where the first of them ends.
+        // cost[s][k]: over the splits of layers k and after into s stages; end[s][k]: if the first of them ends.
         double[][] cost = new double[stageCount + 1][layers + 1];
         int[][] end = new int[stageCount + 1][layers + 1];
         for (int stages = 0; stages <= stageCount; stages++) {

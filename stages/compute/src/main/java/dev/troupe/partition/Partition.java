@@ -44,7 +44,7 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
      * The partition that {@code parallel.layout} asks for.
      *
      * @param layout {@code uniform}, {@code parameters}, or a layout string as {@link #layout} reads it
-     * @throws IllegalArgumentException with a sentence for the user where there is no such partition
+     * @throws IllegalArgumentException with a sentence for the user if there is no such partition
      */
     public static Partition of(ModelSpec model, int stageCount, String layout) {
         return switch (layout.strip()) {
@@ -55,11 +55,11 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
     }
 
     /**
-     * Equal counts of blocks, embedding and head counted as one each. Where the count does not divide, stages get one
-     * more from both ends inwards: the first, the last, the second, the last but one, and so on. So where the blocks
+     * Equal counts of blocks, embedding and head counted as one each. If the count does not divide, stages get one
+     * more from both ends inwards: the first, the last, the second, the last but one, and so on. So if the blocks
      * divide by the stages, each stage has as many blocks as any other, and the ends carry embedding and head besides.
      *
-     * @throws IllegalArgumentException where there are more stages than that
+     * @throws IllegalArgumentException if there are more stages than that
      */
     public static Partition uniform(ModelSpec model, int stageCount) {
         int last = model.layers().size() - 1;
@@ -87,7 +87,7 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
      * The largest stage has as few parameters as possible. Among all such partitions this is the one with the smallest
      * sum of squared stage sizes, and among those the one whose first stages have most layers.
      *
-     * @throws IllegalArgumentException where there are more stages than layers
+     * @throws IllegalArgumentException if there are more stages than layers
      */
     public static Partition byParameters(ModelSpec model, int stageCount) {
         requireStages(model, stageCount, model.layers().size(), ", halves of blocks counted");
@@ -100,7 +100,7 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
      * {@code Et|(tt|)*2tL}; white space means nothing. A stage may end inside a block: {@code a} is its attention half and
      * {@code m}, right after it, its MLP half, as in {@code Eta|mttL}.
      *
-     * @throws IllegalArgumentException with the string, a mark under the place and what was expected, where it is
+     * @throws IllegalArgumentException with the string, a mark under the place and what was expected, if it is
      *     malformed, loses or adds a layer, leaves a stage empty or has another number of stages
      */
     public static Partition layout(ModelSpec model, int stageCount, String layout) {

@@ -12,7 +12,7 @@ public final class TensorSharing {
     }
 
     /**
-     * Why the ranks of a group cannot share each stage of a model; empty where they can. Heads are shared out whole, and
+     * Why the ranks of a group cannot share each stage of a model; empty if they can. Heads are shared out whole, and
      * with them the widths of attention, which are heads of one width. An inner width must divide too: the ranks of a group
      * lay out the parameters of a layer alike. A vocabulary need not divide, since its tables lie apart.
      *

@@ -164,7 +164,7 @@ public final class BufferLayout {
     }
 
     /**
-     * What a rank has of a parameter in a buffer of this layout, under a name; empty where that is nothing.
+     * What a rank has of a parameter in a buffer of this layout, under a name; empty if that is nothing.
      *
      * @param isCopy whether another rank that reads the same microbatches has it too, and is the one to write it
      */
@@ -204,7 +204,7 @@ public final class BufferLayout {
         return new IndexRange(first, Math.toIntExact(first + piece.count()));
     }
 
-    /** The shape of a piece of a parameter: the parameter's own where it is all of it. */
+    /** The shape of a piece of a parameter: the parameter's own if it is all of it. */
     static Shape shapeOf(Piece piece, Parameter parameter) {
         return piece.count() == parameter.shape().elementCount() ? parameter.shape() : Shape.row(piece.count());
     }

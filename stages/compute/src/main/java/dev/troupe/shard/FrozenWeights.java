@@ -21,9 +21,9 @@ final class FrozenWeights implements AutoCloseable {
     private final DataShare data;
     private final List<Parameter> parameters;
     private final BufferLayout layout;
-    /** Null where nothing is frozen. */
+    /** Null if nothing is frozen. */
     private final FlatBuffer weights;
-    /** The weights in the type that products read; null where that is theirs, or where layers gather the weights. */
+    /** The weights in the type that products read; null if that is theirs, or where layers gather the weights. */
     private final Tensor computeWeights;
 
     /** Allocates the weights of these parameters, which are zero. */
@@ -59,7 +59,7 @@ final class FrozenWeights implements AutoCloseable {
                         : engine.range(computeWeights, layout.start(parameter), parameter.shape()));
     }
 
-    /** The weights that layers gather; empty where nothing is frozen. */
+    /** The weights that layers gather; empty if nothing is frozen. */
     Optional<WeightShare> share() {
         return Optional.ofNullable(weights).map(own -> new WeightShare(layout, own));
     }

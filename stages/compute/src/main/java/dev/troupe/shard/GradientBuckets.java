@@ -32,7 +32,7 @@ final class GradientBuckets {
     private record Layer(List<Parameter> parameters, List<List<Exchange>> buckets) {
     }
 
-    /** A bucket, and what of it is this rank's; null where every rank keeps all of the sum. */
+    /** A bucket, and what of it is this rank's; null if every rank keeps all of the sum. */
     private record Exchange(Tensor whole, Tensor share) {
     }
 
@@ -96,7 +96,7 @@ final class GradientBuckets {
             }
         }
         rest.addAll(last.get(sumInUse.getAsInt()));
-        // Aside too, where nothing is left as well: other stages of the rank may have begun theirs there.
+        // Aside too, if nothing is left as well: other stages of the rank may have begun theirs there.
         begin(rest);
         aside.settle();
         startOver();

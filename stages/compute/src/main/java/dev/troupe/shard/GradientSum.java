@@ -9,7 +9,7 @@ import java.util.Map;
  *
  * @param buffer all gradients but that of a second use
  * @param secondUse the gradient of a second use, which lies apart: it is summed into the first before anything else is
- *     done with it; null where there is none
+ *     done with it; null if there is none
  * @param ranges the whole gradient of each parameter; empty where ranks share gradients out
  * @param shares what this rank has of each parameter's gradient
  */

@@ -3,7 +3,7 @@ package dev.troupe.shard;
 import java.util.List;
 
 /**
- * The versions of a stage's weights: the newest, which updates change where it lies, and those before the last updates,
+ * The versions of a stage's weights: the newest, which updates change if it lies, and those before the last updates,
  * which take turns in the other buffers. So an update copies the weights once, however many versions there are.
  */
 final class HeldVersions {
@@ -34,7 +34,7 @@ final class HeldVersions {
         return updates == 0 ? newest : older.get(Math.floorMod(last - updates + 1, older.size()));
     }
 
-    /** The turn of the older versions: where it is the same, each lies where it lay. */
+    /** The turn of the older versions: if it is the same, each lies where it lay. */
     int turn() {
         return last;
     }

@@ -16,11 +16,11 @@ import java.util.stream.IntStream;
  * @param elementCount of all buckets
  */
 record LayerRoom(List<Parameter> parameters, List<Place> places, List<RowPosition> form, long elementCount) {
-    /** Where a bucket of one of the layouts begins in the buffer. */
+    /** If a bucket of one of the layouts begins in the buffer. */
     record Place(int layout, Bucket bucket, long first) {
     }
 
-    /** Where a parameter begins in the buffer. */
+    /** If a parameter begins in the buffer. */
     record RowPosition(long first, Shape shape) {
     }
 

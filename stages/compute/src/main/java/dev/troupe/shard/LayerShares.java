@@ -1,15 +1,15 @@
 package dev.troupe.shard;
 
 /**
- * The exchange before and after a layer's work where several ranks hold its weights. Where the ranks share out gradients,
+ * The exchange before and after a layer's work if several ranks hold its weights. If the ranks share out gradients,
  * or weights too, a layer's weights are gathered for as long as they are read, and its gradients are added to the shares as
- * soon as the backward has written them. Where each rank keeps all gradients, the sum over the ranks begins with the
- * gradients that are final. Where one rank has the layer alone, nothing is exchanged.
+ * soon as the backward has written them. If each rank keeps all gradients, the sum over the ranks begins with the
+ * gradients that are final. If one rank has the layer alone, nothing is exchanged.
  *
  * <p>Layers are counted from the stage's first. Thread rule: the stage's thread.
  */
 public final class LayerShares {
-    // Null where it is not shared out.
+    // Null if it is not shared out.
     private final LayerWeights weights;
     private final LayerGradients gradients;
     private final GradientBuckets buckets;

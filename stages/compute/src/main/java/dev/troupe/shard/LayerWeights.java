@@ -33,7 +33,7 @@ final class LayerWeights {
         private static final int NONE = -1;
 
         private final Tensor buffer;
-        /** As products read them; the same buffer where that is their type. */
+        /** As products read them; the same buffer if that is their type. */
         private final Tensor computeWeights;
         private int layer = NONE;
         // Layers of one form use the same ranges, and so does what an engine keeps beside a range.

@@ -31,7 +31,7 @@ public final class Moments {
     }
 
     /**
-     * What of a parameter is here, under a name; empty where that is nothing.
+     * What of a parameter is here, under a name; empty if that is nothing.
      *
      * @param isCopy whether another rank that reads the same microbatches has it too, and is the one to write it
      */

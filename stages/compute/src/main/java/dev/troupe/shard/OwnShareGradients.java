@@ -31,7 +31,7 @@ final class OwnShareGradients {
     /**
      * Of some parameters those whose gradients are of a rank's own rows or heads.
      *
-     * @param gradientOf what adds up here of a parameter's gradient; empty where that is nothing
+     * @param gradientOf what adds up here of a parameter's gradient; empty if that is nothing
      */
     OwnShareGradients(Engine engine, TensorGroup group, TensorPool pool, List<Parameter> parameters,
             Function<Parameter, Optional<Tensor>> gradientOf) {

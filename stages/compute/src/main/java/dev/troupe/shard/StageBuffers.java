@@ -33,14 +33,14 @@ public final class StageBuffers implements AutoCloseable {
     private final StageParameters layers;
     private final FrozenWeights frozen;
     private final HeldVersions versions;
-    /** Empty where the stage is not for training. */
+    /** Empty if the stage is not for training. */
     private final List<GradientSum> sums = new ArrayList<>();
     // The index of the sum that backwards add to.
     private int sumInUse;
     private final List<Tensor> owned = new ArrayList<>();
     private final List<Exchanged> exchangedWeights;
     private final OwnShareGradients ownShares;
-    /** Null where every gradient is its sum already. */
+    /** Null if every gradient is its sum already. */
     private final GradientBuckets buckets;
     private final LayerShares layerShares;
     // Of buffers that layers use in turn.
@@ -60,7 +60,7 @@ public final class StageBuffers implements AutoCloseable {
      * @param group the ranks that share the stage
      * @param pool for what a step takes and gives back
      * @param overlap how many copies there are
-     * @throws IllegalArgumentException where ranks share out gradients and steps overlap
+     * @throws IllegalArgumentException if ranks share out gradients and steps overlap
      */
     public StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,
             TensorPool pool, Overlap overlap) {
@@ -139,7 +139,7 @@ public final class StageBuffers implements AutoCloseable {
         return sums.get(sumInUse);
     }
 
-    /** Keeps a copy of the newest weights, which an update follows, where there is more than one version. */
+    /** Keeps a copy of the newest weights, which an update follows, if there is more than one version. */
     public void beginUpdate() {
         versions.beginUpdate();
     }
@@ -202,13 +202,13 @@ public final class StageBuffers implements AutoCloseable {
         return versions.newest().weights();
     }
 
-    /** The older versions of the weights, the youngest first; empty where a stage holds one version. */
+    /** The older versions of the weights, the youngest first; empty if a stage holds one version. */
     public List<FlatBuffer> olderWeights() {
         return IntStream.rangeClosed(1, versions.olderCount()).mapToObj(updates -> versions.before(updates).weights())
                 .toList();
     }
 
-    /** The turn of the buffers of {@link #olderWeights}: where it is the same, they are the same. */
+    /** The turn of the buffers of {@link #olderWeights}: if it is the same, they are the same. */
     public int turnOfVersions() {
         return versions.turn();
     }
@@ -268,7 +268,7 @@ public final class StageBuffers implements AutoCloseable {
     }
 
     /**
-     * What this rank has of a parameter in a buffer, under a name; empty where that is nothing.
+     * What this rank has of a parameter in a buffer, under a name; empty if that is nothing.
      *
      * @param isCopy whether another rank that reads the same microbatches has it too, and is the one to write it
      */
@@ -276,7 +276,7 @@ public final class StageBuffers implements AutoCloseable {
         return layout.held(name, parameter, buffer, data.group().rank(), isCopy);
     }
 
-    /** This rank's share of a parameter's gradient, for what the ranks measure together; empty where that is nothing. */
+    /** This rank's share of a parameter's gradient, for what the ranks measure together; empty if that is nothing. */
     public Optional<Tensor> gradientShare(Parameter parameter) {
         return Optional.ofNullable(sum().shares().get(parameter));
     }
@@ -315,7 +315,7 @@ public final class StageBuffers implements AutoCloseable {
         return sum().secondUse() != null;
     }
 
-    /** What products read of a run's weights; empty where that is the weights, or where ranks exchange them first. */
+    /** What products read of a run's weights; empty if that is the weights, or where ranks exchange them first. */
     public Optional<Tensor> operands(BufferLayout.Run run) {
         return exchangedWeights.isEmpty() ? versions.newest().operands(run.piece()) : Optional.empty();
     }

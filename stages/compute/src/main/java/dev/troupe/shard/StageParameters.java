@@ -55,7 +55,7 @@ public final class StageParameters {
     }
 
     /**
-     * The parameters of the stage by what is sent together where several ranks hold them: a layer's are, but for a table
+     * The parameters of the stage by what is sent together if several ranks hold them: a layer's are, but for a table
      * of the vocabulary. A tied one crosses stages by itself, and one that a tensor-parallel group shares out unevenly
      * would leave the ranks of the group with unlike shares of what they all have.
      */
@@ -93,7 +93,7 @@ public final class StageParameters {
         return layers.stream().map(layer -> trained(layer).toList()).toList();
     }
 
-    /** The second use of a parameter by a layer of the same stage; null where there is none. */
+    /** The second use of a parameter by a layer of the same stage; null if there is none. */
     Parameter secondUse() {
         return used().stream().flatMap(List::stream).filter(parameter -> parameter.owner() != parameter).findFirst()
                 .orElse(null);

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** One version of a stage's weights, with the copy that products read where that is of another type. */
+/** One version of a stage's weights, with the copy that products read if that is of another type. */
 final class WeightVersion {
     private final Engine engine;
     private final FlatBuffer weights;
@@ -19,7 +19,7 @@ final class WeightVersion {
     private record Ranges(Parameter parameter, Tensor weights, Tensor operand) {
     }
 
-    /** @param parameters those of the buffer; none where a rank has a share of the weights alone */
+    /** @param parameters those of the buffer; none if a rank has a share of the weights alone */
     WeightVersion(Engine engine, BufferLayout layout, FlatBuffer weights, Tensor computeWeights,
             List<Parameter> parameters) {
         this.engine = engine;
@@ -46,7 +46,7 @@ final class WeightVersion {
         ranges.forEach(range -> range.parameter.placeWeights(range.weights, range.operand));
     }
 
-    /** What products read of a piece; empty where that is the weights themselves, or where a rank has a share alone. */
+    /** What products read of a piece; empty if that is the weights themselves, or if a rank has a share alone. */
     Optional<Tensor> operands(BufferLayout.Piece piece) {
         return computeWeights == null
                 ? Optional.empty()

@@ -19,7 +19,7 @@ import dev.troupe.layer.TensorPool;
 record Border(int stage, TensorPool.Extent extent, StageLayers layers, TokenUpload upload,
         boolean separatesDocuments) implements AutoCloseable {
     /**
-     * Returns the length of a microbatch's sequences, as its input has it; the longest where the input is none, which is
+     * Returns the length of a microbatch's sequences, as its input has it; the longest if the input is none, which is
      * refused then.
      */
     int lengthOf(Tensor activation, MicrobatchRows rows) {
@@ -35,7 +35,7 @@ record Border(int stage, TensorPool.Extent extent, StageLayers layers, TokenUplo
         return isFirst ? upload.tokens(rows.inputs(), length) : activation;
     }
 
-    /** Gives the head its targets, where the stage has the head, and returns what all layers need of the microbatch. */
+    /** Gives the head its targets, if the stage has the head, and returns what all layers need of the microbatch. */
     MicrobatchContext enter(StageTape tape, MicrobatchRows rows, int length, DropoutKey key) {
         if (layers.head() != null) {
             tape.predict(upload.targets(rows.targets(), length), rows.targetsPerMicrobatch());

@@ -36,7 +36,7 @@ final class Measures implements AutoCloseable {
         return squaredSums;
     }
 
-    /** Returns where the forward of a microbatch, which follows, leaves the sum of its rows' losses: at {@link #index}. */
+    /** Returns if the forward of a microbatch, which follows, leaves the sum of its rows' losses: at {@link #index}. */
     Tensor lossOf(int microbatch, double targets) {
         while (microbatch >= counted.length) {
             blocks.add(new EngineSums(engine, microbatchesPerStep));

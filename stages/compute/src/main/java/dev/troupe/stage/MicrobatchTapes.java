@@ -5,7 +5,7 @@ import dev.troupe.shard.LayerShares;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 
-/** Which microbatches are under way on a stage, and how far each is; tapes are used again. */
+/** Which microbatches are in progress on a stage, and how far each is; tapes are used again. */
 final class MicrobatchTapes {
     private final int stage;
     private final StageLayers layers;
@@ -49,7 +49,7 @@ final class MicrobatchTapes {
         return liveCount;
     }
 
-    /** An empty tape for a microbatch that is not under way. */
+    /** An empty tape for a microbatch that is not in progress. */
     StageTape begin(int microbatch) {
         if (microbatch < 0) {
             throw misplaced("forward", microbatch, "microbatches are numbered from 0");

@@ -19,8 +19,8 @@ public enum Recompute {
     },
     /**
      * What is large and cheap is made again (Korthikanti et al. 2022): the outputs of both norms, of 2 activations, from
-     * their inputs, and that of GELU, of 4, from the tensor before it: some ten operations a number, where a matrix
-     * product has 2 C. Where the engine keeps the probabilities of attention, T numbers a row and head (T sequence length),
+     * their inputs, and that of GELU, of 4, from the tensor before it: some ten operations a number, if a matrix
+     * product has 2 C. If the engine keeps the probabilities of attention, T numbers a row and head (T sequence length),
      * and these are more than an activation, attention is computed again as well. No product with weights is.
      */
     SELECTIVE {

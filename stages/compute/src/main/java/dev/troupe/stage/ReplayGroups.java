@@ -69,7 +69,7 @@ public final class ReplayGroups {
         return last[layer];
     }
 
-    /** The first layer that is replayed ahead; {@link #endAhead} where there is none. */
+    /** The first layer that is replayed ahead; {@link #endAhead} if there is none. */
     int firstAhead() {
         return firstAhead;
     }
@@ -79,7 +79,7 @@ public final class ReplayGroups {
         return endAhead;
     }
 
-    /** The part of the stage's blocks that is replayed ahead; 0 where it has none. */
+    /** The part of the stage's blocks that is replayed ahead; 0 if it has none. */
     public double shareAhead() {
         return blocks == 0 ? 0 : (double) (endAhead - firstAhead) / blocks;
     }

@@ -93,9 +93,9 @@ public final class Stage implements AutoCloseable {
      * @param share what of the stage is this rank's
      * @param data with whom it holds that, and what these ranks share out among them
      * @param source has whole tensors, of which the stage takes its slices
-     * @throws IllegalArgumentException where the sequence is longer than the model's, or the group cannot share the
+     * @throws IllegalArgumentException if the sequence is longer than the model's, or the group cannot share the
      *     model out
-     * @throws dev.troupe.weights.WeightException where the source lacks a tensor
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
             TensorShare share, DataShare data, WeightSource source) {
@@ -176,7 +176,7 @@ public final class Stage implements AutoCloseable {
     /**
      * Takes back a boundary tensor that came out of this stage, or one that was taken and is not needed. Any thread.
      *
-     * @throws IllegalArgumentException where the tensor is not of this stage, or was released before
+     * @throws IllegalArgumentException if the tensor is not of this stage, or was released before
      */
     public void release(Tensor boundary) {
         pool.give(boundary);
@@ -211,7 +211,7 @@ public final class Stage implements AutoCloseable {
      * @param input the activation of the stage before; null on the stage with the embedding
      * @param rows N token ids, for the embedding; N targets, for the head; where documents are separated their starts
      * @return the activation for the next stage; null on the stage with the head, which has a {@link #loss} then
-     * @throws IllegalArgumentException where tokens or targets are not N ids of the vocabulary
+     * @throws IllegalArgumentException if tokens or targets are not N ids of the vocabulary
      */
     public Tensor forward(int microbatch, Tensor input, MicrobatchRows rows) {
         StageTape tape = tapes.begin(microbatch);
@@ -249,7 +249,7 @@ public final class Stage implements AutoCloseable {
     /**
      * The backward of one microbatch for the input of this stage. What only it needs is given back.
      *
-     * @param outputGradient the gradient for what {@link #forward} returned; null on the stage with the head, where it
+     * @param outputGradient the gradient for what {@link #forward} returned; null on the stage with the head, if it
      *     starts from the loss, divided by the microbatches of the step
      * @return the gradient for the stage before; null on the stage with the embedding
      */
@@ -302,7 +302,7 @@ public final class Stage implements AutoCloseable {
     /**
      * Adds up over the group the gradients that each rank computed from its own rows or for its own heads, then gradients
      * over the ranks that hold the same weights, and waits for those that are on their way. Once a step, after the exchange
-     * of a tied table's gradient. Where these ranks share out the optimizer's state, a rank has the sums of its share alone.
+     * of a tied table's gradient. If these ranks share out the optimizer's state, a rank has the sums of its share alone.
      */
     public void addUpGradients() {
         buffers.addUpOwnShares();
@@ -338,7 +338,7 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Brings weights from the ranks that share them out: after {@link #optimizerStep} all that the others have updated, or
-     * where a rank has a share alone, before a step's first forward, those of the layer that is read first.
+     * if a rank has a share alone, before a step's first forward, those of the layer that is read first.
      */
     public void unshard() {
         buffers.unshard();
@@ -368,9 +368,9 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Restores all of {@link #state} from whole tensors, bit for bit where the source has the engine's float type.
+     * Restores all of {@link #state} from whole tensors, bit for bit if the source has the engine's float type.
      *
-     * @throws dev.troupe.weights.WeightException where the source lacks a tensor or has it in another shape; the stage
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor or has it in another shape; the stage
      *     is of no use then
      */
     public void load(WeightSource source) {

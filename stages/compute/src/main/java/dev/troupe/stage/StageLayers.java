@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** The layers of a stage in order, with the ends of the model where they are here. */
+/** The layers of a stage in order, with the ends of the model if they are here. */
 public final class StageLayers {
     private final List<Layer> layers;
     private final List<LayerRange> ranges;
@@ -36,7 +36,7 @@ public final class StageLayers {
     private final StageParameters parameters;
     private final List<List<Parameter>> trained;
 
-    /** Where a layer's squared sums belong: a block of the model, and how many parameters of it other stages have before. */
+    /** If a layer's squared sums belong: a block of the model, and how many parameters of it other stages have before. */
     private record SumPlace(int block, int part) {
     }
 
@@ -98,12 +98,12 @@ public final class StageLayers {
         return embedding == null ? TiedEnd.HEAD : TiedEnd.BOTH;
     }
 
-    /** Null where another stage has it. */
+    /** Null if another stage has it. */
     EmbeddingLayer embedding() {
         return embedding;
     }
 
-    /** Null where another stage has it. */
+    /** Null if another stage has it. */
     public HeadLayer head() {
         return head;
     }

@@ -49,7 +49,7 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
                 false);
     }
 
-    /** Settings where every sequence is one document. */
+    /** Settings if every sequence is one document. */
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
             Recompute recompute, DropoutSettings dropout) {
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, false);

@@ -50,7 +50,7 @@ final class StageState {
     }
 
     /**
-     * Weights, those before the last updates too where there are several versions, and optimizer state: few lists in all, so
+     * Weights, those before the last updates too if there are several versions, and optimizer state: few lists in all, so
      * that a snapshot after each update asks for no new one.
      */
     List<StateTensor> all() {

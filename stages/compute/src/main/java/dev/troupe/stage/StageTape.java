@@ -16,10 +16,10 @@ final class StageTape {
     private final Recompute recompute;
     private final ReplayGroups groups;
     private final LayerShares shares;
-    /** Null where another stage has the head. */
+    /** Null if another stage has the head. */
     private final HeadLayer.Pass head;
     private final Measures measures;
-    /** Of the microbatch under way. */
+    /** Of the microbatch in progress. */
     private MicrobatchContext context;
     private int number;
     private StageWatch watch;
@@ -43,7 +43,7 @@ final class StageTape {
         head.predict(targets, counted, measures.lossOf(number, counted), measures.index(number));
     }
 
-    /** A microbatch is under way. */
+    /** A microbatch is in progress. */
     void begin(int microbatch, StageWatch watchedBy) {
         number = microbatch;
         watch = watchedBy;
@@ -54,7 +54,7 @@ final class StageTape {
         endsStep = isLast;
     }
 
-    /** Tokens of each sequence of the microbatch that is under way. */
+    /** Tokens of each sequence of the microbatch that is in progress. */
     int length() {
         return context.length();
     }
@@ -160,7 +160,7 @@ final class StageTape {
         return replayedAhead && groups.isAhead(layer);
     }
 
-    /** The layer whose weights are read after a backward: the one before, or the first where a group is replayed. */
+    /** The layer whose weights are read after a backward: the one before, or the first if a group is replayed. */
     private int nextBackwards(int layer) {
         int before = layer - 1;
         return before < 0 || layer != groups.first(layer) || isReplayed(before) ? before : groups.first(before);

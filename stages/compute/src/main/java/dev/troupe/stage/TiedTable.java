@@ -59,7 +59,7 @@ public final class TiedTable {
     /**
      * With one end here: adds the other end's {@link #gradient}, as it was before anything was added to it; the tensor
      * stays the caller's. Both stages sum embedding end plus head end, so that the two copies of the table stay the same
-     * bits, and the same as where one stage has both.
+     * bits, and the same as if one stage has both.
      */
     public void add(Tensor other) {
         Tensor own = gradient();

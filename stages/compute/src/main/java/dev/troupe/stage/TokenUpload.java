@@ -37,7 +37,7 @@ public final class TokenUpload implements AutoCloseable {
         this.ownTokens = IndexRange.share(vocabularySize, context.share().group().rank(),
                 context.share().group().size());
         this.extent = context.perRow(1);
-        // Where nothing is computed the ids are not looked at, and need no place.
+        // If nothing is computed the ids are not looked at, and need no place.
         this.hostTokens = engine.holdsValues() ? hostMemory.allocate(TOKEN, context.rows()) : MemorySegment.NULL;
     }
 
@@ -53,7 +53,7 @@ public final class TokenUpload implements AutoCloseable {
      *
      * @param ids of which the first N are read
      * @param length T
-     * @throws IllegalArgumentException where these are not N ids of the vocabulary
+     * @throws IllegalArgumentException if these are not N ids of the vocabulary
      */
     public Tensor tokens(int[] ids, int length) {
         return tensor("tokens", ids, length, id -> shared("tokens", id));
@@ -62,7 +62,7 @@ public final class TokenUpload implements AutoCloseable {
     /**
      * Targets as {@link #tokens}; one that does not count is {@link Engine#NOT_COUNTED} on every rank.
      *
-     * @throws IllegalArgumentException where these are not N ids of the vocabulary or not counted
+     * @throws IllegalArgumentException if these are not N ids of the vocabulary or not counted
      */
     public Tensor targets(int[] ids, int length) {
         return tensor("targets", ids, length, id -> id == Engine.NOT_COUNTED ? id : shared("targets", id));
@@ -71,7 +71,7 @@ public final class TokenUpload implements AutoCloseable {
     /**
      * Where in its sequence each row's document begins, INT32 [N].
      *
-     * @throws IllegalArgumentException where these are not N numbers
+     * @throws IllegalArgumentException if these are not N numbers
      */
     public Tensor starts(int[] starts, int length) {
         return tensor("starts", starts, length, start -> start);

@@ -28,7 +28,7 @@ class TensorSharingTest {
     private static final ModelSpec MODEL = new Gpt2(1, 12, 6, 5, 7, true, Gpt2.NORM_EPSILON).spec();
 
     @Test
-    void shouldShareOutWhatDivides() {
+    void shouldShareOutSizesThatDivide() {
         for (int ranks : new int[]{1, 2, 3, 6}) {
             assertEquals(Optional.empty(), TensorSharing.refusal(MODEL, 5, ranks, false));
             assertEquals(Optional.empty(), TensorSharing.refusal(MODEL, 30, ranks, true));
@@ -36,7 +36,7 @@ class TensorSharingTest {
     }
 
     @Test
-    void shouldNameAllThatDoesNot() {
+    void shouldNameAllSizesThatDoNotDivide() {
         assertEquals("parallel.tensor = 4 ranks cannot share a stage: the 6 attention heads (model.heads) do not divide"
                 + " by 4: change one or the other", TensorSharing.refusal(MODEL, 5, 4, false).orElseThrow());
         assertEquals("parallel.tensor = 8 ranks cannot share a stage: the 6 attention heads (model.heads) do not divide"

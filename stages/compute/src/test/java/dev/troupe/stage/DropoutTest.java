@@ -38,7 +38,7 @@ class DropoutTest {
     }
 
     @Test
-    void shouldDropOtherThingsInOtherStepsAndUnderOtherSeeds() {
+    void shouldDropOtherElementsInOtherStepsAndUnderOtherSeeds() {
         try (Golden golden = new Golden(Golden.TIED);
                 NaivePipeline pipeline = pipeline(golden, 1, DROPOUT);
                 NaivePipeline other = pipeline(golden, 1, new DropoutSettings(0.2, 6));

@@ -15,7 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 
-/** One training run of PyTorch in float64: where it began, what it read, and what it came to. */
+/** One training run of PyTorch in float64: if it began, what it read, and what it came to. */
 public final class Golden implements AutoCloseable {
     static final String TIED = "gpt2-tied-adamw";
     static final String UNTIED = "gpt2-untied-sgd";

@@ -157,7 +157,7 @@ class GradientBucketsTest {
     }
 
     @Test
-    void shouldAddUpEverythingAtTheEndWhereNobodySaysWhichBackwardIsTheLast() {
+    void shouldAddUpEverythingAtTheEndIfTheLastBackwardIsUnknown() {
         try (Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             Witness witness = witness(engine, Zero.OPTIMIZER);
             try (Stage stage = witness.stage) {
@@ -171,7 +171,7 @@ class GradientBucketsTest {
     }
 
     @Test
-    void shouldFailWithWhatFailedAside() {
+    void shouldFailWithTheFailureOfTheOtherThread() {
         try (Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             Witness witness = witness(engine, Zero.NONE);
             try (Stage stage = witness.stage) {

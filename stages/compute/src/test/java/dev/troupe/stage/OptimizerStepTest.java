@@ -90,7 +90,7 @@ class OptimizerStepTest {
         }, Set.of("momentum_buffer", "exp_avg", "exp_avg_sq"));
     }
 
-    /** Five Newton-Schulz steps on the matrix, or on its transposed where it has more rows than columns. */
+    /** Five Newton-Schulz steps on the matrix, or on its transposed if it has more rows than columns. */
     private static double[][] nearlyOrthogonal(double[][] matrix) {
         if (matrix.length > matrix[0].length) {
             return transposed(nearlyOrthogonal(transposed(matrix)));

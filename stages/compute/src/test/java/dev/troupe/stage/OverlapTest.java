@@ -115,7 +115,7 @@ class OverlapTest {
     }
 
     @Test
-    void shouldRefuseFeedbackOfAnErrorThatIsNotThere() {
+    void shouldRefuseFeedbackWithoutAnError() {
         StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.ErrorFeedback(new Optimizer.Sgd(0)));
         try (Golden golden = new Golden(Golden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             assertEquals(
@@ -226,7 +226,7 @@ class OverlapTest {
     }
 
     @Test
-    void shouldRefuseToOverlapWhereRanksShareOutGradients() {
+    void shouldRefuseToOverlapIfRanksShareOutGradients() {
         StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.Sgd(0)).with(new Overlap(2, 2));
         try (Golden golden = new Golden(Golden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             DataShare two = new DataShare(new InMemoryGroup(2).member(0, engine), Zero.GRADIENTS, Runnable::run);

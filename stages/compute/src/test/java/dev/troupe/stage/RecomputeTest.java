@@ -64,7 +64,7 @@ class RecomputeTest {
 
     /** All blocks of a stage at once, one, or none beside the one that goes back. */
     @Test
-    void shouldHoldWhatIsReplayedAheadAndNoMore() {
+    void shouldHoldOnlyTheReplayedActivations() {
         try (Golden golden = new Golden(Golden.UNTIED)) {
             long inside = bytes(golden, new Replay(1, 0));
             long one = bytes(golden, new Replay(1, 1));

@@ -96,7 +96,7 @@ class StageParityTest {
     }
 
     @Test
-    void shouldKeepAsManyActivationsAsTheOrderAllows() {
+    void shouldKeepTheActivationsOfTheOrder() {
         try (Golden golden = new Golden(Golden.UNTIED)) {
             Partition partition = Partition.uniform(golden.model(), 4);
             assertArrayEquals(new int[]{8, 8, 8, 8}, peaks(golden, partition, Order.ALL_FORWARDS_FIRST));
@@ -119,7 +119,7 @@ class StageParityTest {
 
     @ParameterizedTest
     @CsvSource({"gpt2-tied-adamw, 2, 3", "gpt2-untied-sgd, 4, 1"})
-    void shouldGoOnBitForBitFromItsState(String name, int stageCount, int otherStageCount) {
+    void shouldContinueBitForBitFromItsState(String name, int stageCount, int otherStageCount) {
         try (Golden golden = new Golden(name);
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), stageCount), 2);
                 NaivePipeline other = new NaivePipeline(golden, Partition.uniform(golden.model(), otherStageCount),

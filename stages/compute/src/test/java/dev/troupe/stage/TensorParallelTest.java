@@ -38,7 +38,7 @@ class TensorParallelTest {
             "4, false, false, 1, 67, ALL_FORWARDS_FIRST,       FULL,        0.2",
             "4, true,  false, 2, 65, WHOLE_BACKWARDS,          SELECTIVE,   0.2",
             "1, true,  true,  2, 67, ONE_FORWARD_ONE_BACKWARD, NONE,        0"})
-    void shouldComeToWhatOneRankComesTo(int size, boolean sequence, boolean tied, int stageCount, int vocabularySize,
+    void shouldGiveTheResultsOfOneRank(int size, boolean sequence, boolean tied, int stageCount, int vocabularySize,
             Order order, Recompute recompute, double dropout) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, vocabularySize, tied, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
@@ -65,7 +65,7 @@ class TensorParallelTest {
 
     @ParameterizedTest
     @CsvSource({"2, false", "4, true"})
-    void shouldComeToWhatOneRankComesToInSinglePrecision(int size, boolean sequence) {
+    void shouldGiveTheResultsOfOneRankInSinglePrecision(int size, boolean sequence) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.UNTIED)) { // its optimizer does not make much of gradients that are noise
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT32, Recompute.NONE,
@@ -82,7 +82,7 @@ class TensorParallelTest {
      */
     @ParameterizedTest
     @CsvSource({"2, false", "2, true", "4, false", "4, true"})
-    void shouldExchangeWhatTheFormulasSay(int size, boolean sequence) {
+    void shouldExchangeTheBytesOfTheFormulas(int size, boolean sequence) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
         int microbatchSize = 2;
         try (Golden golden = new Golden(Golden.TIED);

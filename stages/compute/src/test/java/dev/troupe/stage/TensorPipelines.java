@@ -88,7 +88,7 @@ final class TensorPipelines implements Training, AutoCloseable {
         }
     }
 
-    /** Where a rank stands. */
+    /** If a rank stands. */
     private record Place(List<InMemoryGroup> ofStages, InMemoryGroup holders, int rank, boolean sequence, int holder,
             Zero zero, Executor aside, boolean tellsLast, Replay replay) implements NaivePipeline.Shares {
         @Override

@@ -34,7 +34,7 @@ class ZeroTest {
             "OPTIMIZER, 4, 1, false, true,  2, ONE_FORWARD_ONE_BACKWARD, SELECTIVE",
             "OPTIMIZER, 2, 2, true,  false, 2, WHOLE_BACKWARDS,          FULL",
             "OPTIMIZER, 2, 2, false, true,  3, WEIGHT_GRADIENTS_LATE,    NONE"})
-    void shouldComeToTheSameBitsWhereTheOptimizerIsSharedOut(Zero zero, int holders, int size, boolean sequence,
+    void shouldComeToTheSameBitsIfTheOptimizerIsSharedOut(Zero zero, int holders, int size, boolean sequence,
             boolean tied, int stageCount, Order order, Recompute recompute) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
@@ -55,7 +55,7 @@ class ZeroTest {
             "WEIGHTS,   2, 2, true,  true,  2, ONE_FORWARD_ONE_BACKWARD, FULL",
             "WEIGHTS,   2, 2, true,  false, 3, WHOLE_BACKWARDS,          SELECTIVE",
             "WEIGHTS,   2, 1, false, true,  5, ALL_FORWARDS_FIRST,       FULL"})
-    void shouldComeToTheSameWhereMoreIsSharedOut(Zero zero, int holders, int size, boolean sequence, boolean tied,
+    void shouldComeToTheSameBitsIfMoreIsSharedOut(Zero zero, int holders, int size, boolean sequence, boolean tied,
             int stageCount, Order order, Recompute recompute) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
@@ -104,7 +104,7 @@ class ZeroTest {
     }
 
     @Test
-    void shouldComeToTheSameBitsWhereWeightsAreSharedOutOrOnlyGradients() {
+    void shouldComeToTheSameBitsIfWeightsOrOnlyGradientsAreSharedOut() {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.SELECTIVE,
@@ -122,7 +122,7 @@ class ZeroTest {
             "1, false, true,  1, WHOLE_BACKWARDS,          NONE,      FLOAT64",
             "2, true,  false, 2, ONE_FORWARD_ONE_BACKWARD, SELECTIVE, FLOAT64",
             "1, false, true,  5, WEIGHT_GRADIENTS_LATE,    FULL,      FLOAT32"})
-    void shouldComeToTheSameBitsWhereFrozenWeightsAreSharedOut(int size, boolean sequence, boolean tied, int stageCount,
+    void shouldComeToTheSameBitsIfFrozenWeightsAreSharedOut(int size, boolean sequence, boolean tied, int stageCount,
             Order order, Recompute recompute, DataType type) {
         ModelSpec model = adapted(tied);
         try (Golden golden = new Golden(Golden.TIED)) {
@@ -167,14 +167,14 @@ class ZeroTest {
 
     /**
      * Numbers that each of D ranks sends in a step, of psi weights, in parts of psi (D-1)/D (Rajbhandari et al. 2020,
-     * section 7): 2 for the all-reduce, and as many where a reduce-scatter and a gather of updated weights take its place.
+     * section 7): 2 for the all-reduce, and as many if a reduce-scatter and a gather of updated weights take its place.
      * Gradients that are shared out are sent once a microbatch, M of them; weights that are, once for its forward and once
      * for its backward, but that of the embedding, which reads none, and not after the update;
      * the gather of the embedding for the next step has begun.
      */
     @ParameterizedTest
     @CsvSource({"2, 4", "4, 1", "4, 2"})
-    void shouldSendWhatThePaperSays(int holders, int microbatches) {
+    void shouldSendTheVolumeOfThePaper(int holders, int microbatches) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, false, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7),

@@ -34,7 +34,7 @@ public final class Batches {
      * Batches of a text: every S tokens in a row are a sequence, with the token after each as its target.
      *
      * @param seed of the random order and of that of epochs; the sequential order has no use for it
-     * @throws DataException where there is not one sequence and the token after it
+     * @throws DataException if there is not one sequence and the token after it
      */
     public Batches(Tokens tokens, Order order, long seed, int sequenceLength, int globalBatchSize) {
         this(new TextSequences(tokens, sequenceLength), order, seed, globalBatchSize);
@@ -126,7 +126,7 @@ public final class Batches {
     }
 
     /**
-     * The length of each microbatch of a step, as {@link #lengthOf}, but 0 for the longest, S; none where all have that.
+     * The length of each microbatch of a step, as {@link #lengthOf}, but 0 for the longest, S; none if all have that.
      */
     public int[] lengths(long step, int microbatchSize) {
         int[] all = new int[globalBatchSize / microbatchSize]; // exact: a batch is of whole microbatches
@@ -153,7 +153,7 @@ public final class Batches {
             sequences.fill(position(step, microbatch * microbatchSize + row), rows, row * length, length);
         }
         rows.setTokenCount(microbatchSize * length);
-        // Exactly b S where every target counts.
+        // Exactly b S if every target counts.
         rows.setTargetsPerMicrobatch((double) countedTargets(step) * microbatchSize / globalBatchSize);
     }
 

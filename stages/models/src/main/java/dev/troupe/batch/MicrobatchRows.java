@@ -13,7 +13,7 @@ import java.util.Objects;
 public final class MicrobatchRows {
     private final int[] inputs;
     private final int[] targets;
-    /** Null where no row holds several documents. */
+    /** Null if no row holds several documents. */
     private final int[] starts;
     private int tokenCount;
     private double targetsPerMicrobatch;
@@ -66,7 +66,7 @@ public final class MicrobatchRows {
         return targets;
     }
 
-    /** For each token the place in its row at which its document begins; null where no row holds several documents. */
+    /** For each token the place in its row at which its document begins; null if no row holds several documents. */
     public int[] starts() {
         return starts;
     }

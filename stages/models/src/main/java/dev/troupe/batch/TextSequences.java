@@ -14,7 +14,7 @@ public final class TextSequences implements Sequences {
     /**
      * Sequences of a text.
      *
-     * @throws DataException where there is not one sequence and the token after it
+     * @throws DataException if there is not one sequence and the token after it
      */
     public TextSequences(Tokens tokens, int sequenceLength) {
         if (sequenceLength < 1) {

@@ -13,7 +13,7 @@ public final class ValidationBatches {
      * Microbatches of validation data.
      *
      * @param mostMicrobatches how many to use, unless the data have fewer whole ones; at least one is used, which
-     *     repeats sequences where the data have fewer than a microbatch of them
+     *     repeats sequences if the data have fewer than a microbatch of them
      */
     public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches) {
         this(validation, microbatchSize, mostMicrobatches, SequenceLengths.of(validation.sequenceLength(), 1));

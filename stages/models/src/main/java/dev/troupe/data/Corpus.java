@@ -19,7 +19,7 @@ import java.util.function.Function;
 import java.util.function.LongConsumer;
 
 /**
- * The tokens of text or token files. Bytes and {@code .bin} files stay where they lie, mapped into memory; what a byte-pair
+ * The tokens of text or token files. Bytes and {@code .bin} files stay if they lie, mapped into memory; what a byte-pair
  * encoding makes of text takes four bytes a token, in the cache or in memory. Any number of threads may read it; none
  * may once it is closed.
  *
@@ -47,7 +47,7 @@ public final class Corpus implements AutoCloseable {
      * @param tokenizer for text; token files have no use for it
      * @param cache where what a byte-pair encoding makes of text is looked for and kept
      * @param tokenBytes of token files: bytes of a token, 2 or 4; 0: as the header says, and 2 in a file that has none
-     * @throws DataException where a file cannot be read or is not what its name says
+     * @throws DataException if a file cannot be read or is not what its name says
      */
     public static Corpus open(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, int tokenBytes) {
         Arena arena = Arena.ofShared();
@@ -74,7 +74,7 @@ public final class Corpus implements AutoCloseable {
      *
      * @param name what messages call it
      * @param utf8 not changed from here on
-     * @throws DataException where it is empty or not UTF-8
+     * @throws DataException if it is empty or not UTF-8
      */
     public static Corpus ofText(String name, byte[] utf8, Tokenizer tokenizer) {
         DataFile.requireContent(name, utf8.length);
@@ -95,7 +95,7 @@ public final class Corpus implements AutoCloseable {
      *
      * @param progress hears how many tokens are written, again and again
      * @return how many there are
-     * @throws DataException where the files are no text, or the new one is there already or cannot be written
+     * @throws DataException if the files are no text, or the new one is there already or cannot be written
      */
     public static long writeTokens(CorpusFiles files, Tokenizer tokenizer, Path target, LongConsumer progress) {
         requireText(files);
@@ -178,7 +178,7 @@ public final class Corpus implements AutoCloseable {
      *
      * @param document hears the ids, in the order of the text, a number of them at a time; and after each document an
      *     empty array
-     * @throws DataException where the files are no text
+     * @throws DataException if the files are no text
      */
     public static void readDocuments(CorpusFiles files, Tokenizer tokenizer, Consumer<int[]> document) {
         requireText(files);

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * The files of a corpus, each once: those of the first name that was given, then those of the next. A name is a file, a
  * folder (every file below it that is not empty and whose path there has no name that begins with a dot), or a glob
  * ({@code *}, {@code ?}, {@code [a-z]}, {@code {a,b}}; {@code **} crosses folders), which finds names that begin with a dot
- * only where it has one. What a folder or a glob stands for is in
+ * only if it has one. What a folder or a glob stands for is in
  * the order of its path as text, so {@code part-10} comes before {@code part-2}.
  *
  * @param name what messages call the corpus
@@ -81,7 +81,7 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
      * Finds the files.
      *
      * @param names of files, folders and globs, at least one
-     * @throws DataException where one of them leads to no file, a folder cannot be read, or the files are of two kinds
+     * @throws DataException if one of them leads to no file, a folder cannot be read, or the files are of two kinds
      */
     public static CorpusFiles find(List<Path> names) {
         Set<Path> found = new LinkedHashSet<>();

@@ -23,8 +23,8 @@ public final class DataFile {
     /**
      * Maps a file, to be read only.
      *
-     * @param arena unmaps it where it is closed
-     * @throws DataException where it cannot be read, or is empty
+     * @param arena unmaps it if it is closed
+     * @throws DataException if it cannot be read, or is empty
      */
     public static MemorySegment map(Path file, Arena arena) {
         if (Files.isDirectory(file)) {
@@ -44,7 +44,7 @@ public final class DataFile {
     /**
      * As {@link #map}, text: without the byte order mark that it may begin with.
      *
-     * @throws DataException also where it has nothing else
+     * @throws DataException also if it has nothing else
      */
     public static MemorySegment mapText(Path file, Arena arena) {
         MemorySegment text = withoutMark(map(file, arena));

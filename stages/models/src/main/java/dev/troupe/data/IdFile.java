@@ -100,7 +100,7 @@ final class IdFile implements IdSink, AutoCloseable {
     /**
      * Makes the file appear under its name, with a header before its ids.
      *
-     * @throws java.nio.file.FileAlreadyExistsException where there is one of that name
+     * @throws java.nio.file.FileAlreadyExistsException if there is one of that name
      */
     void create(ByteBuffer header) throws IOException {
         seal(header);

@@ -8,14 +8,14 @@ public interface IdSink {
      * Adds numbers, each at least 0.
      *
      * @param count how many of the array to add, from its beginning
-     * @throws IOException where they cannot be kept
+     * @throws IOException if they cannot be kept
      */
     void append(int[] ids, int count) throws IOException;
 
     /**
      * Adds all numbers of an array.
      *
-     * @throws IOException where they cannot be kept
+     * @throws IOException if they cannot be kept
      */
     default void append(int[] ids) throws IOException {
         append(ids, ids.length);

@@ -21,10 +21,10 @@ public final class KeptIds {
      *
      * @param purpose everything else that the numbers are a function of: they are looked for under the hash of this and
      *     the files
-     * @param maker reads the files; it may be asked twice, where its first numbers cannot be kept
-     * @param arena unmaps kept numbers where it is closed
+     * @param maker reads the files; it may be asked twice, if its first numbers cannot be kept
+     * @param arena unmaps kept numbers if it is closed
      * @return little-endian int32 each; valid until the arena is closed
-     * @throws DataException where a file cannot be read, or changes meanwhile
+     * @throws DataException if a file cannot be read, or changes meanwhile
      */
     public static MemorySegment of(CorpusFiles files, String purpose, TokenCache cache, TokenCache.Maker maker,
             Arena arena) {

@@ -21,7 +21,7 @@ public record Split(Tokens training, Optional<Tokens> validation) {
      *
      * @param fraction of the tokens, rounded to a whole number of them; 0 for none
      * @param sequenceLength both parts must have one sequence and the token after it
-     * @throws DataException where a part is too short, with the numbers
+     * @throws DataException if a part is too short, with the numbers
      */
     public static Split of(Tokens all, double fraction, int sequenceLength) {
         if (!(fraction >= 0 && fraction < 1)) {

@@ -24,7 +24,7 @@ import java.util.stream.LongStream;
 
 /**
  * Tokens of UTF-8 text of any size. A byte-pair encoding is applied to a piece of text at a time, by as many threads as
- * there are cores, and memory stays bounded. Pieces end where the tokenizer says that the tokens are those of the whole
+ * there are cores, and memory stays bounded. Pieces end if the tokenizer says that the tokens are those of the whole
  * text.
  */
 final class TextTokens {
@@ -54,7 +54,7 @@ final class TextTokens {
      * Encodes a text.
      *
      * @param name for messages
-     * @throws DataException where it is not UTF-8
+     * @throws DataException if it is not UTF-8
      * @throws IOException of the sink
      */
     static void encode(String name, MemorySegment utf8, Tokenizer tokenizer, IdSink sink) throws IOException {
@@ -117,7 +117,7 @@ final class TextTokens {
         });
     }
 
-    /** The position, or a little before it where it is inside a character. */
+    /** The position, or a little before it if it is inside a character. */
     private static long characterBegin(MemorySegment utf8, long position) {
         long begin = position;
         while (begin < utf8.byteSize() && begin > Math.max(0, position - LONGEST_CHARACTER_BYTES + 1)
@@ -132,7 +132,7 @@ final class TextTokens {
         void take(T part) throws IOException;
     }
 
-    /** Hands on the characters of a part of the text; returns where the first byte is that is not UTF-8, or -1. */
+    /** Hands on the characters of a part of the text; returns if the first byte is that is not UTF-8, or -1. */
     private static long decode(MemorySegment utf8, long from, long to, int readBytes, Sink<CharBuffer> sink)
             throws IOException {
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
@@ -187,7 +187,7 @@ final class TextTokens {
             drain(PIECES_PER_THREAD * threads);
         }
 
-        /** Waits until at most {@code most} pieces are under way. */
+        /** Waits until at most {@code most} pieces are in progress. */
         void drain(int most) throws IOException {
             while (underWay.size() > most) {
                 try {

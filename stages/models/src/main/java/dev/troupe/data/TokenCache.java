@@ -71,10 +71,10 @@ public final class TokenCache {
     }
 
     /**
-     * Where a user's cache is: {@code $XDG_CACHE_HOME/troupe}, or {@code ~/.cache/troupe} where that is not set or
+     * If a user's cache is: {@code $XDG_CACHE_HOME/troupe}, or {@code ~/.cache/troupe} if that is not set or
      * relative, as the XDG Base Directory Specification has it.
      *
-     * @param xdgCacheHome the variable; null where it is not set
+     * @param xdgCacheHome the variable; null if it is not set
      */
     public static Path ofUser(String xdgCacheHome, String home) {
         boolean isSet = xdgCacheHome != null && xdgCacheHome.startsWith("/");
@@ -85,7 +85,7 @@ public final class TokenCache {
         return folder.isPresent();
     }
 
-    /** The ids that are kept under a hash, mapped; empty where there are none that are whole. */
+    /** The ids that are kept under a hash, mapped; empty if there are none that are whole. */
     Optional<MemorySegment> find(String hash, Arena arena) {
         Optional<Path> file = folder.map(there -> there.resolve(hash + SUFFIX));
         if (file.isEmpty() || !Files.isRegularFile(file.get())) {
@@ -146,7 +146,7 @@ public final class TokenCache {
     /**
      * Keeps ids under a hash, over older ones.
      *
-     * @return the kept ids, mapped; empty where they cannot be kept, which is then said
+     * @return the kept ids, mapped; empty if they cannot be kept, which is then said
      */
     Optional<MemorySegment> keep(String hash, Maker maker, Arena arena) {
         if (folder.isEmpty()) {

@@ -37,7 +37,7 @@ record TokenFile(String name, MemorySegment ids, int idBytes) {
      * Reads a file.
      *
      * @param idBytes bytes of a token, 2 or 4; 0: as the header says, and 2 in a file that has none
-     * @throws DataException where they contradict the header, or the file has not as many bytes as it must have
+     * @throws DataException if they contradict the header, or the file has not as many bytes as it must have
      */
     static TokenFile of(String name, MemorySegment bytes, int idBytes) {
         for (Header header : Header.values()) {
@@ -73,7 +73,7 @@ record TokenFile(String name, MemorySegment ids, int idBytes) {
     /**
      * The header of a file of four bytes a token.
      *
-     * @throws DataException where it cannot say how many there are
+     * @throws DataException if it cannot say how many there are
      */
     static ByteBuffer headerOfFourBytes(String name, long tokens) {
         if (tokens > MOST_TOKENS) {

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
 /**
- * A sequence of token ids, or a part of one. Ids take one, two or four bytes each, where they lie: in mapped files, one
+ * A sequence of token ids, or a part of one. Ids take one, two or four bytes each, if they lie: in mapped files, one
  * after the other, or in memory. Any number of threads may read it, until the {@link Corpus} it belongs to is closed.
  */
 public final class Tokens {

@@ -11,7 +11,7 @@ import java.util.List;
  * inputs, M outputs, rank r: A [r x K], B [M x r]. Of ranks that share the stage each has the rows of B for its outputs,
  * or the columns of A for its inputs, and all of the other one, whose gradient is the sum of those of all ranks.
  *
- * <p>Nothing is kept between forward and backward: {@code x A^T} is r numbers a row, and made again where it is read.
+ * <p>Nothing is kept between forward and backward: {@code x A^T} is r numbers a row, and made again if it is read.
  */
 public final class Adapter {
     private final Engine engine;

@@ -15,7 +15,7 @@ import dev.troupe.engine.Dropout;
  */
 public record DropoutKey(double probability, double adapterProbability, long seed, long step, long microbatch,
         int length, int wholeLength) {
-    /** Nothing drops out, as where a loss is measured. */
+    /** Nothing drops out, as if a loss is measured. */
     public static final DropoutKey NONE = new DropoutKey(0, 0, 0, 0, 0, 1, 1);
 
     /** Sites of adapters are counted from here downwards, so that the others keep theirs. */

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Token embedding, with positions where a model has a table of them (Radford et al. 2019): {@code y[n] = table[tokens[n]] +
+ * Token embedding, with positions if a model has a table of them (Radford et al. 2019): {@code y[n] = table[tokens[n]] +
  * positions[n mod T]}.
  *
  * <p>N = B T rows of microbatch times sequence, C hidden size, V vocabulary: tokens [N], table [V x C], positions [at
@@ -29,7 +29,7 @@ public final class EmbeddingLayer implements Layer {
      * Makes the layer on a rank.
      *
      * @param tokens [V x C]
-     * @param positions [longest sequence x C]; empty where the model has positions elsewhere
+     * @param positions [longest sequence x C]; empty if the model has positions elsewhere
      */
     public EmbeddingLayer(LayerContext context, ParameterSpec tokens, Optional<ParameterSpec> positions) {
         engine = context.engine();

@@ -42,7 +42,7 @@ public abstract class Half {
 
     /** One microbatch. */
     public abstract class Pass {
-        /** The context of the microbatch that is under way. */
+        /** The context of the microbatch that is in progress. */
         protected MicrobatchContext microbatch;
         /** Whether the backward for the weights comes right behind that for the input, as {@link Tape} has it. */
         protected boolean weightsFollow;

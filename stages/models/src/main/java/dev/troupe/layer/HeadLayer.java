@@ -28,7 +28,7 @@ public final class HeadLayer implements Layer {
     /**
      * Makes the layer on a rank.
      *
-     * @param output the table [V x C]; where the embedding on the same stage has it too, a second use of that
+     * @param output the table [V x C]; if the embedding on the same stage has it too, a second use of that
      */
     public HeadLayer(LayerContext context, Norm.Spec norm, ParameterSpec output) {
         engine = context.engine();
@@ -145,7 +145,7 @@ public final class HeadLayer implements Layer {
         /**
          * Returns the loss of each row; the caller gives it back.
          *
-         * @param starts whether the logits become their gradient, where that is known without other ranks
+         * @param starts whether the logits become their gradient, if that is known without other ranks
          */
         private Tensor measure(boolean starts) {
             logits = pool.take(logitsShape, length);

@@ -61,7 +61,7 @@ public final class LayerContext {
      * For layers over the same parameters and constants whose sequences are shorter.
      *
      * @param length at most this context's
-     * @param activations where their activations come from
+     * @param activations if their activations come from
      */
     public LayerContext ofSequences(int length, TensorPool activations) {
         return new LayerContext(engine, activations, hidden, microbatchSize, length, microbatchesPerStep, share,
@@ -132,7 +132,7 @@ public final class LayerContext {
         return width / share.group().size();
     }
 
-    /** This rank's share of a parameter, or where a layer of the stage has it already a second use of that. */
+    /** This rank's share of a parameter, or if a layer of the stage has it already a second use of that. */
     public Parameter parameter(ParameterSpec spec) {
         return parameter(spec, spec.isForOwnHeads() && share.group().size() > 1);
     }

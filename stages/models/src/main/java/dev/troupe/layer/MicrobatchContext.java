@@ -9,9 +9,9 @@ import dev.troupe.layer.cache.KeyValueCache;
  * @param length tokens of each of its sequences, T: at most those of a sequence of the run
  * @param dropoutKey of its dropout
  * @param starts for each row of the activation the place in its sequence at which its document begins, INT32 [N]; null
- *     where every sequence is one document. The stage has it until the microbatch's last backward
- * @param cache where the keys and values of the rows go, which continue the text that it has; then the microbatch is
- *     one sequence, of one row unless the cache is empty, and has no backward. Null where each microbatch stands alone
+ *     if every sequence is one document. The stage has it until the microbatch's last backward
+ * @param cache if the keys and values of the rows go, which continue the text that it has; then the microbatch is
+ *     one sequence, of one row unless the cache is empty, and has no backward. Null if each microbatch stands alone
  */
 public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts, KeyValueCache cache) {
     /** A microbatch that continues no text. */

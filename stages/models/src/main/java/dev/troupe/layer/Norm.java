@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The norm of a half of a block or of the head, with its parameters: layer norm (Ba et al. 2016), or where it has no beta
+ * The norm of a half of a block or of the head, with its parameters: layer norm (Ba et al. 2016), or if it has no beta
  * the norm by the root mean square (Zhang and Sennrich 2019). It is of the rows of the residual stream that this rank has.
  *
  * <p>N of these rows, C hidden size: x and y [N x C], gamma (weight) and beta (bias) [C].
@@ -21,7 +21,7 @@ public final class Norm {
     private final TensorPool.Extent inputShape;
     private final TensorPool.Extent rowShape;
     private final Parameter gamma;
-    /** Null where there is none, and then rows are not centred. */
+    /** Null if there is none, and then rows are not centred. */
     private final Parameter beta;
 
     /**
@@ -48,7 +48,7 @@ public final class Norm {
         beta = spec.beta().map(context::streamParameter).orElse(null);
     }
 
-    /** Gamma, and beta where there is one. */
+    /** Gamma, and beta if there is one. */
     public List<Parameter> parameters() {
         return beta == null ? List.of(gamma) : List.of(gamma, beta);
     }
@@ -122,7 +122,7 @@ public final class Norm {
         }
 
         /**
-         * Takes over {@code dy}; writes the gradient for the input to dx, or adds it. Where the backward for the weights
+         * Takes over {@code dy}; writes the gradient for the input to dx, or adds it. If the backward for the weights
          * follows at once, their gradients are added to with the same kernel, and dy is given back.
          */
         void backwardInput(Tensor dy, Tensor dx, boolean accumulate, boolean weightsFollow) {

@@ -41,7 +41,7 @@ public final class Parameter {
         return new Parameter(spec, slice, ofOwnShare, null);
     }
 
-    /** A second use of these weights, with a gradient of its own where there are gradients. */
+    /** A second use of these weights, with a gradient of its own if there are gradients. */
     Parameter secondUse() {
         return new Parameter(spec, slice, ofOwnShare, this);
     }
@@ -52,9 +52,9 @@ public final class Parameter {
     }
 
     /**
-     * Says where the weights are; not for a second use.
+     * Says if the weights are; not for a second use.
      *
-     * @param computeRange where they are as products read them, which may be the same
+     * @param computeRange if they are as products read them, which may be the same
      */
     public void placeWeights(Tensor range, Tensor computeRange) {
         weights = range;
@@ -98,7 +98,7 @@ public final class Parameter {
         return first == null ? computeWeights : first.computeWeights();
     }
 
-    /** The gradient; null where nothing is trained. */
+    /** The gradient; null if nothing is trained. */
     public Tensor gradient() {
         return gradient;
     }

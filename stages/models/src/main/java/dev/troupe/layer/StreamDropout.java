@@ -31,7 +31,7 @@ final class StreamDropout {
     }
 
     /**
-     * All rows of the gradient for what went into {@link #forward}: the same tensor where nothing drops out and this rank
+     * All rows of the gradient for what went into {@link #forward}: the same tensor if nothing drops out and this rank
      * has all rows, another otherwise.
      *
      * @param dy the gradient of the output, as this rank has it; it stays the caller's

@@ -45,7 +45,7 @@ public final class TensorPool implements AutoCloseable {
             return whole;
         }
 
-        /** The length of a microbatch whose tensor has {@code rows} rows; the longest where none has. */
+        /** The length of a microbatch whose tensor has {@code rows} rows; the longest if none has. */
         public int lengthOf(int rows) {
             long length = (long) rows * longest / whole.size(0);
             boolean isExact = length * whole.size(0) == (long) rows * longest;
@@ -149,7 +149,7 @@ public final class TensorPool implements AutoCloseable {
     /**
      * Takes a tensor back; the last one given is the next one taken.
      *
-     * @throws IllegalArgumentException where the tensor is not one that was taken here and not yet given back
+     * @throws IllegalArgumentException if the tensor is not one that was taken here and not yet given back
      */
     public synchronized void give(Tensor tensor) {
         Buffer buffer = untake(tensor);
@@ -189,7 +189,7 @@ public final class TensorPool implements AutoCloseable {
         return buffer;
     }
 
-    /** Gives a tensor back where there is one; returns null, for the field that held it. */
+    /** Gives a tensor back if there is one; returns null, for the field that held it. */
     public Tensor drop(Tensor tensor) {
         if (tensor != null) {
             give(tensor);

@@ -23,7 +23,7 @@ public interface ModelFamily {
     String title();
 
     /**
-     * Whether several documents in one sequence can be kept from seeing each other, each with positions from 0; where not, a
+     * Whether several documents in one sequence can be kept from seeing each other, each with positions from 0; if not, a
      * sequence is one document.
      */
     boolean separatesDocuments();
@@ -31,14 +31,14 @@ public interface ModelFamily {
     /**
      * The model of a section.
      *
-     * @throws IllegalArgumentException with a sentence for the user where there is none
+     * @throws IllegalArgumentException with a sentence for the user if there is none
      */
     ModelSpec read(Section section);
 
     /**
      * The model with low-rank adapters, of which nothing else is trained.
      *
-     * @throws IllegalArgumentException with a sentence for the user where it cannot have these
+     * @throws IllegalArgumentException with a sentence for the user if it cannot have these
      */
     default ModelSpec adapted(ModelSpec model, Lora lora) {
         throw new IllegalArgumentException("a model of the family " + name()
@@ -48,7 +48,7 @@ public interface ModelFamily {
     /**
      * The model of a {@code config.json} that Hugging Face's libraries read.
      *
-     * @throws dev.troupe.weights.WeightException where it asks for what is not computed here
+     * @throws dev.troupe.weights.WeightException if it asks for what is not computed here
      */
     ModelSpec readPublished(PublishedConfig config);
 
@@ -79,7 +79,7 @@ public interface ModelFamily {
     /**
      * The model as llama.cpp's format GGUF has it; empty where llama.cpp does not compute the family.
      *
-     * @throws dev.troupe.weights.WeightException where it does not compute this model
+     * @throws dev.troupe.weights.WeightException if it does not compute this model
      */
     default Optional<GgufModel> gguf(ModelSpec model) {
         return Optional.empty();

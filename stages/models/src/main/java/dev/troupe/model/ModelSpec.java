@@ -128,7 +128,7 @@ public final class ModelSpec {
         return listed().parameters;
     }
 
-    /** The adapters that alone are trained; empty where every parameter is. */
+    /** The adapters that alone are trained; empty if every parameter is. */
     public Optional<Lora> lora() {
         return Lora.of(section);
     }

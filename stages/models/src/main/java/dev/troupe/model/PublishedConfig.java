@@ -50,7 +50,7 @@ public final class PublishedConfig {
      * Reads a file.
      *
      * @param titles the families whose models can be used, as a person calls them
-     * @throws WeightException where it is no JSON object
+     * @throws WeightException if it is no JSON object
      */
     public static PublishedConfig read(Path file, String titles) {
         try {
@@ -105,7 +105,7 @@ public final class PublishedConfig {
     /**
      * The value of a key, or a missing node.
      *
-     * @throws WeightException where the file has the key twice, with two values
+     * @throws WeightException if the file has the key twice, with two values
      */
     public JsonNode value(String key) {
         asked.add(key);
@@ -128,7 +128,7 @@ public final class PublishedConfig {
                 && !((value.isContainerNode() || value.isTextual()) && value.asText().isEmpty() && value.isEmpty());
     }
 
-    /** A number above zero; {@code absent} where there is none. */
+    /** A number above zero; {@code absent} if there is none. */
     public double aboveZero(String key, double absent) {
         JsonNode value = value(key);
         if (value.isMissingNode()) {
@@ -176,7 +176,7 @@ public final class PublishedConfig {
         }
     }
 
-    /** The exception where a key is not as expected. */
+    /** The exception if a key is not as expected. */
     public WeightException refusal(String key, String expected) {
         JsonNode found = value(key);
         return new WeightException(file + ": " + key + " must be " + expected + ", but "

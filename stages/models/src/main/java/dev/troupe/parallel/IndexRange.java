@@ -16,9 +16,9 @@ public record IndexRange(int first, int end) {
 
     /**
      * One member's share of {@code count} indices: neighbours, as many as any other member's, or one more for the first
-     * members where the count does not divide.
+     * members if the count does not divide.
      *
-     * @throws IllegalArgumentException where there are fewer indices than members
+     * @throws IllegalArgumentException if there are fewer indices than members
      */
     public static IndexRange share(int count, int member, int members) {
         int each = count / members;

@@ -37,7 +37,7 @@ public interface TensorGroup {
      * Each member gets one slice of the sum: rows {@code rank k .. (rank + 1) k - 1} of the first dimension.
      *
      * @param whole this member's addend, float [k size x ...]; left with any content
-     * @param slice [k x ...]; overwritten; a range of {@code whole} where it is its own place there. In a group of one
+     * @param slice [k x ...]; overwritten; a range of {@code whole} if it is its own place there. In a group of one
      *     it is the same tensor as {@code whole}
      */
     void reduceScatter(Tensor whole, Tensor slice);
@@ -45,7 +45,7 @@ public interface TensorGroup {
     /**
      * Every member gets the slices of all, one after another along the first dimension in the order of ranks.
      *
-     * @param slice this member's part, of any type, [k x ...]; a range of {@code whole} where it is its own place there
+     * @param slice this member's part, of any type, [k x ...]; a range of {@code whole} if it is its own place there
      * @param whole [k size x ...]; overwritten. In a group of one it is the same tensor as {@code slice}
      */
     void allGather(Tensor slice, Tensor whole);

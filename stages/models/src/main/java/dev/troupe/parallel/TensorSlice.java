@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 
 /**
  * What a rank holds of a tensor that a group shares out: along one dimension some ranges of indices, side by side, and
- * all indices of every other dimension. Elements are row-major. Where the ranks that hold the same indices share them out
+ * all indices of every other dimension. Elements are row-major. If the ranks that hold the same indices share them out
  * once more, a rank has neighbouring elements of these, wherever rows begin.
  *
  * @param whole the shape of the whole tensor
@@ -61,7 +61,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
      * A member's share of each of several pieces that lie side by side: the queries, keys and values of its heads.
      *
      * @param pieces how many indices each piece of the dimension has; one piece for a share of the dimension itself
-     * @throws IllegalArgumentException where a piece has fewer indices than there are members
+     * @throws IllegalArgumentException if a piece has fewer indices than there are members
      */
     public static TensorSlice share(Shape whole, int dimension, List<Integer> pieces, int member, int members) {
         List<IndexRange> ranges = new ArrayList<>();
@@ -90,7 +90,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
      * Neighbouring elements of this slice.
      *
      * @param some counted from the first element of this slice, which has all of its indices' elements
-     * @return this slice where it is all of them
+     * @return this slice if it is all of them
      */
     public TensorSlice part(IndexRange some) {
         if (elements.isPresent()) {
@@ -229,7 +229,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     /**
      * Reads what {@link #text} wrote.
      *
-     * @throws IllegalArgumentException where the text is no such line
+     * @throws IllegalArgumentException if the text is no such line
      */
     public static TensorSlice parse(String text) {
         Matcher parts = TEXT.matcher(text);

@@ -33,8 +33,8 @@ final class Answers {
      * The text of a chat, and the parts of it that are the assistant's words.
      *
      * @param chat variables of the template, with a list of messages
-     * @throws DataException where the text of the whole chat does not begin with the text of its first messages
-     * @throws dev.troupe.tokenizer.file.TokenizerException where the template fails
+     * @throws DataException if the text of the whole chat does not begin with the text of its first messages
+     * @throws dev.troupe.tokenizer.file.TokenizerException if the template fails
      */
     static MarkedText in(DocumentOrigin origin, ObjectNode chat, ChatTemplate template) {
         return template.marksAnswers() ? template.renderMarked(chat) : new Answers(template, chat).found(origin);
@@ -85,7 +85,7 @@ final class Answers {
         return template.render(some);
     }
 
-    /** Where a turn ends: white space after a token that ends it belongs to the template, unless there is no such token. */
+    /** If a turn ends: white space after a token that ends it belongs to the template, unless there is no such token. */
     private static int endOfTurn(String text, int from, JsonNode content) {
         String answer = text.substring(from);
         String shorter = answer.stripTrailing();

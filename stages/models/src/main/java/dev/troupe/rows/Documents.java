@@ -38,7 +38,7 @@ final class Documents {
     /**
      * A document in which every token counts, with the tokens that begin and end one.
      *
-     * @throws DataException where there is no character, or half of one
+     * @throws DataException if there is no character, or half of one
      */
     Document ofText(DocumentOrigin origin, String text) {
         requireCharacters(origin, text);
@@ -57,7 +57,7 @@ final class Documents {
      * A document in which the assistant's words count, and the tokens that end its turns. They are encoded apart from
      * the text before them, as the model meets them when it is asked to continue.
      *
-     * @throws DataException where the chat has another shape, or the template refuses it or fails
+     * @throws DataException if the chat has another shape, or the template refuses it or fails
      */
     Document ofChat(DocumentOrigin origin, ObjectNode chat) {
         requireMessages(origin, chat);

@@ -13,7 +13,7 @@ sealed interface Entry {
     record Text(String text) implements Entry {
     }
 
-    /** A document as a chat: {@code messages}, and {@code tools} where there are any, as a chat template takes them. */
+    /** A document as a chat: {@code messages}, and {@code tools} if there are any, as a chat template takes them. */
     record Chat(ObjectNode variables) implements Entry {
     }
 

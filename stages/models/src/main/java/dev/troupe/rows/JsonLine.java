@@ -49,7 +49,7 @@ final class JsonLine {
     /**
      * Reads a line.
      *
-     * @throws DataException where it is no JSON, or of another shape
+     * @throws DataException if it is no JSON, or of another shape
      */
     static Entry read(DocumentOrigin origin, byte[] line) {
         try (JsonParser parser = JSON.createParser(decoded(origin, line))) {

@@ -23,7 +23,7 @@ final class LineReader implements DocumentReader {
     /**
      * Opens a file.
      *
-     * @throws DataException where it cannot be read, or is empty
+     * @throws DataException if it cannot be read, or is empty
      */
     LineReader(Path file, int fileIndex) {
         this.file = file;

@@ -45,7 +45,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
      * @param tokenizer for text, and for messages, to which the chat template of its folder is applied; ids have no use
      *     for it
      * @param cache where rows that were made of the same files in the same way are looked for and kept
-     * @throws DataException where a file cannot be read or makes no rows, with file and line
+     * @throws DataException if a file cannot be read or makes no rows, with file and line
      */
     public static PackedRows open(CorpusFiles files, Tokenizer tokenizer, RowSettings settings, TokenCache cache) {
         if (files.kind() != CorpusFiles.Kind.DOCUMENTS) {
@@ -93,7 +93,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
         return count;
     }
 
-    /** Whether one of all rows that were read together holds several documents, also where this is a part of them. */
+    /** Whether one of all rows that were read together holds several documents, also if this is a part of them. */
     @Override
     public boolean separatesDocuments() {
         return table.holdsSeveral();
@@ -127,7 +127,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
      * Copies a row: S values into each array. Nothing is allocated.
      *
      * @param inputs receives the tokens, and 0 for padding, which is at the end of the row
-     * @param targets receives for each the next token of its document where that one counts, and elsewhere
+     * @param targets receives for each the next token of its document if that one counts, and elsewhere
      *     {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}
      * @param starts receives for each place the index in the row at which its document begins; padding is one last
      *     document

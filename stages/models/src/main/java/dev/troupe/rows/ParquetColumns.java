@@ -38,7 +38,7 @@ final class ParquetColumns implements AutoCloseable {
     private final ParquetFileReader reader;
     private final RowReader rows;
     private final boolean isText;
-    /** The fields of a message; none where the rows are text. */
+    /** The fields of a message; none if the rows are text. */
     private final List<String> fields;
 
     /**
@@ -111,7 +111,7 @@ final class ParquetColumns implements AutoCloseable {
                 + " content and no field that is not a string; write it as such, or as .jsonl");
     }
 
-    /** Goes to the next row; returns false where there is none. */
+    /** Goes to the next row; returns false if there is none. */
     boolean next() {
         if (!rows.hasNext()) {
             return false;

@@ -35,7 +35,7 @@ final class ParquetDocuments implements DocumentReader {
     private final int fileIndex;
     private final Duration longest;
     private final StoppableInput input;
-    /** The one thread that asks the library, whose work is stopped where it gets no answer. */
+    /** The one thread that asks the library, whose work is stopped if it gets no answer. */
     private final ExecutorService thread = Executors
             .newSingleThreadExecutor(Thread.ofPlatform().name("parquet-reader").daemon().factory());
     private final Deque<Unread> found = new ArrayDeque<>();
@@ -51,7 +51,7 @@ final class ParquetDocuments implements DocumentReader {
     /**
      * Opens a file.
      *
-     * @throws DataException where it cannot be read, is no Parquet, or has not the columns
+     * @throws DataException if it cannot be read, is no Parquet, or has not the columns
      */
     ParquetDocuments(Path file, int fileIndex) {
         this(file, fileIndex, LONGEST_OF_A_SMALL_FILE.plusSeconds(file.toFile().length() / BYTES_A_SECOND));

@@ -17,7 +17,7 @@ import java.util.stream.StreamSupport;
 final class RowMaker {
     /** Another number for rows that the same files would make otherwise. */
     private static final int VERSION = 2;
-    /** Lines under way: twice the cores, since the thread that renders a chat is waited for. */
+    /** Lines in progress: twice the cores, since the thread that renders a chat is waited for. */
     private static final int SIDE_BY_SIDE = 2 * Runtime.getRuntime().availableProcessors();
 
     private final CorpusFiles files;
@@ -38,7 +38,7 @@ final class RowMaker {
     /**
      * Makes the rows.
      *
-     * @throws DataException where a file cannot be read or makes no rows, with file and line
+     * @throws DataException if a file cannot be read or makes no rows, with file and line
      * @throws IOException of the sink
      */
     void make(IdSink sink) throws IOException {

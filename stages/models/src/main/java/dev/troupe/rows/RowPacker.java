@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Puts documents into rows in their order: a document begins a new row where it does not fit the one before (next fit). The
+ * Puts documents into rows in their order: a document begins a new row if it does not fit the one before (next fit). The
  * numbers that it writes are read by {@link RowTable}: for each document four of a header, and each id times two,
- * plus one where it counts. Where the sink fails, {@link UncheckedIOException} is thrown. One thread at a time.
+ * plus one if it counts. If the sink fails, {@link UncheckedIOException} is thrown. One thread at a time.
  */
 final class RowPacker {
-    /** In a header: the file's index times two, plus one where a row begins. */
+    /** In a header: the file's index times two, plus one if a row begins. */
     static final int FILE = 0;
     /** In a header: the number of the line or row of the file. */
     static final int NUMBER = 1;
@@ -46,7 +46,7 @@ final class RowPacker {
     /**
      * Adds a row as its file has it.
      *
-     * @throws DataException where it is too long, has several documents that the model cannot separate, or nothing
+     * @throws DataException if it is too long, has several documents that the model cannot separate, or nothing
      *     counts in it
      */
     void addRow(DocumentOrigin origin, List<Document> documents) {
@@ -74,7 +74,7 @@ final class RowPacker {
      * Adds a document.
      *
      * @param isText whether it may be cut
-     * @throws DataException where it is too long, or nothing counts in the row before it
+     * @throws DataException if it is too long, or nothing counts in the row before it
      */
     void add(DocumentOrigin origin, Document document, boolean isText) {
         int longest = settings.sequenceLength();
@@ -133,7 +133,7 @@ final class RowPacker {
     /**
      * Ends the row that was begun, if any.
      *
-     * @throws DataException where nothing counts in it
+     * @throws DataException if nothing counts in it
      */
     void endRow() {
         if (rowLength > 0 && rowCounted == 0) {

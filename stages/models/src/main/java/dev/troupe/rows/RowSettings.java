@@ -6,11 +6,11 @@ import dev.troupe.data.DataException;
  * How documents become rows.
  *
  * @param sequenceLength tokens of a row, S
- * @param isPacked whether a row takes several documents where they fit; where not, each document has a row of its own,
+ * @param isPacked whether a row takes several documents if they fit; if not, each document has a row of its own,
  *     unless the file itself has rows
- * @param separatesDocuments whether the model can keep the documents of a row from seeing each other; where not, a row
+ * @param separatesDocuments whether the model can keep the documents of a row from seeing each other; if not, a row
  *     of several in a file is refused as it is read
- * @param cutsLongText whether text of more than S tokens is cut; where not, it is refused
+ * @param cutsLongText whether text of more than S tokens is cut; if not, it is refused
  */
 public record RowSettings(int sequenceLength, boolean isPacked, boolean separatesDocuments, boolean cutsLongText) {
     /** Refuses rows in which nothing has a target. */

@@ -102,7 +102,7 @@ final class RowTable {
         return lengths[row];
     }
 
-    /** As {@link PackedRows#fill}, up to a length; starts are null where no row holds several documents. */
+    /** As {@link PackedRows#fill}, up to a length; starts are null if no row holds several documents. */
     void fill(int row, int[] inputs, int[] targets, int[] starts, int at, int length) {
         int origin = 0;
         for (long header = this.starts[row]; header < this.starts[row + 1]; header = next(header)) {
@@ -142,7 +142,7 @@ final class RowTable {
     record Beyond(DocumentOrigin origin, int id) {
     }
 
-    /** The first id of some rows that is not below a size; empty where all are. */
+    /** The first id of some rows that is not below a size; empty if all are. */
     Optional<Beyond> firstBeyond(int vocabularySize, int from, int to) {
         for (long header = starts[from]; header < starts[to]; header = next(header)) {
             for (int i = 0; i < documentLength(header); i++) {

@@ -105,7 +105,7 @@ public final class Conversion {
         }
     }
 
-    /** Returns the first element that is NaN or infinite; empty where none is, and of integers. */
+    /** Returns the first element that is NaN or infinite; empty if none is, and of integers. */
     static OptionalLong firstNotFinite(DataType type, MemorySegment values) {
         long count = values.byteSize() / type.elementBytes();
         switch (type) {

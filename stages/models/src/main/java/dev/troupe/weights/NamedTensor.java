@@ -47,7 +47,7 @@ public record NamedTensor(String name, Shape shape, DataType type, Values values
      * The same in bfloat16, each element rounded to the nearest, ties to even. While the values are asked for, those of
      * float32 are in memory too.
      *
-     * @throws IllegalArgumentException where the elements are not FLOAT32
+     * @throws IllegalArgumentException if the elements are not FLOAT32
      */
     public NamedTensor inBfloat16() {
         if (type != DataType.FLOAT32) {

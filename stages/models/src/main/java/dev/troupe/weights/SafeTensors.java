@@ -42,7 +42,7 @@ public final class SafeTensors implements AutoCloseable {
     /**
      * Maps a file and checks its header against its size.
      *
-     * @throws WeightException where the file cannot be read or is not a sound safetensors file
+     * @throws WeightException if the file cannot be read or is not a sound safetensors file
      */
     public static SafeTensors open(Path file) {
         if (Files.isDirectory(file)) {
@@ -113,7 +113,7 @@ public final class SafeTensors implements AutoCloseable {
     /**
      * One tensor's description.
      *
-     * @throws WeightException where the file lacks it
+     * @throws WeightException if the file lacks it
      */
     public StoredTensor tensor(String name) {
         StoredTensor tensor = header.tensors().get(name);
@@ -131,7 +131,7 @@ public final class SafeTensors implements AutoCloseable {
     }
 
     /**
-     * Whether two tensors of one shape have the same values, in whatever types; not where one of them cannot be read as
+     * Whether two tensors of one shape have the same values, in whatever types; not if one of them cannot be read as
      * floats.
      */
     public boolean hasSameValues(String name, SafeTensors other, String otherName) {
@@ -168,11 +168,11 @@ public final class SafeTensors implements AutoCloseable {
     }
 
     /**
-     * Writes the values of one tensor, converted where it is stored in another type. Floating-point types convert into
-     * each other; I32 and I64 into {@code INT32}, where they fit.
+     * Writes the values of one tensor, converted if it is stored in another type. Floating-point types convert into
+     * each other; I32 and I64 into {@code INT32}, if they fit.
      *
      * @param target exactly as many bytes as shape and type need; written little-endian
-     * @throws WeightException where the tensor is missing, has another shape or cannot be converted
+     * @throws WeightException if the tensor is missing, has another shape or cannot be converted
      */
     public void read(String name, Shape shape, DataType type, MemorySegment target) {
         StoredTensor tensor = tensor(name);
@@ -194,7 +194,7 @@ public final class SafeTensors implements AutoCloseable {
     /**
      * As {@link #read}, of numbers alone: one NaN among the weights makes every loss NaN, and no setting of a run mends it.
      *
-     * @throws WeightException also where an element is NaN or infinite
+     * @throws WeightException also if an element is NaN or infinite
      */
     public void readNumbers(String name, Shape shape, DataType type, MemorySegment target) {
         read(name, shape, type, target);

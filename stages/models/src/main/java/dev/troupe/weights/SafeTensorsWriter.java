@@ -43,7 +43,7 @@ public final class SafeTensorsWriter {
      *
      * @param metadata the texts of {@code __metadata__}
      * @param tensors with names that differ
-     * @throws WeightException where the file cannot be written; an older file of that name is then untouched
+     * @throws WeightException if the file cannot be written; an older file of that name is then untouched
      */
     public static void write(Path file, Map<String, String> metadata, Collection<NamedTensor> tensors) {
         try (WholeFile whole = WholeFile.create(file)) {

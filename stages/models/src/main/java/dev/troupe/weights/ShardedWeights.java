@@ -49,7 +49,7 @@ public final class ShardedWeights implements WeightSource {
      * Joins files.
      *
      * @param where what holds the files, for messages
-     * @throws WeightException where a tensor is there twice or not whole, or is not the slice that its file says
+     * @throws WeightException if a tensor is there twice or not whole, or is not the slice that its file says
      */
     public static ShardedWeights of(String where, Collection<SafeTensors> files) {
         ShardedWeights weights = new ShardedWeights(where);

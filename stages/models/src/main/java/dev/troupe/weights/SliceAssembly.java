@@ -41,7 +41,7 @@ public final class SliceAssembly {
     /**
      * The whole tensors, in the order in which their first slices came.
      *
-     * @throws IllegalArgumentException where a slice is missing, or came twice
+     * @throws IllegalArgumentException if a slice is missing, or came twice
      */
     public List<NamedTensor> whole() {
         tensors.forEach((name, parts) -> requireWhole(name, parts.slices));

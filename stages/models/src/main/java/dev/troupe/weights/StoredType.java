@@ -36,7 +36,7 @@ public enum StoredType {
         };
     }
 
-    /** The type of that name, or nothing where this reader does not know it. */
+    /** The type of that name, or nothing if this reader does not know it. */
     static Optional<StoredType> named(String name) {
         return Arrays.stream(values()).filter(type -> type.name().equals(name)).findFirst();
     }

@@ -4,7 +4,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import java.lang.foreign.MemorySegment;
 
-/** Where the values of named tensors come from: an initializer, a model directory, a checkpoint. */
+/** If the values of named tensors come from: an initializer, a model directory, a checkpoint. */
 public interface WeightSource {
     /**
      * Writes the values of one tensor, row-major and little-endian.
@@ -13,7 +13,7 @@ public interface WeightSource {
      * @param shape what the tensor must have
      * @param parameterType the type to write, whatever the source stores
      * @param target exactly as many bytes as shape and type need
-     * @throws WeightException where the source lacks the tensor or has it in another shape
+     * @throws WeightException if the source lacks the tensor or has it in another shape
      */
     void read(String name, Shape shape, DataType parameterType, MemorySegment target);
 }

@@ -87,7 +87,7 @@ class BatchesTest {
     }
 
     @Test
-    void shouldTellTheLengthOfEachMicrobatchWhereTheyDiffer() {
+    void shouldReturnTheLengthOfEachMicrobatchIfTheyDiffer() {
         Batches batches = new Batches(new Unequal(5, 64, 16, 17, 3, 20, 31, 9, 64, 1, 60, 2, 64, 64, 50, 49),
                 Order.SEQUENTIAL, 0, 8, new SequenceLengths(64, 16));
         assertArrayEquals(new int[]{0, 32, 32, 32}, batches.lengths(0, 2));
@@ -181,7 +181,7 @@ class BatchesTest {
         assertEquals(0, new Batches(CountingTokens.of(6), Order.EPOCHS, 3, 5, 1).position(7, 0));
     }
 
-    /** Where a window comes in its epoch says nothing of where it is in the text, nor of the epoch after. */
+    /** If a window comes in its epoch says nothing of where it is in the text, nor of the epoch after. */
     @Test
     void shouldShuffleWindowsWell() {
         for (long size : new long[]{1, 2, 3, 5, 64, 65, 1000}) {

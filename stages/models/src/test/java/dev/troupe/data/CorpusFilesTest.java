@@ -35,7 +35,7 @@ class CorpusFilesTest {
     }
 
     @Test
-    void shouldFindWhatAFolderHoldsInTheOrderOfItsNames() {
+    void shouldFindTheFilesOfAFolderInTheOrderOfTheirNames() {
         assertEquals(List.of("text/a.md", "text/b.txt", "text/more/c.txt", "text/part-10.txt", "text/part-2.txt"),
                 found("text"));
         assertEquals(List.of("tokens/0.bin", "tokens/1.bin"), found("tokens"));
@@ -44,7 +44,7 @@ class CorpusFilesTest {
     }
 
     @Test
-    void shouldFindWhatAGlobMatches() {
+    void shouldFindTheFilesThatAGlobMatches() {
         assertEquals(List.of("text/b.txt", "text/part-10.txt", "text/part-2.txt"), found("text/*.txt"));
         assertEquals(List.of("text/b.txt", "text/more/c.txt", "text/part-10.txt", "text/part-2.txt"),
                 found("text/{*,*/*}.txt"));
@@ -61,13 +61,13 @@ class CorpusFilesTest {
     }
 
     @Test
-    void shouldTakeAFileWhoseNameLooksLikeAGlob() throws IOException {
+    void shouldTakeAFileWithANameLikeAGlob() throws IOException {
         Files.writeString(folder.resolve("text/[ab].txt"), "text");
         assertEquals(List.of("text/[ab].txt"), found("text/[ab].txt"));
     }
 
     @Test
-    void shouldSayWhereNothingIs() throws IOException {
+    void shouldRefusePathsWithoutData() throws IOException {
         for (String glob : List.of("text/*.bin", "none/*.txt", "text/empty*")) {
             assertEquals("no file that has anything in it is called " + folder.resolve(glob)
                     + "; name files that are there", refusal(glob));
@@ -80,13 +80,13 @@ class CorpusFilesTest {
     }
 
     @Test
-    void shouldLeaveAFileThatIsNotThereToWhoReadsIt() {
+    void shouldLeaveAMissingFileToItsReader() {
         assertEquals(List.of("gone.txt"), found("gone.txt"));
         assertFalse(CorpusFiles.find(List.of(folder.resolve("gone.txt"))).areTokens());
     }
 
     @Test
-    void shouldTellTheKindOfAFileByItsSuffix() throws IOException {
+    void shouldKnowTheKindOfAFileByItsSuffix() throws IOException {
         assertEquals(CorpusFiles.Kind.TEXT, CorpusFiles.find(paths("text")).kind());
         assertEquals(CorpusFiles.Kind.TOKENS, CorpusFiles.find(paths("tokens")).kind());
         Files.createDirectory(folder.resolve("chats"));
@@ -98,14 +98,14 @@ class CorpusFilesTest {
     @ParameterizedTest
     @CsvSource({"a.ndjson, DOCUMENTS", "a.jsonlines, DOCUMENTS", "a.json, DOCUMENTS", "A.JSONL, DOCUMENTS",
             "a.Parquet, DOCUMENTS", "a.BIN, TOKENS", "a.TXT, TEXT", "json, TEXT", "a.jsonl.txt, TEXT"})
-    void shouldTellTheKindInLettersOfEitherCase(String name, CorpusFiles.Kind kind) {
+    void shouldKnowTheKindInLettersOfEitherCase(String name, CorpusFiles.Kind kind) {
         assertEquals(kind, CorpusFiles.find(List.of(folder.resolve(name))).kind());
         assertEquals(kind, CorpusFiles.kindOf(Path.of(name)));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"a.jsonl.gz", "A.TXT.GZ", "a.json.zst", "a.tar", "a.zip", "a.jsonl.bz2", "a.parquet.xz"})
-    void shouldRefuseWhatIsCompressed(String name) {
+    void shouldRefuseCompressedFiles(String name) {
         assertEquals(folder.resolve(name) + " is compressed by its name, and files are read where they lie: unpack it,"
                 + " and name what it holds", refusal(name));
     }

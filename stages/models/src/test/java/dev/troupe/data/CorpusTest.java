@@ -75,7 +75,7 @@ class CorpusTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoFile() {
+    void shouldRefuseAPathThatIsNoFile() {
         Path missing = directory.resolve("missing.txt");
         assertEquals("cannot read " + missing + ": there is no such file", refusal(missing));
         assertEquals(directory + " must be a file of data, but is a directory; name a file inside it",
@@ -164,7 +164,7 @@ class CorpusTest {
 
     /** llm.c's header for Llama 3: four bytes a token. */
     @Test
-    void shouldReadFourBytesATokenAsTheHeaderOrTheKeySays() throws IOException {
+    void shouldReadFourByteTokensByHeaderOrKey() throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(1024 + 8).order(ByteOrder.LITTLE_ENDIAN).putInt(20240801).putInt(7)
                 .putInt(2).position(1024).putInt(70_000).putInt(-2);
         Path file = Files.write(directory.resolve("llama.bin"), bytes.array());

@@ -56,7 +56,7 @@ class TextTokensTest {
     }
 
     @Test
-    void shouldCutTextThatHasNoWordsAndLoseNothing() {
+    void shouldCutTextWithoutWordsAndLoseNothing() {
         String text = "🎭".repeat(500);
         int[] ids = encode(text, new TextTokens.Sizes(7, 16, 33));
         assertEquals(text, GPT2.decode(ids));

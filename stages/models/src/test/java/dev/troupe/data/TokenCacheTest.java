@@ -79,7 +79,7 @@ class TokenCacheTest {
     }
 
     @Test
-    void shouldMakeDamagedTokensAgainAndSaySo() throws IOException {
+    void shouldMakeDamagedTokensAgainAndReportIt() throws IOException {
         read();
         Path kept = kept().getFirst();
         byte[] whole = Files.readAllBytes(kept);
@@ -100,7 +100,7 @@ class TokenCacheTest {
     }
 
     @Test
-    void shouldGoOnWhereNothingCanBeKept() throws IOException {
+    void shouldContinueIfNothingCanBeKept() throws IOException {
         Path taken = Files.writeString(home.resolve("file"), "no folder");
         assertArrayEquals(HELLO, read(TokenCache.in(taken, notes::add)));
         assertEquals(1, notes.size(), notes::toString);
@@ -119,7 +119,7 @@ class TokenCacheTest {
     }
 
     @Test
-    void shouldDeleteWhatWasUsedLongestAgo() throws IOException {
+    void shouldDeleteTheLeastRecentlyUsed() throws IOException {
         TokenCache small = TokenCache.in(home.resolve("cache"), 2 * (64 + 4), notes::add);
         List<Path> files = new ArrayList<>();
         for (String word : List.of("One", "Two", "One", "Three")) {
@@ -142,7 +142,7 @@ class TokenCacheTest {
     }
 
     @Test
-    void shouldDeleteWhatWasAbandonedHalfWritten() throws IOException {
+    void shouldDeleteAbandonedFiles() throws IOException {
         read();
         Path folder = kept().getFirst().getParent();
         Path old = Files.writeString(folder.resolve(".x.tokens.1.tmp"), "half");
@@ -196,7 +196,7 @@ class TokenCacheTest {
     }
 
     @Test
-    void shouldLieWhereTheSpecificationOfCachesHasIt() {
+    void shouldLieInTheDirectoryOfTheSpecificationOfCaches() {
         assertEquals(Path.of("/home/me/.cache/troupe"), TokenCache.ofUser(null, "/home/me"));
         assertEquals(Path.of("/home/me/.cache/troupe"), TokenCache.ofUser("", "/home/me"));
         assertEquals(Path.of("/home/me/.cache/troupe"), TokenCache.ofUser("relative", "/home/me"));

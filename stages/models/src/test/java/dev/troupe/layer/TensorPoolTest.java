@@ -88,7 +88,7 @@ class TensorPoolTest {
     }
 
     @Test
-    void shouldTellTheLengthByTheRows() {
+    void shouldDeriveTheLengthFromTheRows() {
         TensorPool.Extent extent = new TensorPool.Extent(6, length -> Shape.of(2 * length, 3));
         assertEquals(2, extent.lengthOf(4));
         assertEquals(6, extent.lengthOf(12));

@@ -37,7 +37,7 @@ class InitialWeightsTest {
     }
 
     @Test
-    void shouldOverwriteWhatTheTargetHeld() {
+    void shouldOverwriteTheTarget() {
         double[] dirty = new double[64];
         Arrays.fill(dirty, Double.NaN);
         new InitialWeights(MODEL, 1).read("ln_f.bias", Shape.of(64), DataType.FLOAT64, MemorySegment.ofArray(dirty));
@@ -72,7 +72,7 @@ class InitialWeightsTest {
     }
 
     @Test
-    void shouldRefuseWhatTheModelDoesNotHave() {
+    void shouldRefuseParametersThatTheModelLacks() {
         InitialWeights weights = new InitialWeights(MODEL, 1);
         assertEquals(
                 "initial weights: tensor \"lm_head.weight\" of shape [257 x 64] was asked for, but the model has no"

@@ -38,7 +38,7 @@ class TensorSliceTest {
     }
 
     @Test
-    void shouldGiveTheFirstRanksOneMoreWhereACountDoesNotDivide() {
+    void shouldGiveTheFirstRanksOneMoreIfACountDoesNotDivide() {
         assertEquals(List.of(new IndexRange(0, 3), new IndexRange(3, 6), new IndexRange(6, 8), new IndexRange(8, 10)),
                 IntStream.range(0, 4).mapToObj(rank -> IndexRange.share(10, rank, 4)).toList());
         assertThrows(IllegalArgumentException.class, () -> IndexRange.share(3, 3, 4));

@@ -45,7 +45,7 @@ class ChatsTest {
     @ParameterizedTest
     @CsvSource({"llama3, 433 279 78 686 246 222 889", "qwen, 432 279 78 684 246 222 813",
             "smollm, 425 277 78 673 246 222 813"})
-    void shouldCountWhatTheAssistantSays(String form, String said) throws IOException {
+    void shouldCountTheTextOfTheAssistant(String form, String said) throws IOException {
         JsonNode chat = JSON.readTree(Folder.resource("/tokenizers/" + form + "/expected.json").toFile()).get("chats")
                 .get(2);
         Document document = documents(Folder.tokenizer(form)).ofChat(ORIGIN, chat(chat.get("messages").toString()));
@@ -63,7 +63,7 @@ class ChatsTest {
     }
 
     @Test
-    void shouldCountWhatATemplateMarks() {
+    void shouldCountThePartsThatATemplateMarks() {
         Tokenizer marking = new Folder(folder).tokenizerWith(CHATML);
         assertEquals("Hello<|im_end|>See you<|im_end|>",
                 text(marking, documents(marking).ofChat(ORIGIN, chat(TWO_TURNS))));
@@ -74,9 +74,9 @@ class ChatsTest {
         assertArrayEquals(documents(Folder.tokenizer("qwen")).ofChat(ORIGIN, chat(TWO_TURNS)).ids(), document.ids());
     }
 
-    /** Published templates set a default for the generation prompt where it is missing; the header is no answer. */
+    /** Published templates set a default for the generation prompt if it is missing; the header is no answer. */
     @Test
-    void shouldCountNoHeaderWhereATemplateHasADefaultForThePrompt() {
+    void shouldCountNoHeaderIfATemplateHasADefaultForThePrompt() {
         Tokenizer chatml = new Folder(folder).tokenizerWith("{% if not add_generation_prompt is defined %}"
                 + "{% set add_generation_prompt = false %}{% endif %}{% for m in messages %}<|im_start|>{{ m.role }}\n"
                 + "{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");
@@ -134,7 +134,7 @@ class ChatsTest {
     }
 
     @Test
-    void shouldSayWhatATemplateRefuses() {
+    void shouldReportTheRefusalOfATemplate() {
         Tokenizer strict = new Folder(folder)
                 .tokenizerWith("{% for m in messages %}{% if m.role not in ['user', 'assistant'] %}"
                         + "{{ raise_exception('unknown role ' + m.role) }}{% endif %}{% endfor %}");

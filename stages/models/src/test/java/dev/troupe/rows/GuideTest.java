@@ -28,7 +28,7 @@ class GuideTest {
     private Path folder;
 
     @Test
-    void shouldMakeOfEachExampleWhatTheGuideSays() throws IOException {
+    void shouldProduceTheResultsOfTheGuide() throws IOException {
         List<MatchResult> examples = EXAMPLE.matcher(Files.readString(GUIDE)).results().toList();
         assertEquals(3, examples.size());
         for (MatchResult example : examples) {

@@ -107,7 +107,7 @@ class ParquetDocumentsTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoParquet() throws IOException {
+    void shouldRefuseOtherFilesThanParquet() throws IOException {
         Path junk = Files.writeString(folder.resolve("junk.parquet"), "text, and no table of columns");
         String said = refusal(junk);
         assertTrue(said.startsWith("FILE is no Parquet file that can be read: ")

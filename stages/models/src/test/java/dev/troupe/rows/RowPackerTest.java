@@ -85,7 +85,7 @@ class RowPackerTest {
 
     /** Each piece begins with the last token of the one before, so each token but the first is a target once. */
     @Test
-    void shouldCutLongTextWhereThatIsAllowed() {
+    void shouldCutLongTextIfThatIsAllowed() {
         Path file = new Folder(folder).file("{\"text\": \"abcdefghi\"}\n{\"text\": \"xy\"}\n");
         try (PackedRows rows = Folder.open(file, Tokenizer.named("bytes"), new RowSettings(4, true, true))) {
             List<String> inputs = new ArrayList<>();
@@ -111,7 +111,7 @@ class RowPackerTest {
     }
 
     @Test
-    void shouldRefuseWhatIsLongerThanARow() {
+    void shouldRefuseADocumentLongerThanARow() {
         assertEquals(
                 "FILE: line 2 is a row of 5 tokens, longer than model.sequence-length = 4; set that to 5 or more, or"
                         + " write shorter rows",
@@ -132,7 +132,7 @@ class RowPackerTest {
     }
 
     @Test
-    void shouldRefuseARowWhereNothingCounts() {
+    void shouldRefuseARowIfNothingCounts() {
         String nothing = " tokens in which no target counts; leave these documents out, or let another token than the"
                 + " first of a document count";
         assertEquals("FILE: line 1 begins a row of 2" + nothing, refusal("""

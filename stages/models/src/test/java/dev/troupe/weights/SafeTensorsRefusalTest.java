@@ -113,7 +113,7 @@ class SafeTensorsRefusalTest {
 
     @ParameterizedTest
     @MethodSource("headers")
-    void shouldSayWhatIsWrongWithAHeader(String header, int dataBytes, String sentence) throws IOException {
+    void shouldReportWhatIsWrongWithAHeader(String header, int dataBytes, String sentence) throws IOException {
         byte[] json = header.getBytes(StandardCharsets.UTF_8);
         Files.write(file, start(json.length, json, dataBytes));
         assertEquals(file + sentence, refusal());
@@ -128,7 +128,7 @@ class SafeTensorsRefusalTest {
     }
 
     @Test
-    void shouldRefuseAHeaderThatEndsAfterTheFile() throws IOException {
+    void shouldRefuseAHeaderThatReachesBeyondTheFile() throws IOException {
         byte[] json = SOUND.getBytes(StandardCharsets.UTF_8);
         Files.write(file, start(json.length + 9L, json, 8));
         assertEquals(file + ": the header claims " + (json.length + 9) + " bytes, but only " + (json.length + 8)
@@ -160,7 +160,7 @@ class SafeTensorsRefusalTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoFile() {
+    void shouldRefuseAPathThatIsNoFile() {
         assertEquals("cannot read " + file + ": there is no such file", refusal());
         assertEquals(directory + " must be a safetensors file, but is a directory; name the file inside it",
                 assertThrows(WeightException.class, () -> SafeTensors.open(directory)).getMessage());
@@ -194,7 +194,7 @@ class SafeTensorsRefusalTest {
 
     /** As the format's own library 0.8. */
     @Test
-    void shouldReadMetadataThatAreNullAndTypesThatNothingHereComputes() throws IOException {
+    void shouldReadNullMetadataAndTypesThatAreNotComputed() throws IOException {
         String header = "{\"__metadata__\":null,\"c\":" + describe("C64", "[2]", "[0,16]") + ",\"four\":"
                 + describe("F4", "[3,2]", "[16,19]") + ",\"x\":" + describe("F32", "[2]", "[19,27]") + "}";
         byte[] json = header.getBytes(StandardCharsets.UTF_8);

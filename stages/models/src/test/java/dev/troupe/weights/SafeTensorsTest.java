@@ -147,7 +147,7 @@ class SafeTensorsTest {
     }
 
     @Test
-    void shouldLeaveTheOldFileWhereWritingFails() throws IOException {
+    void shouldLeaveTheOldFileIfWritingFails() throws IOException {
         Path file = directory.resolve("kept");
         SafeTensorsWriter.write(file, Map.of(), TENSORS);
         byte[] before = Files.readAllBytes(file);
@@ -163,7 +163,7 @@ class SafeTensorsTest {
     }
 
     @Test
-    void shouldSayWhyAFileCannotBeWritten() {
+    void shouldExplainWhyAFileCannotBeWritten() {
         Path file = directory.resolve("no").resolve("such").resolve("place");
         WeightException refused = assertThrows(WeightException.class,
                 () -> SafeTensorsWriter.write(file, Map.of(), TENSORS));

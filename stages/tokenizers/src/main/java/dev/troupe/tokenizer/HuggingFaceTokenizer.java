@@ -40,7 +40,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
     /**
      * Opens the tokenizer of a directory.
      *
-     * @throws TokenizerException where it cannot be used; the message names file and part
+     * @throws TokenizerException if it cannot be used; the message names file and part
      */
     public static HuggingFaceTokenizer open(Path directory, boolean isWhole) {
         return new HuggingFaceTokenizer(directory.toAbsolutePath().normalize(), isWhole);
@@ -73,7 +73,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
         }
     }
 
-    /** The id of a token by its spelling in the file; empty where there is none. */
+    /** The id of a token by its spelling in the file; empty if there is none. */
     public OptionalInt id(String token) {
         return file.id(token);
     }

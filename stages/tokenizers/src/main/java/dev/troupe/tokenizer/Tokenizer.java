@@ -6,13 +6,13 @@ import java.util.OptionalInt;
 
 /** Turns text into token ids and back. Any thread may call it. */
 public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingFaceTokenizer {
-    /** The token that ends a document, where there is one. */
+    /** The token that ends a document, if there is one. */
     OptionalInt endOfText();
 
     /** The values that {@link #named} takes: a word, or the absolute path of a directory. */
     String name();
 
-    /** A text that two tokenizers share only if they make the same ids of every text; the name where that says so. */
+    /** A text that two tokenizers share only if they make the same ids of every text; the name if that says so. */
     default String identity() {
         return name();
     }
@@ -40,7 +40,7 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
     String decode(int[] ids);
 
     /**
-     * Whether the ids of every text are those of its two parts, where it is cut between these characters; not known where
+     * Whether the ids of every text are those of its two parts, if it is cut between these characters; not known where
      * false.
      */
     boolean mayCut(char before, char after);
@@ -56,7 +56,7 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
      * @param name {@code bytes}, {@code gpt2}, or a directory with a {@code tokenizer.json}
      * @param isWhole whether {@link #beforeText} and {@link #afterText} are what the directory's post-processor says,
      *     and not empty
-     * @throws TokenizerException where there is none, or it cannot be used
+     * @throws TokenizerException if there is none, or it cannot be used
      */
     static Tokenizer named(String name, boolean isWhole) {
         return switch (name) {

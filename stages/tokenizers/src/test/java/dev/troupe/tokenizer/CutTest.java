@@ -62,7 +62,7 @@ class CutTest {
 
     /** What reaches over white space, or looks at it, is a reason against. */
     @Test
-    void shouldNotCutWhereATokenOrAnExpressionMayReachOver() throws IOException {
+    void shouldNotCutIfATokenOrAnExpressionMayReachOver() throws IOException {
         assertCuts(true, _ -> {
         });
         assertCuts(false, file -> ((ObjectNode) file.at("/added_tokens/0")).put("content", "a b"));

@@ -169,7 +169,7 @@ class HostileTokenizerTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoRegularFile() throws IOException, InterruptedException {
+    void shouldRefuseOtherThanRegularFiles() throws IOException, InterruptedException {
         file("unknown", "0");
         Path settings = directory.resolve("tokenizer_config.json");
         assertEquals(0, new ProcessBuilder("mkfifo", settings.toString()).start().waitFor());

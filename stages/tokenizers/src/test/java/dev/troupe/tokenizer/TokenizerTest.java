@@ -44,7 +44,7 @@ class TokenizerTest {
     }
 
     @Test
-    void shouldShowWhatIsNoTextAsAReplacement() {
+    void shouldShowInvalidBytesAsAReplacement() {
         assertEquals("a\uFFFDb\uFFFD", Tokenizer.named("bytes").decode(new int[]{'a', 300, 'b', 0xC3}));
         Tokenizer gpt2 = Tokenizer.named("gpt2");
         int[] theatre = gpt2.encode("🎭");

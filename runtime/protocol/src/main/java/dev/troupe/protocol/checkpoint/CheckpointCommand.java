@@ -20,7 +20,7 @@ public sealed interface CheckpointCommand {
 
     /**
      * These ranks are to write their parts. {@link CheckpointEvent.PartWritten} or {@link CheckpointEvent.PartFailed}
-     * answers for each; {@link CheckpointEvent.Refused} for all, where there is no room.
+     * answers for each; {@link CheckpointEvent.Refused} for all, if there is no room.
      */
     record HaveRanksWrite(CheckpointAttempt attempt, List<Integer> ranks) implements CheckpointCommand {
         public HaveRanksWrite {
@@ -56,10 +56,10 @@ public sealed interface CheckpointCommand {
     }
 
     /**
-     * The run is to hear that nothing of this checkpoint is under way any more.
+     * The run is to hear that nothing of this checkpoint is in progress any more.
      *
      * @param isWritten whether it is complete on disk
-     * @param failure why it does not, where the run waits for it
+     * @param failure why it does not, if the run waits for it
      */
     record ReportSettled(CheckpointAttempt attempt, boolean isWritten,
             Optional<String> failure) implements CheckpointCommand {

@@ -63,7 +63,7 @@ public sealed interface CheckpointEvent {
     record NodeGone(String node, String reason) implements CheckpointEvent {
     }
 
-    /** The run has waited for the checkpoint under way for as long as it may. */
+    /** The run has waited for the checkpoint in progress for as long as it may. */
     record Overdue() implements CheckpointEvent {
     }
 }

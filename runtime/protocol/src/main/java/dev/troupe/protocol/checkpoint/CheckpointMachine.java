@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  *
  * <p>Whether the run waits is the {@linkplain CheckpointWay way} of the attempt. Beside training, nodes write the parts from
  * snapshots: a part belongs to a rank and a commit, not to an incarnation, and a restart of the rank takes nothing from it;
- * the run continues without a checkpoint that fails, and is told so at once. Where the run waits, ranks write their parts,
+ * the run continues without a checkpoint that fails, and is told so at once. If the run waits, ranks write their parts,
  * and a rank that was started again before its part was written is told again; the run decides what a failure costs.
  *
  * <p>The machine tells the run when the checkpoint is settled: it is written, or nothing is left of it. Answers of an
@@ -96,7 +96,7 @@ public final class CheckpointMachine {
         return commands;
     }
 
-    /** Whether bytes move of the checkpoint under way. */
+    /** Whether bytes move of the checkpoint in progress. */
     public boolean isOfThis(CheckpointEvent.Moving moving) {
         return state != State.IDLE && moving.attempt().equals(attempt);
     }

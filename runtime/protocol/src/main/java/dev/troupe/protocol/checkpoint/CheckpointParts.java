@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The parts of the checkpoint under way. One thread. */
+/** The parts of the checkpoint in progress. One thread. */
 public final class CheckpointParts {
     private final List<CheckpointPart> written = new ArrayList<>();
     private final Map<Integer, String> unwritten = new TreeMap<>();

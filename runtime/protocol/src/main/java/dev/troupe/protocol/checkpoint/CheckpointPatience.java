@@ -27,7 +27,7 @@ public final class CheckpointPatience {
         waitedNanos = 0;
     }
 
-    /** Looks; whether the run, where it waits, has waited for longer than it may. */
+    /** Looks; whether the run, if it waits, has waited for longer than it may. */
     public boolean isOver(boolean waits) {
         waitedNanos = waits ? waitedNanos + lookEveryNanos : 0;
         return waitedNanos > patienceNanos;

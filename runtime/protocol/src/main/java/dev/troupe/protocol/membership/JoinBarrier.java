@@ -85,7 +85,7 @@ public final class JoinBarrier {
         return isComplete() && ofRanks().allMatch(WarmUpReport::isOver);
     }
 
-    /** Returns why a node cannot run its kernels, with the node's name where there are several. */
+    /** Returns why a node cannot run its kernels, with the node's name if there are several. */
     public Optional<String> refusal() {
         return warmUps.entrySet().stream().filter(node -> node.getValue().refusal().isPresent()).findFirst()
                 .map(node -> (roster.ranks().size() == 1 ? "" : "node " + node.getKey() + ": ")

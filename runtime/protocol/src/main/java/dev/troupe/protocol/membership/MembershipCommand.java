@@ -38,7 +38,7 @@ public sealed interface MembershipCommand<N> {
     }
 
     /**
-     * The run begins: open its directory. Where that fails, {@link MembershipEvent.CannotBegin} is the next event, and the
+     * The run begins: open its directory. If that fails, {@link MembershipEvent.CannotBegin} is the next event, and the
      * commands after this one are void.
      *
      * @param warmUpSeconds the time of the slowest node's kernels
@@ -61,7 +61,7 @@ public sealed interface MembershipCommand<N> {
     /**
      * The run has another node.
      *
-     * @param versions by rank, after how many steps it has all that the rank kept, where the run may continue from that
+     * @param versions by rank, after how many steps it has all that the rank kept, if the run may continue from that
      */
     record AddNode<N>(String name, Map<Integer, List<Long>> versions) implements MembershipCommand<N> {
         public AddNode {
@@ -70,7 +70,7 @@ public sealed interface MembershipCommand<N> {
     }
 
     /**
-     * A node that joins a run under way has been in an epoch of an earlier coordinator: continue in an epoch above it.
+     * A node that joins a run in progress has been in an epoch of an earlier coordinator: continue in an epoch above it.
      */
     record Outrun<N>(String name, int epoch) implements MembershipCommand<N> {
     }

@@ -18,7 +18,7 @@ public sealed interface MembershipEvent<N> {
      * @param door the number of the stream on which the node's process receives copies of snapshots; 0 for none
      * @param keys its compatibility keys
      * @param term the term of the latest coordinator that the node has heard; 0 for none
-     * @param report its report on the run, where it took part under a lost coordinator
+     * @param report its report on the run, if it took part under a lost coordinator
      * @param warmUp the progress of its kernels
      */
     record Joined<N>(N node, String name, boolean isLocal, int door, Map<String, String> keys, int term,

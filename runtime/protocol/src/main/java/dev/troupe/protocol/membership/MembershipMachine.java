@@ -23,7 +23,7 @@ import java.util.TreeMap;
  * </pre>
  *
  * <p>A coordinator begins every run in JOINING, also one that takes over: whether the run has begun is known from the
- * first {@link dev.troupe.protocol.NodeReport}. Where the records of the run have steps that no node knows, the run
+ * first {@link dev.troupe.protocol.NodeReport}. If the records of the run have steps that no node knows, the run
  * ends: it does not begin again from its first step. A node takes part from when it obeys no earlier coordinator: before
  * that, a late order of one could still change what the node has reported.
  *

@@ -57,13 +57,13 @@ public final class RecoveryQuorum {
     }
 
     /**
-     * Whether the coordinator may take over from a commit, or end the run where there is no such commit. From the newest
+     * Whether the coordinator may take over from a commit, or end the run if there is no such commit. From the newest
      * commit that a node reports it may. Otherwise it waits for the reports of all present nodes, for three times the
      * patience at most: the next update overwrites the snapshots of older commits, also after a node has reported them. That
-     * update waits until the snapshots of the newest commit are copied. So no update is under way where all present nodes
+     * update waits until the snapshots of the newest commit are copied. So no update is in progress if all present nodes
      * have reported, and none of them has a rank's snapshot of the newest commit.
      *
-     * @param from the commit from which the run can continue; empty where there is none
+     * @param from the commit from which the run can continue; empty if there is none
      */
     public boolean mayDecide(Optional<Commit> from, Set<String> present, Set<String> joined, long nowNanos) {
         return from.filter(commit -> told.values().stream().flatMap(report -> report.commits().stream())
@@ -72,9 +72,9 @@ public final class RecoveryQuorum {
     }
 
     /**
-     * Returns by node and rank the states that count as copies where the run continues from a commit, as the steps behind
-     * each. Those behind the commit count only where all present nodes have reported: otherwise the update that overwrites
-     * them may be under way, and the copies for which it waited may be on a node that has not reported.
+     * Returns by node and rank the states that count as copies if the run continues from a commit, as the steps behind
+     * each. Those behind the commit count only if all present nodes have reported: otherwise the update that overwrites
+     * them may be in progress, and the copies for which it waited may be on a node that has not reported.
      *
      * @param from the steps of the commit
      */

@@ -37,7 +37,7 @@ public sealed interface NodeCommand {
      *
      * @param term the term of the latest coordinator that the node has heard; 0 for none. The node obeys no earlier
      *     one, so the report is final for a coordinator of this term.
-     * @param report the node's report on the run, where it takes part already
+     * @param report the node's report on the run, if it takes part already
      * @param runsKernels whether the progress of the node's kernels belongs to the question
      */
     record Ask(int term, Optional<NodeReport> report, boolean runsKernels) implements OfLink {
@@ -48,7 +48,7 @@ public sealed interface NodeCommand {
     }
 
     /**
-     * Have the run lose this node, for the reason in this sentence: its process ends as if it were killed; where the whole
+     * Have the run lose this node, for the reason in this sentence: its process ends as if it were killed; if the whole
      * run is in the process, the coordinator is told.
      */
     record Abandon(String why) implements OfLink {

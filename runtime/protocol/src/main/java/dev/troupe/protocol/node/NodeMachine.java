@@ -26,7 +26,7 @@ import java.util.Optional;
  * is freed when it has ended, and never before. Orders of an epoch that is not newer have no effect: they are repeated.
  *
  * <p>Of two coordinators the node obeys the one with the higher term, from the first order of that one on. A coordinator
- * takes a node in, and believes its report, only where the node has heard an order of it before: no late order of an earlier
+ * takes a node in, and believes its report, only if the node has heard an order of it before: no late order of an earlier
  * coordinator can change what the node has reported.
  *
  * <p>Thread rule: none; one caller at a time.
@@ -156,7 +156,7 @@ public final class NodeMachine {
         }
     }
 
-    /** Returns the node's report on the run; empty where it takes no part, or keeps no snapshots. */
+    /** Returns the node's report on the run; empty if it takes no part, or keeps no snapshots. */
     public Optional<NodeReport> report() {
         return kept.map(view::report);
     }
@@ -289,7 +289,7 @@ public final class NodeMachine {
     }
 
     /**
-     * A coordinator of this process ends without a word where all its actors do: whoever started them knows why. Where its
+     * A coordinator of this process ends without a word if all its actors do: whoever started them knows why. If its
      * node is lost, the run continues under another coordinator, which needs the reports of the nodes. The end of any other
      * coordinator than the one whose ranks the node hosts has no effect: the order of a lost coordinator to host ranks may
      * arrive when the node has heard its successor, and then the node hears of that end too.

@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * All that one incarnation of a rank hands to the transport in its present epoch: buffers for messages to the rank, and
- * tensors to send. Where the run recovers from failures, the outbox keeps a {@link SendLog} until the next pass begins.
+ * tensors to send. If the run recovers from failures, the outbox keeps a {@link SendLog} until the next pass begins.
  *
  * <p>Thread rule: any thread.
  *
@@ -59,7 +59,7 @@ public final class Outbox<T> {
         }
     }
 
-    /** Sends a tensor of the pass under way. */
+    /** Sends a tensor of the pass in progress. */
     public synchronized void send(MessageKey key, T tensor) {
         if (isRetired) {
             return;

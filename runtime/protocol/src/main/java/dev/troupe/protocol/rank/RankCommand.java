@@ -27,7 +27,7 @@ public sealed interface RankCommand {
     /**
      * Tell the coordinator that the rank is ready in an epoch, and what it has of a pass.
      *
-     * @param pass the number of the pass under way, or of the last one; -1 for none
+     * @param pass the number of the pass in progress, or of the last one; -1 for none
      * @param received its receives that are behind
      */
     record ReportEpochReady(int epoch, long pass, List<Action> received) implements RankCommand {

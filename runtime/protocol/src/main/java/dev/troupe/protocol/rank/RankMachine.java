@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The logic of one rank: it has its {@link RowWalk} of the pass under way, and says what the coordinator is to hear. A
+ * The logic of one rank: it has its {@link RowWalk} of the pass in progress, and says what the coordinator is to hear. A
  * training row has the whole step: after its norms the rank reports its stages' losses and squared sums, and at its end that
  * the new weights are there. Where steps overlap, a row has several: the rank reports each after its norms and continues,
  * and its walk waits at an update for the decision of that step.
@@ -34,7 +34,7 @@ public final class RankMachine {
     private final Map<Pass.Kind, RankRow> rows;
     private final Set<Early> early = new LinkedHashSet<>();
 
-    // Of the pass under way, or the last one; null and over before the first.
+    // Of the pass in progress, or the last one; null and over before the first.
     private Pass pass;
     private RowWalk walk = new RowWalk(NO_ROW, false);
     // The number of steps that are reported.
@@ -114,7 +114,7 @@ public final class RankMachine {
         commands.add(new RankCommand.ReportEpochReady(epoch, passNumber(), walk.received()));
     }
 
-    /** Of the pass under way, or the last one; -1 for none. */
+    /** Of the pass in progress, or the last one; -1 for none. */
     private long passNumber() {
         return pass == null ? -1 : pass.number();
     }
@@ -170,7 +170,7 @@ public final class RankMachine {
         return walk.isOver() ? "waiting for the coordinator to start a step" : walk.situation() + where();
     }
 
-    /** Where in its row the rank is; empty where it is in no pass. */
+    /** Where in its row the rank is; empty if it is in no pass. */
     public Optional<RowPosition> position() {
         return walk.isOver() ? Optional.empty() : Optional.of(new RowPosition(pass.kind(), walk.position()));
     }

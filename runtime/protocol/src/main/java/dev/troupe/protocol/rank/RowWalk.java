@@ -24,7 +24,7 @@ import java.util.Set;
  * <p>Thread rule: none; one caller at a time.
  */
 public final class RowWalk {
-    /** The action that is done and one behind it. More would gain nothing and say less about where a rank stands. */
+    /** The action that is done and one behind it. More would gain nothing and say less about if a rank stands. */
     private static final int MOST_ORDERED = 2;
 
     private final List<Action> row;
@@ -39,7 +39,7 @@ public final class RowWalk {
     private int measured;
     // By step, the norms that are to be done.
     private final Map<Integer, Integer> normsLeft = new HashMap<>();
-    // In the order of the row; the first is under way.
+    // In the order of the row; the first is in progress.
     private final Deque<Action> ordered = new ArrayDeque<>();
     private final Set<Action> landed = new LinkedHashSet<>();
     // The receives that are behind, in order: the same message is not used twice.
@@ -65,9 +65,9 @@ public final class RowWalk {
 
     /**
      * Takes the next action that can start: one for a stage, of which {@link #ended} is told, or a send of an activation or
-     * a gradient. Empty where the walk waits or is over.
+     * a gradient. Empty if the walk waits or is over.
      *
-     * @throws IllegalStateException where the action would hold more activations than the plan is certified for
+     * @throws IllegalStateException if the action would hold more activations than the plan is certified for
      */
     public Optional<Action> next() {
         while (position < row.size()) {
@@ -136,7 +136,7 @@ public final class RowWalk {
         return row.subList(first, position);
     }
 
-    /** Whether an action is under way first, so that it can end. */
+    /** Whether an action is in progress first, so that it can end. */
     public boolean isDoing(Action action) {
         return action.equals(ordered.peekFirst());
     }
@@ -152,7 +152,7 @@ public final class RowWalk {
         }
     }
 
-    /** The tensor of a receive is there; false where it is of no use, since it came before. */
+    /** The tensor of a receive is there; false if it is of no use, since it came before. */
     public boolean landed(Action receive) {
         return !isOver() && !received.contains(receive) && landed.add(receive);
     }
@@ -207,12 +207,12 @@ public final class RowWalk {
         return !ordered.isEmpty();
     }
 
-    /** The index of the action under way or waited for; the length of the row at its end. */
+    /** The index of the action in progress or waited for; the length of the row at its end. */
     public int position() {
         return ordered.isEmpty() ? position : row.indexOf(ordered.getFirst());
     }
 
-    /** The action under way or waited for, in words for a person. */
+    /** The action in progress or waited for, in words for a person. */
     public String situation() {
         if (!ordered.isEmpty()) {
             return "computing " + ordered.getFirst();

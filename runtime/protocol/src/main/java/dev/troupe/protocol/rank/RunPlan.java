@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
  * of its stage. Immutable.
  */
 public interface RunPlan {
-    /** The message number of a kind that travels once in a step, where a row has one step. */
+    /** The message number of a kind that travels once in a step, if a row has one step. */
     int ONLY_MESSAGE = 0;
 
     /** The certified plan of a step. */
@@ -77,7 +77,7 @@ public interface RunPlan {
     }
 
     /**
-     * The action of a rank's row that completes its gradients of a stage in a step of the row, or where the stage has
+     * The action of a rank's row that completes its gradients of a stage in a step of the row, or if the stage has
      * replicas in the round of that step.
      */
     default Action lastBackward(int rank, int stage, int step) {
@@ -135,7 +135,7 @@ public interface RunPlan {
         return training().plan().needsMessage(message);
     }
 
-    /** The stage at the other end of a message; {@link dev.troupe.schedule.StageGraph#NONE} where there is none. */
+    /** The stage at the other end of a message; {@link dev.troupe.schedule.StageGraph#NONE} if there is none. */
     default int peerStage(Action message) {
         return training().plan().peerStage(message);
     }

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a rank has sent in the pass under way, kept until the next one begins, so that a receiver that lost it gets it again.
+ * What a rank has sent in the pass in progress, kept until the next one begins, so that a receiver that lost it gets it again.
  * Between entering an epoch and the report of what receivers have, it is closed: messages are kept here and not sent yet.
  *
  * <p>Thread rule: none; one caller at a time.
@@ -29,7 +29,7 @@ public final class SendLog<T> {
      * Keeps a message.
      *
      * @return whether it is to go now
-     * @throws IllegalStateException where it was sent in this pass already
+     * @throws IllegalStateException if it was sent in this pass already
      */
     public boolean add(MessageKey key, T content) {
         if (sent.putIfAbsent(key, content) != null) {

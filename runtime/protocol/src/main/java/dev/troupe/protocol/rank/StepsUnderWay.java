@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a rank has measured in the steps of the pass under way, and what was decided of them.
+ * What a rank has measured in the steps of the pass in progress, and what was decided of them.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -31,7 +31,7 @@ public final class StepsUnderWay {
     /**
      * A pass begins.
      *
-     * @param updates of its first steps, where they are decided
+     * @param updates of its first steps, if they are decided
      */
     public void begin(Pass started, List<WeightUpdate> updates) {
         pass = started;

@@ -35,7 +35,7 @@ public final class CopyQueue {
         return waiting.isEmpty();
     }
 
-    /** Takes the snapshot whose turn it is; empty where none waits. */
+    /** Takes the snapshot whose turn it is; empty if none waits. */
     public Optional<Version> next() {
         if (waiting.isEmpty()) {
             return Optional.empty();

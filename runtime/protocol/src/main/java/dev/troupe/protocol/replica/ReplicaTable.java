@@ -66,7 +66,7 @@ public final class ReplicaTable {
     }
 
     /**
-     * Of a run that is under way.
+     * Of a run that is in progress.
      *
      * @param since for each node whose ranks are others than at first, the epoch since which it has those
      */
@@ -109,7 +109,7 @@ public final class ReplicaTable {
 
     /**
      * The steps after which lost ranks can continue on other nodes: those of the last commit, or of the one before; empty
-     * where no copies are left.
+     * if no copies are left.
      *
      * @param stepsPerPass steps from one commit to the next
      */
@@ -123,7 +123,7 @@ public final class ReplicaTable {
         return holders(rank, steps).findAny().isPresent();
     }
 
-    /** Where a rank can start after {@code steps} steps, its buddy first. */
+    /** If a rank can start after {@code steps} steps, its buddy first. */
     private Stream<String> holders(int rank, long steps) {
         return present.stream().filter(node -> has(node, rank, steps))
                 .sorted(Comparator.comparing(node -> !node.equals(buddies[rank])));
@@ -133,7 +133,7 @@ public final class ReplicaTable {
         return steps == firstStep || copies.get(rank).getOrDefault(node, Copies.NONE).has(steps);
     }
 
-    /** From an epoch on, lost ranks live where they can start after {@code steps} steps; see {@link #recoverable}. */
+    /** From an epoch on, lost ranks live if they can start after {@code steps} steps; see {@link #recoverable}. */
     public void move(Collection<Integer> lost, long steps, int epoch) {
         for (int rank : lost) {
             since.put(hosts[rank], epoch);

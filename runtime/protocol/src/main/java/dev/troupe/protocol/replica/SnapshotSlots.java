@@ -104,7 +104,7 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
         }
     }
 
-    /** Returns the snapshot that gives way to the state after {@code stepsDone} steps; empty where both have room. */
+    /** Returns the snapshot that gives way to the state after {@code stepsDone} steps; empty if both have room. */
     private Optional<S> replaced(long stepsDone) {
         Optional<S> newest = slots.stream()
                 .reduce((one, other) -> other.stepsDone() > one.stepsDone() ? other : one);
@@ -150,7 +150,7 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
     }
 
     /**
-     * Frees all snapshots where all are of fewer than {@code before} steps, also pinned ones, whose readers then fail;
+     * Frees all snapshots if all are of fewer than {@code before} steps, also pinned ones, whose readers then fail;
      * returns whether they were.
      */
     public boolean forget(long before) {

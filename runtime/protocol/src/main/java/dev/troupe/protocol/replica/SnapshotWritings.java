@@ -38,7 +38,7 @@ public final class SnapshotWritings {
         return ofWriting == writing && stepsDone >= 0;
     }
 
-    /** Returns the number of the writing of the whole state after {@code afterSteps} steps; -1 where it is not here. */
+    /** Returns the number of the writing of the whole state after {@code afterSteps} steps; -1 if it is not here. */
     public long writingOf(long afterSteps) {
         return stepsDone == afterSteps ? writing : -1;
     }

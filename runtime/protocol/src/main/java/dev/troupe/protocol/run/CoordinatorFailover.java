@@ -17,7 +17,7 @@ import java.util.TreeMap;
  *
  * @param epoch the new one
  * @param commit what all start from
- * @param before the commit before, where the run may have to go back once more
+ * @param before the commit before, if the run may have to go back once more
  * @param hosts for each rank the node that it lives on from then on
  * @param since for each node whose ranks are others than at first, the epoch since which it has those
  */
@@ -29,7 +29,7 @@ public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> bef
      * @param byNode what each node that is there says
      * @param first what the run started from, which any node can make
      * @param stepsPerPass steps from one commit to the next
-     * @return empty where nobody has the state of some rank any more
+     * @return empty if nobody has the state of some rank any more
      */
     public static Optional<CoordinatorFailover> of(Map<String, NodeReport> byNode, Commit first,
             int stepsPerPass) {
@@ -50,7 +50,7 @@ public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> bef
     }
 
     /**
-     * Where ranks can start after {@code stepsDone} steps: where they are, else where copies are; empty where one cannot.
+     * Where ranks can start after {@code stepsDone} steps: if they are, else where copies are; empty if one cannot.
      */
     private static Optional<List<String>> hosts(Map<String, NodeReport> byNode, List<String> before, long stepsDone,
             Commit first) {

@@ -6,7 +6,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The ranks that are ready in the present epoch, and the messages of the pass under way that they have received. */
+/** The ranks that are ready in the present epoch, and the messages of the pass in progress that they have received. */
 final class EpochBarrier {
     private final BitSet awaited = new BitSet();
     // By the rank that sent it.
@@ -22,9 +22,9 @@ final class EpochBarrier {
     /**
      * A rank is ready.
      *
-     * @param has the messages of the pass under way that it has received
+     * @param has the messages of the pass in progress that it has received
      * @return whether all ranks are ready now
-     * @throws IllegalStateException where the rank is ready already
+     * @throws IllegalStateException if the rank is ready already
      */
     boolean ready(int rank, MessageKeys has) {
         if (!awaited.get(rank)) {

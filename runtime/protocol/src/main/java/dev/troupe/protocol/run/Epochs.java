@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The present epoch of a run: which incarnations it knows, which ranks are ready in it, and how often the step under way was
+ * The present epoch of a run: which incarnations it knows, which ranks are ready in it, and how often the step in progress was
  * recovered.
  *
  * <p>Thread rule: none; one caller at a time.
@@ -69,7 +69,7 @@ final class Epochs {
                         + " began; recovery.most-per-step is the limit)";
     }
 
-    /** Why the run cannot continue where the error of this failure has struck at the same action before. */
+    /** Why the run cannot continue if the error of this failure has struck at the same action before. */
     Optional<String> strike(RunEvent.RankFailed failed) {
         return strikes.take(failed);
     }
@@ -94,7 +94,7 @@ final class Epochs {
         present = Math.max(present, former);
     }
 
-    /** Counts a recovery of the step under way. */
+    /** Counts a recovery of the step in progress. */
     void countRecovery() {
         recoveries++;
     }
@@ -121,7 +121,7 @@ final class Epochs {
         return restarts.takeUntold();
     }
 
-    /** These ranks repeat the pass under way. */
+    /** These ranks repeat the pass in progress. */
     void repeat(List<Integer> ranks) {
         restarts.repeat(ranks);
     }

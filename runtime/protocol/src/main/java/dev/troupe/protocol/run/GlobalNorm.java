@@ -17,7 +17,7 @@ public final class GlobalNorm {
      * its parameters, so that the result is the same bits under every partition.
      *
      * @param sums of every block of the model, in any order
-     * @throws IllegalArgumentException where a block is missing or a part is there twice
+     * @throws IllegalArgumentException if a block is missing or a part is there twice
      */
     public static double of(Collection<LayerSquaredSum> sums) {
         return of(sums, true);

@@ -48,7 +48,7 @@ final class Restarts {
         return ranks;
     }
 
-    /** These ranks repeat the pass under way. */
+    /** These ranks repeat the pass in progress. */
     void repeat(Collection<Integer> ranks) {
         ranks.forEach(repeating::set);
     }

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * When a run wants a checkpoint, and which events wait for the one under way. Where ranks keep snapshots, a checkpoint
+ * When a run wants a checkpoint, and which events wait for the one in progress. Where ranks keep snapshots, a checkpoint
  * on the way is written beside training: one at a time, and the commit at which the next is due by its steps waits for it.
- * One that is due by the time waits for the one under way. So do the last checkpoint and the end of a run that failed. Where
+ * One that is due by the time waits for the one in progress. So do the last checkpoint and the end of a run that failed. If
  * no snapshots are kept, ranks write every checkpoint between two steps, and the run waits. The run continues without a
  * checkpoint that cannot be written; only the last has none after it, and so ends the run.
  *
@@ -24,7 +24,7 @@ final class RunCheckpoints {
     private final ReplicaTable replicas;
     private final CheckpointWay onTheWay;
     private Optional<CheckpointAttempt> underWay = Optional.empty();
-    /** Whether nodes hold what the one under way needs. */
+    /** Whether nodes hold what the one in progress needs. */
     private boolean isPinned;
     private long newest;
     private boolean isTimeUp;
@@ -47,7 +47,7 @@ final class RunCheckpoints {
         isTimeUp = true;
     }
 
-    /** The run is to end after the step under way, and waits for its last checkpoint. */
+    /** The run is to end after the step in progress, and waits for its last checkpoint. */
     void endAfterStep() {
         isEnding = true;
     }
@@ -92,7 +92,7 @@ final class RunCheckpoints {
         isPinned |= underWay.equals(Optional.of(attempt));
     }
 
-    /** The one under way is written, or nothing is left of it. */
+    /** The one in progress is written, or nothing is left of it. */
     void settle(RunEvent.CheckpointSettled settled) {
         if (!underWay.equals(Optional.of(settled.attempt()))) {
             throw new IllegalStateException(settled + ", but in progress is " + underWay);
@@ -109,7 +109,7 @@ final class RunCheckpoints {
         return underWay.filter(attempt -> attempt.way() == way).isPresent();
     }
 
-    /** A rank's report of its part of the checkpoint under way. */
+    /** A rank's report of its part of the checkpoint in progress. */
     void tell(RunEvent.OfCheckpoint said, List<RunCommand> commands) {
         commands.add(new RunCommand.TellCheckpoint(switch (said) {
             case RunEvent.CheckpointPartWritten(var from, var part) ->
@@ -119,7 +119,7 @@ final class RunCheckpoints {
         }));
     }
 
-    /** Passes this on where the run waits for one. */
+    /** Passes this on if the run waits for one. */
     void tellAwaited(CheckpointEvent event, List<RunCommand> commands) {
         if (isUnderWay(CheckpointWay.AWAITED)) {
             commands.add(new RunCommand.TellCheckpoint(event));
@@ -150,7 +150,7 @@ final class RunCheckpoints {
     }
 
     /**
-     * Whether the update at the end of this pass waits for the one under way, since the state that it overwrites is that of
+     * Whether the update at the end of this pass waits for the one in progress, since the state that it overwrites is that of
      * the checkpoint, and a node does not hold it yet.
      */
     boolean holdsUpUpdate() {
@@ -158,7 +158,7 @@ final class RunCheckpoints {
                 && underWay.orElseThrow().stepsDone() < step.stepsDone();
     }
 
-    /** Whether the next commit waits for the one under way, since another is due at it. */
+    /** Whether the next commit waits for the one in progress, since another is due at it. */
     boolean holdsUpCommit() {
         long next = step.stepsDone() + settings.stepsPerPass();
         return !isLast(next) && isDueBySteps(next)

@@ -15,7 +15,7 @@ public sealed interface RunCommand {
     /**
      * These ranks are to walk their rows.
      *
-     * @param updates of the first steps of the pass, where they are decided before it begins
+     * @param updates of the first steps of the pass, if they are decided before it begins
      */
     record StartPass(Pass pass, List<WeightUpdate> updates, List<Integer> ranks) implements RunCommand {
         public StartPass {
@@ -63,7 +63,7 @@ public sealed interface RunCommand {
     record ReportValidation(long stepsDone, double loss) implements RunCommand {
     }
 
-    /** This happens to the checkpoint that the run wants, or has under way: its machine is to hear it. */
+    /** This happens to the checkpoint that the run wants, or has in progress: its machine is to hear it. */
     record TellCheckpoint(CheckpointEvent event) implements RunCommand {
     }
 
@@ -101,7 +101,7 @@ public sealed interface RunCommand {
     /**
      * All ranks are ready in the epoch: each is to send the messages of the pass again that the others lack.
      *
-     * @param pass the {@linkplain Pass#number number} of the pass under way; -1 between two passes, when nothing is
+     * @param pass the {@linkplain Pass#number number} of the pass in progress; -1 between two passes, when nothing is
      *     sent again
      * @param received what of it the others have, by the rank that sent it
      */

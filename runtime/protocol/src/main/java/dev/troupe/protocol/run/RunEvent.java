@@ -38,7 +38,7 @@ public sealed interface RunEvent {
     /**
      * A rank has done a step of its row; losses from the rank of the last stage, squared sums in a training pass.
      *
-     * @param step the step; that of the pass, where its row has one
+     * @param step the step; that of the pass, if its row has one
      */
     record PassDone(Incarnation from, Pass pass, long step, List<MicrobatchLoss> losses,
             List<LayerSquaredSum> squaredSums) implements OfRank {
@@ -68,7 +68,7 @@ public sealed interface RunEvent {
     /**
      * A rank has failed, for the reason in this sentence.
      *
-     * @param strike the error, where it is one that would strike again if nothing but the attempt were different
+     * @param strike the error, if it is one that would strike again if nothing but the attempt were different
      */
     record RankFailed(Incarnation from, String reason, Optional<Strike> strike) implements OfRank {
         /** Of a rank that fails by no error of its own: it hangs, or was made to fail. */
@@ -90,7 +90,7 @@ public sealed interface RunEvent {
     }
 
     /**
-     * A node has joined late: it has reported an epoch of an earlier coordinator when the run was under way here.
+     * A node has joined late: it has reported an epoch of an earlier coordinator when the run was in progress here.
      *
      * @param epoch the last epoch that it has entered
      */
@@ -126,10 +126,10 @@ public sealed interface RunEvent {
     }
 
     /**
-     * Nothing of a checkpoint is under way any more.
+     * Nothing of a checkpoint is in progress any more.
      *
      * @param isWritten whether it is complete on disk
-     * @param failure why it does not, in one sentence, where the run waits for it
+     * @param failure why it does not, in one sentence, if the run waits for it
      */
     record CheckpointSettled(CheckpointAttempt attempt, boolean isWritten,
             Optional<String> failure) implements RunEvent {

@@ -24,8 +24,8 @@ import java.util.OptionalLong;
  *
  * <p>Where ranks fail, an epoch begins ({@link Epochs}): they start again with the weights of the last commit, and when
  * every rank is ready, they do again what the phase had asked of them, while the others continue from where they are. What
- * a rank says that was restarted meanwhile is not heard. Where a node is lost, its ranks start again where
- * {@link ReplicaTable} has their copies; where it lacks those of the last commit, all go back to the one before. Where
+ * a rank says that was restarted meanwhile is not heard. If a node is lost, its ranks start again where
+ * {@link ReplicaTable} has their copies; if it lacks those of the last commit, all go back to the one before. If
  * the coordinator was lost, {@link CoordinatorFailover} says how to continue. An error that strikes again at the same action
  * ends the run ({@code Strikes}). {@link RunCheckpoints} says when a checkpoint is due; {@code CheckpointMachine} leads it.
  *
@@ -44,7 +44,7 @@ public final class RunMachine {
     private final RunCheckpoints checkpoints;
     private Phase phase = Phase.STARTING;
     private Pass pass;
-    // Why the run ends, once a checkpoint that is under way is settled.
+    // Why the run ends, once a checkpoint that is in progress is settled.
     private String failure;
 
     public RunMachine(RunSettings settings, ReplicaTable replicas, int term) {
@@ -141,7 +141,7 @@ public final class RunMachine {
         return epochs.last(rank);
     }
 
-    /** The ranks that are not ready in the present epoch; where all do, those that have not answered in this phase. */
+    /** The ranks that are not ready in the present epoch; if all do, those that have not answered in this phase. */
     public List<Integer> missing() {
         return epochs.allRanks().stream()
                 .filter(rank -> !epochs.isReady()
@@ -183,7 +183,7 @@ public final class RunMachine {
         }
     }
 
-    /** The ranks of a lost node continue where their copies are, from the last commit or the one before. */
+    /** The ranks of a lost node continue if their copies are, from the last commit or the one before. */
     private void lose(String node, String reason, List<RunCommand> commands) {
         List<Integer> lost = replicas.lose(node);
         if (lost.isEmpty() || phase == Phase.OVER) {
@@ -373,7 +373,7 @@ public final class RunMachine {
         }
     }
 
-    /** The one under way is settled first. */
+    /** The one in progress is settled first. */
     private void awaitCheckpoint(List<RunCommand> commands) {
         phase = Phase.CHECKPOINT;
         if (!checkpoints.isUnderWay()) {
@@ -381,7 +381,7 @@ public final class RunMachine {
         }
     }
 
-    /** A run ends with a checkpoint, unless it is to leave none, and never while one is under way. */
+    /** A run ends with a checkpoint, unless it is to leave none, and never while one is in progress. */
     private void nextStep(List<RunCommand> commands) {
         if (!checkpoints.isLast()) {
             startPass(Phase.TRAINING, step.begin(), commands);

@@ -21,7 +21,7 @@ record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale,
      */
     static StepDecision of(long step, PassMeasures measured, double factor, LossScale lossScale, RunSettings settings) {
         double loss = measured.meanLoss();
-        // Where a stage has replicas, it updates its weights behind every so many steps.
+        // If a stage has replicas, it updates its weights behind every so many steps.
         double norm = (settings.stagesUpdateAlone()
                 ? GlobalNorm.ofSome(measured.squaredSums())
                 : GlobalNorm.of(measured.squaredSums())) / factor;

@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * How many steps are committed, and what is known of those under way: what ranks measured, how weights are updated, what
- * ranks sent. Where the loss is scaled and gradients overflow, the update is one that changes nothing; see
+ * How many steps are committed, and what is known of those in progress: what ranks measured, how weights are updated, what
+ * ranks sent. If the loss is scaled and gradients overflow, the update is one that changes nothing; see
  * {@link LossScale}.
  *
  * <p>A pass has one step, or several where steps overlap. These are decided one after the other, and the decisions are kept
@@ -24,7 +24,7 @@ import java.util.TreeMap;
  * uses the loss scale that was current when those weights were made.
  *
  * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on which
- * rank answers first, nor on where a layer lives.
+ * rank answers first, nor on if a layer lives.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -33,9 +33,9 @@ final class StepProgress {
     private static final int STALENESS = 1;
 
     private final RunSettings settings;
-    // By step of the pass under way; those of a pass over validation data by the step that it follows.
+    // By step of the pass in progress; those of a pass over validation data by the step that it follows.
     private final Map<Long, PassMeasures> measured = new HashMap<>();
-    // Of the pass under way, by step.
+    // Of the pass in progress, by step.
     private final List<StepDecision> decided = new ArrayList<>();
     // With which each pass began that the run may have to go back to.
     private final TreeMap<Long, LossScale> scales = new TreeMap<>();
@@ -50,7 +50,7 @@ final class StepProgress {
         this.lossScale = settings.lossScale();
     }
 
-    /** The run continues from this commit, before which was another where the run can go back to it. */
+    /** The run continues from this commit, before which was another if the run can go back to it. */
     void takeOver(Commit commit, Optional<Commit> before) {
         stepsDone = commit.stepsDone();
         lossScale = commit.lossScale();
@@ -96,7 +96,7 @@ final class StepProgress {
         return ahead;
     }
 
-    /** Has ranks update the weights as was decided, where they were not told at the begin of the pass. */
+    /** Has ranks update the weights as was decided, if they were not told at the begin of the pass. */
     List<RunCommand> tell(WeightUpdate update, List<Integer> ranks) {
         return settings.stagesUpdateAlone() && !isLastOfPass(update.step())
                 ? List.of()
@@ -162,7 +162,7 @@ final class StepProgress {
     }
 
     /**
-     * Every rank has its gradients of the next step: decides how the weights are updated; why training cannot continue where
+     * Every rank has its gradients of the next step: decides how the weights are updated; why training cannot continue if
      * it cannot.
      */
     Optional<String> decide() {
@@ -217,7 +217,7 @@ final class StepProgress {
         return scales.containsKey(stepsDone - settings.stepsPerPass());
     }
 
-    /** The pass before is under way again. */
+    /** The pass before is in progress again. */
     Pass goBack() {
         stepsDone -= settings.stepsPerPass();
         lossScale = scales.get(stepsDone);

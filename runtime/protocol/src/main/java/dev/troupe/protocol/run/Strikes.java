@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The errors of the step under way. One that strikes again at the same action would strike for ever: an action is computed
+ * The errors of the step in progress. One that strikes again at the same action would strike for ever: an action is computed
  * from the same bits each time.
  *
  * <p>Thread rule: none; one caller at a time.
@@ -14,7 +14,7 @@ import java.util.Optional;
 final class Strikes {
     private final List<Strike> ofThisStep = new ArrayList<>();
 
-    /** Takes in a failure; why the run cannot go on, with the cause first, where its error has struck there before. */
+    /** Takes in a failure; why the run cannot go on, with the cause first, if its error has struck there before. */
     Optional<String> take(RunEvent.RankFailed failed) {
         Optional<Strike> strike = failed.strike();
         boolean isAgain = strike.filter(now -> ofThisStep.stream().anyMatch(now::isAgain)).isPresent();

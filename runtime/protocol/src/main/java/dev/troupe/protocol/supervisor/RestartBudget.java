@@ -6,7 +6,7 @@ import java.util.Map;
 
 /**
  * The restart budget of each node's process: a number of restarts in a row, since a process that ends as soon as it
- * starts would do so for ever. The count begins anew where a process has run for a while. One thread at a time.
+ * starts would do so for ever. The count begins anew if a process has run for a while. One thread at a time.
  */
 class RestartBudget {
     private static final Duration A_WHILE = Duration.ofMinutes(1);

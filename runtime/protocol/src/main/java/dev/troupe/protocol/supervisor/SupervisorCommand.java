@@ -9,7 +9,7 @@ public sealed interface SupervisorCommand {
     /**
      * Start the process of a node, and report its end.
      *
-     * @param rejoins whether the process joins a run that is under way, in place of a lost one
+     * @param rejoins whether the process joins a run that is in progress, in place of a lost one
      */
     record StartNode(String node, boolean rejoins) implements SupervisorCommand {
     }
@@ -47,7 +47,7 @@ public sealed interface SupervisorCommand {
     record End(boolean kills) implements SupervisorCommand {
     }
 
-    /** Launch the run again, from its newest checkpoint, or from the beginning where there is none. */
+    /** Launch the run again, from its newest checkpoint, or from the beginning if there is none. */
     record LaunchAgain() implements SupervisorCommand {
     }
 }

@@ -39,7 +39,7 @@ public sealed interface SupervisorEvent {
      * The answer of a node's process to {@link SupervisorCommand.Ask}.
      *
      * @param isUp whether the process has started, and waits for the other nodes or takes part in the run
-     * @param stepsDone the committed steps that the node knows of; empty where it does not know of a run that has begun
+     * @param stepsDone the committed steps that the node knows of; empty if it does not know of a run that has begun
      */
     record Answered(String node, long question, boolean isUp, OptionalLong stepsDone) implements SupervisorEvent {
     }
@@ -55,7 +55,7 @@ public sealed interface SupervisorEvent {
     /**
      * No process lives any more, after {@link SupervisorCommand.End}.
      *
-     * @param checkpoint the steps of the newest checkpoint; empty where there is none
+     * @param checkpoint the steps of the newest checkpoint; empty if there is none
      */
     record AllEnded(OptionalLong checkpoint) implements SupervisorEvent {
     }

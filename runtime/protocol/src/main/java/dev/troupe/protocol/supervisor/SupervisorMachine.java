@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
  * <p>A process that ended before the run did is a {@link NodeFailure} until a step is committed without it, or until
  * another process ends with the run. Then the process starts again, within its {@link RestartBudget}. The committed steps
  * are known from the processes, which are asked again and again. A run that could not continue without a lost process is
- * launched again, within its {@link RunRestarts}, by another machine: also where it has not begun, or where no living
+ * launched again, within its {@link RunRestarts}, by another machine: also if it has not begun, or if no living
  * process knows of it, since such processes have nothing to wait for.
  *
  * <p>Thread rule: none; one caller at a time.

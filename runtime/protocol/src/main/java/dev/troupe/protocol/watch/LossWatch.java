@@ -48,7 +48,7 @@ public final class LossWatch {
     private long steps;
     private boolean isHigh;
 
-    /** A rank has done its row of a step; again where it does the step again. */
+    /** A rank has done its row of a step; again if it does the step again. */
     public void measured(long step, int rank, List<MicrobatchLoss> ofMicrobatches, List<LayerSquaredSum> sums) {
         if (step != measuredStep) {
             measuredStep = step;
@@ -99,7 +99,7 @@ public final class LossWatch {
                 : norm == 0 || before == null ? 0 : norm / median(before);
     }
 
-    /** The norm of each block's gradient in the step under way. */
+    /** The norm of each block's gradient in the step in progress. */
     private Map<Integer, Double> norms(double lossScale) {
         Map<Integer, Double> squares = new TreeMap<>();
         byRank.values().forEach(measured -> measured.sums()

@@ -30,7 +30,7 @@ public final class PaceWatch {
     private final List<Double> after = new ArrayList<>();
     private List<String> hosts;
     private long steps;
-    // Of the steps before the first loss from which the run has not recovered its speed; 0 where nobody measured them.
+    // Of the steps before the first loss from which the run has not recovered its speed; 0 if nobody measured them.
     private double before;
     private String loss = "";
     private Phase phase = Phase.STEADY;
@@ -108,7 +108,7 @@ public final class PaceWatch {
                                 + " longer"));
     }
 
-    /** A node has joined; empty where none was lost before. */
+    /** A node has joined; empty if none was lost before. */
     public Optional<Notice> onJoined(long stepsDone, int epoch, String node) {
         return loss.isEmpty() || hosts.contains(node)
                 ? Optional.empty()

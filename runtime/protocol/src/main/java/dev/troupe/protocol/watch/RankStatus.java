@@ -13,8 +13,8 @@ import java.util.Optional;
  * @param isWorking whether it computes, loads or writes; if not, only a message from elsewhere, or in a collective the
  *     other ranks of the group, can move it on
  * @param situation what it does or waits for, for a person
- * @param position where that is in its row; empty between two passes
- * @param stack where its thread stands, innermost call first; empty unless it works and has not moved since it was
+ * @param position if that is in its row; empty between two passes
+ * @param stack if its thread stands, innermost call first; empty unless it works and has not moved since it was
  *     asked last
  */
 public record RankStatus(int rank, long moves, boolean isWorking, String situation, Optional<RowPosition> position,

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * likes.
  *
  * <p>Only time in which somebody watches counts: between two looks at most a quarter of the timeout, or of the hang timeout
- * where that is less. So a process that was stopped for an hour, or a coordinator that a slow disk held up, goes on.
+ * if that is less. So a process that was stopped for an hour, or a coordinator that a slow disk held up, goes on.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
  */
@@ -29,7 +29,7 @@ public final class StallWatch {
     /**
      * A stall.
      *
-     * @param rank the rank whose fault it is; empty where all wait
+     * @param rank the rank whose fault it is; empty if all wait
      * @param sentence what is known of it
      * @param ranks what every rank said last, by rank; one that never answered is not in it
      */

@@ -28,7 +28,7 @@ import java.util.stream.Stream;
  * median of the stages of other ranks: a machine that is slower as a whole slows them all; or
  * <li>is {@value #SLOW} times what its operations let expect at the rate of the median of the stages of other ranks;
  * </ul>
- * and that is a tenth of the stage's time for a microbatch. It ends where
+ * and that is a tenth of the stage's time for a microbatch. It ends if
  * the median of these steps is below {@value #FINE} times. Where most stages are {@value #SLOW}
  * times above their best, that is said of all.
  *
@@ -48,7 +48,7 @@ public final class StragglerWatch {
     private static final List<Kind> COMPUTED = List.of(Kind.FORWARD, Kind.FULL_BACKWARD, Kind.BACKWARD_INPUT,
             Kind.BACKWARD_WEIGHT);
 
-    /** How long a stage should compute, as against other stages; 0 where nobody can say. */
+    /** How long a stage should compute, as against other stages; 0 if nobody can say. */
     @FunctionalInterface
     public interface Expectation {
         /** The time of an action of a kind, in any unit that all stages share. */
@@ -114,7 +114,7 @@ public final class StragglerWatch {
     /**
      * Begins with the first step of a run, or of a coordinator that takes over.
      *
-     * @param load of the coordinator's machine now; empty where nobody can say
+     * @param load of the coordinator's machine now; empty if nobody can say
      */
     public StragglerWatch(Expectation expectation, Supplier<Optional<MachineLoad>> load) {
         this.expectation = expectation;
@@ -215,7 +215,7 @@ public final class StragglerWatch {
                                 + ", so the stage that is named next may be slow by chance")));
     }
 
-    /** By its own best where it has become slow, else beside the others. */
+    /** By its own best if it has become slow, else beside the others. */
     private Optional<Finding> finding(Unit unit, List<Unit> others) {
         double othersAboveBest = median(others, Unit::aboveBest);
         List<Kind> slower = kindsOf(unit).filter(kind -> {
@@ -255,7 +255,7 @@ public final class StragglerWatch {
         return COMPUTED.stream().filter(kind -> unit.kinds.containsKey(kind) && unit.kinds.get(kind).isKnown());
     }
 
-    /** The time of a kind of action at the rate of the others; 0 where nobody can say. */
+    /** The time of a kind of action at the rate of the others; 0 if nobody can say. */
     private double expected(Unit unit, Kind kind, List<Unit> others) {
         List<Unit> alike = others.stream().filter(other -> other.kinds.containsKey(kind)
                 && other.kinds.get(kind).isKnown() && expectation.of(other.key.stage(), kind) > 0).toList();

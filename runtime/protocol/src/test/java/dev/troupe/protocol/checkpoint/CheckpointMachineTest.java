@@ -40,7 +40,7 @@ class CheckpointMachineTest {
     }
 
     @Test
-    void shouldNotHearAnEarlierAttempt() {
+    void shouldIgnoreAnEarlierAttempt() {
         want(beside(2));
         on(new CheckpointEvent.NodeGone("a", "gone"));
         part(beside(2), 1);
@@ -54,7 +54,7 @@ class CheckpointMachineTest {
     }
 
     @Test
-    void shouldWaitForAllBeforeItDeletesWhatAFailedOneLeaves() {
+    void shouldWaitForAllBeforeItDeletesTheFilesOfAFailedCheckpoint() {
         want(beside(2));
         assertEquals(List.of(), on(new CheckpointEvent.PartFailed(beside(2), 1, "no room")));
         assertEquals(failed("no room"), part(beside(2), 0));
@@ -71,7 +71,7 @@ class CheckpointMachineTest {
     }
 
     @Test
-    void shouldGoOnWithThePartsThatALostNodeHasWritten() {
+    void shouldContinueWithThePartsThatALostNodeHasWritten() {
         want(beside(2));
         part(beside(2), 0);
         assertEquals(List.of(), on(new CheckpointEvent.NodeGone("a", "gone")));
@@ -80,7 +80,7 @@ class CheckpointMachineTest {
     }
 
     @Test
-    void shouldGiveUpWhatTheRunHasWaitedForTooLong() {
+    void shouldGiveUpACheckpointForWhichTheRunHasWaitedTooLong() {
         want(beside(2));
         assertEquals(failed(OVERDUE), on(new CheckpointEvent.Overdue()));
         assertEquals(List.of(), part(beside(2), 0), "too late");
@@ -95,7 +95,7 @@ class CheckpointMachineTest {
     }
 
     @Test
-    void shouldHaveRanksWriteWhereTheRunWaits() {
+    void shouldHaveRanksWriteIfTheRunWaits() {
         assertEquals(List.of(new CheckpointCommand.HaveRanksWrite(awaited(2), List.of(0, 1))), want(awaited(2)));
         assertEquals(List.of(), on(new CheckpointEvent.NodeGone("a", "gone")), "its ranks start elsewhere");
         part(awaited(2), 0);
@@ -106,7 +106,7 @@ class CheckpointMachineTest {
     }
 
     @Test
-    void shouldTellTheRunThatWaitsWhatFailed() {
+    void shouldReportTheFailureToTheRunThatWaits() {
         want(awaited(2));
         on(new CheckpointEvent.PartFailed(awaited(2), 1, "no room"));
         assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))),
@@ -116,7 +116,7 @@ class CheckpointMachineTest {
     }
 
     @Test
-    void shouldNotBeginWhereThereIsNoRoom() {
+    void shouldNotBeginIfThereIsNoRoom() {
         want(awaited(2));
         assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))),
                 on(new CheckpointEvent.Refused(awaited(2), "no room")));
@@ -127,7 +127,7 @@ class CheckpointMachineTest {
     }
 
     @Test
-    void shouldDeleteWhatIsWithdrawnAndNotCallItAFailure() {
+    void shouldDeleteAWithdrawnCheckpointWithoutAFailure() {
         want(awaited(2));
         part(awaited(2), 0);
         assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))), on(new CheckpointEvent.Withdrawn()));
@@ -169,7 +169,7 @@ class CheckpointMachineTest {
     }
 
     @Test
-    void shouldReportOnceThatAllThatItNeedsIsHeld() {
+    void shouldReportOnceThatAllNeededStatesAreHeld() {
         want(beside(2));
         assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(beside(2), List.of(1))));
         assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(beside(1), List.of(0))), "an earlier attempt's");

@@ -13,17 +13,17 @@ class CheckpointPatienceTest {
     }
 
     @Test
-    void shouldWaitForHalfOfTheTimeoutWhereThatIsLess() {
+    void shouldWaitForHalfOfTheTimeoutIfThatIsLess() {
         assertEquals(11, looks(new CheckpointPatience(20, 50, 1)));
     }
 
     @Test
-    void shouldWaitForHalfOfTheTimeoutWhereNoHangIsAssumed() {
+    void shouldWaitForHalfOfTheTimeoutIfNoHangIsAssumed() {
         assertEquals(11, looks(new CheckpointPatience(20, 0, 1)));
     }
 
     @Test
-    void shouldBeginAnewWhereSomethingMoves() {
+    void shouldBeginAnewWhenSomethingMoves() {
         CheckpointPatience patience = new CheckpointPatience(20, 5, 2);
         assertEquals(3, looks(patience));
         patience.moved();

@@ -49,7 +49,7 @@ class JoinBarrierTest {
 
     /** The configuration is the same, and so another one is no remedy. */
     @Test
-    void shouldSayHowUnlikeEnginesReplayTheSameBlocks() {
+    void shouldReportHowUnlikeEnginesReplayTheSameBlocks() {
         Map<String, String> own = Map.of(Roster.BLOCKS_AHEAD, "3");
         JoinBarrier barrier = new JoinBarrier(new Roster(Map.of("a", List.of(0), "b", List.of(1)), own,
                 Duration.ofSeconds(60), ReplicaTable.Buddies.NONE), 0);
@@ -87,7 +87,7 @@ class JoinBarrierTest {
     }
 
     @Test
-    void shouldMindTheStepsBehindANodeOnlyUntilTheRunBegins() {
+    void shouldConsiderTheStepsOfANodeOnlyUntilTheRunBegins() {
         Map<String, String> cluster = Map.of(Roster.STEPS_BEHIND, "0");
         JoinBarrier begun = new JoinBarrier(
                 new Roster(Map.of("a", List.of(0)), cluster, Duration.ofSeconds(60), ReplicaTable.Buddies.NONE), 0);
@@ -99,7 +99,7 @@ class JoinBarrierTest {
 
     /** A node that came back began at a checkpoint of this run; others that the next coordinator hears of, before. */
     @Test
-    void shouldNotMindTheStepsBehindANodeOfARunUnderWay() {
+    void shouldIgnoreTheStepsOfANodeThatJoinsARunInProgress() {
         JoinBarrier next = new JoinBarrier(new Roster(Map.of("a", List.of(0), "b", List.of(1)), Map.of("version", "1"),
                 Duration.ofSeconds(60), ReplicaTable.Buddies.NONE), 0);
         assertEquals(Optional.empty(), next.join("a", Map.of("version", "1", Roster.STEPS_BEHIND, "10")));
@@ -107,7 +107,7 @@ class JoinBarrierTest {
     }
 
     @Test
-    void shouldSayWhoIsMissingWhenTimeIsUp() {
+    void shouldReportWhoIsMissingWhenTimeIsUp() {
         joinBarrier.join("a", KEYS);
         assertEquals(Optional.empty(), joinBarrier.overdue(Duration.ofSeconds(60).toNanos()));
         String overdue = joinBarrier.overdue(Duration.ofSeconds(61).toNanos()).orElseThrow();

@@ -41,7 +41,7 @@ class MembershipSimulationTest {
     };
 
     @Test
-    void shouldKeepEveryPromiseWhateverEndsAndComesBack() {
+    void shouldKeepEveryPromiseWhicheverProcessesEndAndReturn() {
         long failures = 0;
         long committed = 0;
         for (int seed = 0; seed < WALKS; seed++) {
@@ -79,7 +79,7 @@ class MembershipSimulationTest {
 
     /** Chaos, seed 13 of 2026-11-22: a standby led the run again from step 0 and wrote its own model. */
     @Test
-    void shouldNotLeadOnFromLessThanACheckpointHas() {
+    void shouldNotLeadOnFromFewerStepsThanACheckpointHas() {
         knowNothing(MembershipMachine.Rules.STANDARD);
         assertEquals("a coordinator leads on from step 0 of a run that has committed 7",
                 assertThrows(AssertionError.class, () -> knowNothing(LEAD_FROM_ANY_COMMIT)).getMessage());
@@ -107,7 +107,7 @@ class MembershipSimulationTest {
 
     /** The processes of all nodes with ranks are new, and ask before the standbys that know the run. */
     @Test
-    void shouldNotBeginAgainWhatAPresentNodeKnows() {
+    void shouldNotBeginAgainIfAPresentNodeKnowsTheState() {
         MembershipWorld world = knownToStandbys(MembershipMachine.Rules.STANDARD);
         assertFalse(world.isRunning(), "it waits for the standbys");
         world.settle();

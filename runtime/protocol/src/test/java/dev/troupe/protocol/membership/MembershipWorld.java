@@ -164,7 +164,7 @@ final class MembershipWorld implements Surroundings {
             }
         }
 
-        /** Its ranks continue where another process takes part. */
+        /** Its ranks continue if another process takes part. */
         private void lose(String name) {
             Optional<String> other = membership.nodes().keySet().stream().findFirst();
             if (other.isEmpty()) {
@@ -271,7 +271,7 @@ final class MembershipWorld implements Surroundings {
         }
     }
 
-    /** A coordinator begins on the first member, where there is none. */
+    /** A coordinator begins on the first member, if there is none. */
     void lead() {
         if (coordinator.isEmpty()) {
             processes.values().stream().filter(process -> process.isAlive && isUp(process)).findFirst()
@@ -308,7 +308,7 @@ final class MembershipWorld implements Surroundings {
         coordinator.filter(_ -> !hasEnded()).ifPresent(lead -> lead.take(new MembershipEvent.Tick<>()));
     }
 
-    /** The run commits a step where it can, and writes a checkpoint every so many. */
+    /** The run commits a step if it can, and writes a checkpoint every so many. */
     void commit(long checkpointEvery) {
         coordinator.filter(lead -> !hasEnded() && lead.canCommit()).ifPresent(lead -> {
             lead.stepsDone++;

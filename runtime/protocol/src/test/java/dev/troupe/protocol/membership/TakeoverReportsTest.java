@@ -58,14 +58,14 @@ class TakeoverReportsTest {
             });
 
     @Test
-    void shouldCountAllStatesWhereEveryPresentNodeHasReported() {
+    void shouldCountAllStatesIfEveryPresentNodeHasReported() {
         join("b");
         assertEquals(Map.of("b", BOTH, "c", BOTH), added(join("c")));
     }
 
     /** The node that has not reported may be in the update that overwrites the states after 7 steps on all of them. */
     @Test
-    void shouldNotCountStatesBehindTheCommitWhereAPresentNodeHasNotReported() {
+    void shouldNotCountOlderStatesThanTheCommitIfAPresentNodeHasNotReported() {
         join("b");
         now = REPORT_NANOS + 1;
         assertEquals(Map.of("b", NEWEST), added(membership.on(new MembershipEvent.Tick<>())));

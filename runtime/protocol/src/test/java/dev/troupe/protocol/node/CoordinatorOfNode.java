@@ -6,7 +6,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 
-/** A coordinator with its orders to the node, which arrive in order, and late where it is lost. */
+/** A coordinator with its orders to the node, which arrive in order, and late if it is lost. */
 final class CoordinatorOfNode {
     static final List<List<Integer>> GROUPS = List.of(List.of(0, 1), List.of(2, 3), List.of(4, 5));
     static final List<String> NAMES = List.of("a", "b", "c");

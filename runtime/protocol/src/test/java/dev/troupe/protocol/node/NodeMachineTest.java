@@ -31,7 +31,7 @@ class NodeMachineTest {
     private final Map<Integer, List<Long>> kept = new TreeMap<>();
 
     @Test
-    void shouldAskUntilItIsToldWhatToHost() {
+    void shouldAskUntilItReceivesItsRanks() {
         assertCommands(new NodeEvent.Begin(), new NodeCommand.Await(PATIENCE), new NodeCommand.StartAsking());
         assertCommands(new NodeEvent.AskDue(), new NodeCommand.Ask(0, Optional.empty(), false));
         assertCommands(new NodeEvent.RunKernels(), new NodeCommand.Await(PATIENCE),
@@ -43,7 +43,7 @@ class NodeMachineTest {
     }
 
     @Test
-    void shouldGiveUpWhereNobodyTellsItWhatToHost() {
+    void shouldGiveUpIfItReceivesNoRanks() {
         String why = ((NodeCommand.End) machine.on(new NodeEvent.PatienceOver()).getFirst()).failure().orElseThrow();
         assertTrue(why.startsWith("node b found no cluster to join within 20 seconds"), why);
     }
@@ -56,7 +56,7 @@ class NodeMachineTest {
     }
 
     @Test
-    void shouldSayThatItCannotHost() {
+    void shouldReportThatItCannotHost() {
         tell(host("a", "b"));
         assertCommands(new NodeEvent.CannotOpen("it is not there"),
                 new NodeCommand.Report(new RunEvent.NodeLost("b", "node b: it is not there")));
@@ -65,7 +65,7 @@ class NodeMachineTest {
     }
 
     @Test
-    void shouldEndWhereTheRunRefusesIt() {
+    void shouldEndIfTheRunRefusesIt() {
         assertCommands(new NodeEvent.Refused("another version"), new NodeCommand.Refuse("another version"));
     }
 
@@ -131,7 +131,7 @@ class NodeMachineTest {
     }
 
     @Test
-    void shouldTellOfAFailureOfAGroupAtWorkOnly() {
+    void shouldReportAFailureOfAGroupAtWorkOnly() {
         hosting();
         RunEvent.RankFailed failure = new RunEvent.RankFailed(new Incarnation(2, 0, TERM), "rank 2: it broke");
         assertCommands(new NodeEvent.GroupFailed(FIRST, failure), new NodeCommand.Report(failure));
@@ -140,7 +140,7 @@ class NodeMachineTest {
     }
 
     @Test
-    void shouldBeAbandonedOnceWhereItsDeviceIsLost() {
+    void shouldBeAbandonedOnceIfItsDeviceIsLost() {
         assertCommands(new NodeEvent.DeviceLost("too soon"));
         hosting();
         assertCommands(new NodeEvent.DeviceLost("rank 2: it broke"), new NodeCommand.Abandon("rank 2: it broke"));
@@ -148,7 +148,7 @@ class NodeMachineTest {
     }
 
     @Test
-    void shouldSendCopiesToBuddiesAndTellOfThoseThatItHas() {
+    void shouldSendCopiesToBuddiesAndReportThoseThatItHas() {
         hosting();
         kept.put(0, List.of(4L, 5L));
         kept.put(1, List.of(4L));
@@ -197,7 +197,7 @@ class NodeMachineTest {
     }
 
     @Test
-    void shouldGiveUpWhereNoCoordinatorTakesOver() {
+    void shouldGiveUpIfNoCoordinatorTakesOver() {
         hosting();
         machine.on(new NodeEvent.CoordinatorLost(TERM, false));
         assertCommands(new NodeEvent.PatienceOver(),
@@ -205,7 +205,7 @@ class NodeMachineTest {
     }
 
     @Test
-    void shouldEndWithItsCoordinatorWhereNothingIsKept() {
+    void shouldEndWithItsCoordinatorIfNothingIsKept() {
         tell(host("a", "b"));
         machine.on(new NodeEvent.Opened(4, List.of(List.of(0, 1), List.of(2, 3)), Optional.empty(), false));
         assertCommands(new NodeEvent.CoordinatorLost(TERM, false), new NodeCommand.End(0, Optional.of(LOST)));
@@ -246,7 +246,7 @@ class NodeMachineTest {
 
     /** Another coordinator is heard, and an order of the one before is late. */
     @Test
-    void shouldObeyNoCoordinatorBeforeOneThatItHasHeard() {
+    void shouldObeyNoEarlierCoordinatorThanTheLastOne() {
         hosting();
         machine.on(new NodeEvent.CoordinatorLost(TERM, false));
         assertEquals(List.of(new NodeCommand.Ask(2, machine.report(), false)),
@@ -263,7 +263,7 @@ class NodeMachineTest {
 
     /** A new process has asked two coordinators: the first was lost before its order to host ranks arrived. */
     @Test
-    void shouldAskOnWhereACoordinatorEndsThatItDoesNotObey() {
+    void shouldKeepAskingIfACoordinatorEndsThatItDoesNotObey() {
         machine.on(new NodeEvent.Ordered(2, new NodeEvent.Follow()));
         assertCommands(host("a", "b"));
         assertCommands(new NodeEvent.CoordinatorLost(TERM, false));

@@ -14,7 +14,7 @@ class NodeViewTest {
     }
 
     @Test
-    void shouldKnowWhenItComesLateWhatItCouldNotHear() {
+    void shouldLearnTheEarlierEventsWhenItComesLate() {
         NodeView late = new NodeView("a");
         late.begin(new NodeEvent.HostRanks(4, List.of("b", "b", "c"), Map.of("a", 4, "b", 4), ""));
         assertEquals(4, late.epoch());
@@ -23,7 +23,7 @@ class NodeViewTest {
     }
 
     @Test
-    void shouldSayWhoHasLostRanksAndWhoLivesHere() {
+    void shouldReportWhoHasLostRanksAndWhoLivesHere() {
         assertEquals(List.of(1), view.ranksHere());
         assertEquals(List.of("a"), view.enter(enter(1, "b", "b", "c")));
         assertEquals(List.of(0, 1), view.ranksHere());
@@ -32,14 +32,14 @@ class NodeViewTest {
     }
 
     @Test
-    void shouldNotWantWhatOthersKeep() {
+    void shouldNotRequestSnapshotsThatOthersKeep() {
         assertEquals(List.of(), view.unwanted(), "nobody has said yet who keeps what");
         view.note(new NodeEvent.KeepCopies(4, List.of("b", "c", "a"), Map.of()));
         assertEquals(List.of(2), view.unwanted());
     }
 
     @Test
-    void shouldSendCopiesToTheDoorOfABuddyAndNoneToItself() {
+    void shouldSendCopiesToTheEntryOfABuddyAndNoneToItself() {
         view.note(new NodeEvent.KeepCopies(4, List.of("b", "c", "", "a"), Map.of("a", 5, "b", 6, "c", 7)));
         assertEquals(Map.of(1, new NodeCommand.Route.Buddy("c", 7), 3, new NodeCommand.Route.Buddy("a", 5)),
                 view.buddies());

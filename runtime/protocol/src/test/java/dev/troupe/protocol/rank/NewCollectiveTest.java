@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 /**
  * A new collective in the step is one kind, one pass and one method. The kind is a constant of {@link Kind} with its line in
  * {@link StepOps#perform}, which cannot be added from a test: REDUCE_GRAD takes its place, in a plan of one rank a stage,
- * where nothing else has it. The pass and the method are here. Certificate, text, simulator and walker are as they are.
+ * if nothing else has it. The pass and the method are here. Certificate, text, simulator and walker are as they are.
  */
 @Tag("plan")
 class NewCollectiveTest {

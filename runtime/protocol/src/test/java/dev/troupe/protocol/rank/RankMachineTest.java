@@ -48,7 +48,7 @@ class RankMachineTest {
     }
 
     @Test
-    void shouldOrderTheNextActionWhileOneIsComputedIfAllItNeedsIsThere() {
+    void shouldOrderTheNextActionAheadIfItsInputsArePresent() {
         RankMachine rank = middle();
         rank.on(new RankEvent.PassStarted(TRAINING));
         rank.on(landed("1RECV_F0"));
@@ -59,7 +59,7 @@ class RankMachineTest {
     }
 
     @Test
-    void shouldSayWhereInItsRowItIs() {
+    void shouldReportThePositionInItsRow() {
         RankMachine rank = middle();
         assertEquals(Optional.empty(), rank.position());
         rank.on(new RankEvent.PassStarted(TRAINING));
@@ -83,7 +83,7 @@ class RankMachineTest {
     }
 
     @Test
-    void shouldSendByItselfWhatStandsApartFromItsAction() {
+    void shouldSendAloneIfTheSendIsNotNextToItsAction() {
         RankMachine rank = new RankMachine(1, 1, row(2, "1RECV_F0", "1F0", "1RECV_F1", "1SEND_F0", "1F1"),
                 row(1, "1RECV_F0", "1F0"));
         rank.on(new RankEvent.PassStarted(TRAINING));
@@ -93,7 +93,7 @@ class RankMachineTest {
     }
 
     @Test
-    void shouldGoFromTheRowStraightToTheReportWhereNothingIsTrained() {
+    void shouldGoFromTheRowStraightToTheReportIfNothingIsTrained() {
         RankMachine rank = middle();
         rank.on(new RankEvent.PassStarted(VALIDATION));
         rank.on(landed("1RECV_F0", VALIDATION));
@@ -143,7 +143,7 @@ class RankMachineTest {
     }
 
     @Test
-    void shouldSayWhatItHasUsedAndGiveBackTheRestWhenAnEpochBegins() {
+    void shouldReportWhatItHasUsedAndGiveBackTheRestWhenAnEpochBegins() {
         RankMachine rank = middle();
         assertEquals(List.of(new RankCommand.ReportEpochReady(1, -1, List.of())),
                 rank.on(new RankEvent.EpochEntered(1)));
@@ -157,7 +157,7 @@ class RankMachineTest {
     }
 
     @Test
-    void shouldSayThatASharedGradientHasLandedAlsoOnceItIsAdded() {
+    void shouldReportThatASharedGradientHasLandedAlsoOnceItIsAdded() {
         RankMachine rank = shared();
         rank.on(landed("0RECV_SHARED"));
         rank.on(done("0RECV_SHARED"));
@@ -177,7 +177,7 @@ class RankMachineTest {
     }
 
     @Test
-    void shouldRefuseWhatItsPhaseDoesNotAllow() {
+    void shouldRefuseEventsThatItsPhaseDoesNotAllow() {
         assertRefused("rank 1 cannot take a weight update while it is waiting for the coordinator to start a step",
                 middle(), new RankEvent.UpdateRequested());
         assertRefused("rank 1 cannot take the end of 1F0 while it is waiting for the coordinator to start a step",

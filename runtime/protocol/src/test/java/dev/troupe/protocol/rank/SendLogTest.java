@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class SendLogTest {
     @Test
-    void shouldLetGoAtOnceWhileItIsOpen() {
+    void shouldSendAtOnceWhileItIsOpen() {
         SendLog<String> log = new SendLog<>(true);
         assertTrue(log.add(key(0), "a"));
         log.close();
@@ -22,7 +22,7 @@ class SendLogTest {
     }
 
     @Test
-    void shouldSendAgainInOrderWhatReceiversDoNotHave() {
+    void shouldResendMissingMessagesInOrder() {
         SendLog<String> log = new SendLog<>(true);
         for (int microbatch = 4; microbatch > 0; microbatch--) {
             log.add(key(microbatch), "m" + microbatch);
@@ -34,7 +34,7 @@ class SendLogTest {
     }
 
     @Test
-    void shouldKeepToItselfWhatARestartedRankSendsAndReceiversHave() {
+    void shouldSuppressMessagesOfARestartedRankThatReceiversHave() {
         SendLog<String> log = new SendLog<>(false);
         assertFalse(log.add(key(0), "a"), "nobody has said yet what it has");
         log.open(MessageKeys.of(List.of(key(0), key(1))));
@@ -43,7 +43,7 @@ class SendLogTest {
     }
 
     @Test
-    void shouldForgetThePassBeforeWithWhatReceiversHadOfIt() {
+    void shouldForgetTheEarlierPassWithItsReceivedMessages() {
         SendLog<String> log = new SendLog<>(true);
         log.add(key(0), "old");
         log.open(MessageKeys.of(List.of(key(0))));

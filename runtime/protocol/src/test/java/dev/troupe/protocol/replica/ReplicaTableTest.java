@@ -34,7 +34,7 @@ class ReplicaTableTest {
     }
 
     @Test
-    void shouldGoOnFromTheCommitWhereCopiesOfItAreThere() {
+    void shouldContinueFromTheCommitIfItsCopiesExist() {
         replicas.copied(1, "spare", 4);
         replicas.copied(1, "spare", 5);
         assertEquals(List.of(1), replicas.lose("b"));
@@ -47,7 +47,7 @@ class ReplicaTableTest {
 
     /** The one that keeps copies from now on may have none yet. */
     @Test
-    void shouldGoOnFromWhatANodeHasAsItJoins() {
+    void shouldContinueFromTheStatesOfAJoiningNode() {
         replicas.join("late", Map.of(1, List.of(4L, 5L)));
         replicas.lose("b");
         assertEquals(OptionalLong.of(5), replicas.recoverable(List.of(1), 5, 1));
@@ -55,7 +55,7 @@ class ReplicaTableTest {
     }
 
     @Test
-    void shouldMoveRanksToTheirCopiesAndSaySinceWhen() {
+    void shouldMoveRanksToTheirCopiesAndReportSinceWhen() {
         replicas.copied(0, "spare", 4);
         replicas.lose("a");
         replicas.move(List.of(0), 4, 7);
@@ -64,7 +64,7 @@ class ReplicaTableTest {
     }
 
     @Test
-    void shouldNotTakeForACopyWhatARankHasThatHasComeToIt() {
+    void shouldNotCountTheStateOfARankThatHasMovedAsACopy() {
         replicas.copied(0, "spare", 5);
         replicas.lose("a");
         replicas.move(List.of(0), 5, 7);
@@ -95,7 +95,7 @@ class ReplicaTableTest {
     }
 
     @Test
-    void shouldFindCopiesWhereTheyWereUntilTheNewBuddyHasSome() {
+    void shouldFindCopiesAtTheFormerBuddyUntilTheNewOneHasSome() {
         replicas.copied(0, "spare", 4);
         replicas.lose("spare");
         replicas.chooseBuddies();
@@ -109,7 +109,7 @@ class ReplicaTableTest {
     }
 
     @Test
-    void shouldPreferTheBuddyWhereSeveralHaveCopies() {
+    void shouldPreferTheBuddyIfSeveralHaveCopies() {
         replicas.copied(0, "b", 4);
         replicas.copied(0, "spare", 4);
         replicas.lose("a");
@@ -118,7 +118,7 @@ class ReplicaTableTest {
     }
 
     @Test
-    void shouldForgetWhatALostNodeKept() {
+    void shouldForgetTheCopiesOfALostNode() {
         replicas.copied(0, "spare", 4);
         replicas.lose("spare");
         replicas.join("spare", Map.of());

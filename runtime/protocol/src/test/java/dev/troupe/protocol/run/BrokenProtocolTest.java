@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Tests of the sweep: it finds each of these breaches, and none where the protocol is whole. */
+/** Tests of the sweep: it finds each of these breaches, and none if the protocol is whole. */
 @Tag("simulation")
 class BrokenProtocolTest {
     private static final RunShape SHAPE = new RunShape("1f1b", 2, 1, 3, true, 2);
@@ -58,7 +58,7 @@ class BrokenProtocolTest {
     }
 
     @Test
-    void shouldFindARunThatEndsBeforeItsLastCheckpointStands() {
+    void shouldFindARunThatEndsBeforeItsLastCheckpointIsComplete() {
         assertFound(new Protocol(true, false, 0, false, true, true, true, true, true, true),
                 "the run is over, and after 2 steps only");
     }

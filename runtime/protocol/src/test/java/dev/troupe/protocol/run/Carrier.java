@@ -21,7 +21,7 @@ final class Carrier {
     static final int FIRST_TERM = 1;
     private static final String NOWHERE = "";
 
-    /** A message under way. */
+    /** A message in flight. */
     record Message(Edge edge, int microbatch, long pass, int epoch, long content) {
     }
 
@@ -110,7 +110,7 @@ final class Carrier {
         road.letGo();
     }
 
-    /** A sender hands a message to its node; lost where it has left that node, or its receiver has another coordinator. */
+    /** A sender hands a message to its node; lost if it has left that node, or its receiver has another coordinator. */
     void send(String node, int term, Message message) {
         Road road = road(message.edge());
         if (!hosts[message.edge().fromRank()].equals(node) || term < road.term) {
@@ -222,7 +222,7 @@ final class Carrier {
         return road.buffers == 0 ? Arrival.FINDS_NO_BUFFER : Arrival.LANDS;
     }
 
-    /** Takes the first message of an edge off it, into a buffer where it lands. */
+    /** Takes the first message of an edge off it, into a buffer if it lands. */
     Message take(Edge edge, Arrival arrival) {
         Road road = road(edge);
         if (arrival == Arrival.LANDS) {

@@ -19,7 +19,7 @@ class CoordinatorFailoverTest {
     private static final Commit FIRST = commit(2);
 
     @Test
-    void shouldGoOnFromTheNewestCommitOfWhichEveryRankIsThere() {
+    void shouldContinueFromTheNewestCommitThatEveryRankHas() {
         NodeReport b = told(1, List.of(7L, 8L), Map.of(0, List.of(7L), 1, List.of(7L, 8L)));
         NodeReport c = told(1, List.of(6L, 7L), Map.of(2, List.of(7L, 8L)));
         CoordinatorFailover found = CoordinatorFailover.of(Map.of("b", b, "c", c), FIRST, 1).orElseThrow();
@@ -30,7 +30,7 @@ class CoordinatorFailoverTest {
     }
 
     @Test
-    void shouldLeaveRanksWhereTheyAreWhereTheyHaveTheState() {
+    void shouldLeaveRanksOnNodesThatHaveTheirState() {
         Map<Integer, List<Long>> all = Map.of(0, List.of(5L), 1, List.of(5L), 2, List.of(5L));
         CoordinatorFailover found = CoordinatorFailover
                 .of(Map.of("b", told(3, List.of(5L), all), "c", told(4, List.of(5L), all)), FIRST, 1)
@@ -40,7 +40,7 @@ class CoordinatorFailoverTest {
     }
 
     @Test
-    void shouldBeginAgainWhereOnlyTheFirstWeightsAreThere() {
+    void shouldBeginAgainIfOnlyTheFirstWeightsExist() {
         CoordinatorFailover found = CoordinatorFailover.of(Map.of("c", told(0, List.of(), Map.of())), FIRST, 1)
                 .orElseThrow();
         assertEquals(FIRST, found.commit());
@@ -48,13 +48,13 @@ class CoordinatorFailoverTest {
     }
 
     @Test
-    void shouldNotGoOnFromAStateThatNobodyWasToldIsCommitted() {
+    void shouldNotContinueFromAStateThatNobodyKnowsAsCommitted() {
         NodeReport all = told(0, List.of(), Map.of(0, List.of(3L), 1, List.of(3L), 2, List.of(3L)));
         assertEquals(FIRST, CoordinatorFailover.of(Map.of("b", all), FIRST, 1).orElseThrow().commit());
     }
 
     @Test
-    void shouldWaitForAllThatAreThereButNotForEver() {
+    void shouldWaitForAllPresentNodesButNotForEver() {
         RecoveryQuorum quorum = new RecoveryQuorum(100);
         Set<String> present = Set.of("b", "c");
         assertFalse(quorum.isEnough(present, present, 0), "no run is under way");
@@ -68,7 +68,7 @@ class CoordinatorFailoverTest {
 
     /** A node's rank has the states after 7 and 8 steps as it reports, and overwrites the older one with that after 9. */
     @Test
-    void shouldWaitLongerToGoBehindTheNewestCommitOrToEnd() {
+    void shouldWaitLongerToGoBackBeyondTheNewestCommitOrToEnd() {
         RecoveryQuorum quorum = new RecoveryQuorum(100);
         Set<String> present = Set.of("b", "c");
         Set<String> joined = Set.of("b");

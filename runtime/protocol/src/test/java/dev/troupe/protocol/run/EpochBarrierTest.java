@@ -18,7 +18,7 @@ class EpochBarrierTest {
     private static final MessageKey SECOND = new MessageKey(new Edge(0, 2, 2, MessageKind.ACTIVATION), 0);
 
     @Test
-    void shouldBeCompleteWhenEveryRankStands() {
+    void shouldBeCompleteWhenEveryRankIsReady() {
         EpochBarrier epochBarrier = begun();
         assertFalse(epochBarrier.ready(1, MessageKeys.of(List.of(FIRST))));
         assertTrue(epochBarrier.awaits(0));
@@ -31,7 +31,7 @@ class EpochBarrierTest {
     }
 
     @Test
-    void shouldForgetWhoStoodWhenAnotherEpochBegins() {
+    void shouldForgetReadyRanksWhenAnotherEpochBegins() {
         EpochBarrier epochBarrier = begun();
         epochBarrier.ready(1, MessageKeys.of(List.of(FIRST)));
         epochBarrier.begin(3);
@@ -40,7 +40,7 @@ class EpochBarrierTest {
     }
 
     @Test
-    void shouldRefuseARankThatStandsTwice() {
+    void shouldRefuseARankThatIsReadyTwice() {
         EpochBarrier epochBarrier = begun();
         epochBarrier.ready(1, MessageKeys.of(List.of()));
         assertThrows(IllegalStateException.class, () -> epochBarrier.ready(1, MessageKeys.of(List.of())));

@@ -50,7 +50,7 @@ record Fault(int at, Kind kind, int victim) {
         return new Fault(at, kind, random.nextInt(Math.max(1, kind.victims(run))));
     }
 
-    /** Has it happen; false where it cannot now. */
+    /** Has it happen; false if it cannot now. */
     boolean happen(Simulation run) {
         if (victim >= kind.victims(run)) {
             return false;

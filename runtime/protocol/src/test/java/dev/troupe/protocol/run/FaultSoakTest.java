@@ -15,7 +15,7 @@ class FaultSoakTest {
     private static final int WALKS_AT_A_TIME = 500;
 
     @Test
-    void shouldComeToTheSameWeightsForAsLongAsItIsAskedTo() {
+    void shouldReachTheSameWeightsForTheRequestedTime() {
         long minutes = Long.getLong("troupe.simulation.minutes", 1);
         long endNanos = System.nanoTime() + Duration.ofMinutes(minutes).toNanos();
         Random seeds = new Random(Long.getLong(FaultSweepTest.SEED_PROPERTY, System.nanoTime()));

@@ -9,7 +9,7 @@ import java.util.function.ToIntFunction;
 
 /**
  * One run, and every point at which one thing can go wrong in it: each rank before each move, each message on its way before
- * each move. Until then all points have one run; where there is a seed, later moves have an order of their own.
+ * each move. Until then all points have one run; if there is a seed, later moves have an order of their own.
  */
 final class FaultSweep {
     /** Names a point of a sweep; set it to try that point alone. */

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. Where
+ * One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. If
  * only some points are tried, {@code -Dtroupe.sweep.seed=N} deals other ones, so that builds with other numbers cover
  * others.
  */
@@ -36,7 +36,7 @@ class FaultSweepTest {
 
     /** Ranks that share stages, pipelines side by side, and both: a place starts again as one, and groups meet anew. */
     @Test
-    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongOnAGrid() {
+    void shouldReachTheSameWeightsAfterASampledFaultOnAGrid() {
         sweep("tensor groups, in order", RunShape.upTo(2, 1, 1, new Grid(1, 2)), IN_ORDER, Copies.SENT,
                 FaultSweep.STEPS, 761);
         sweep("pipelines side by side, out of order", RunShape.upTo(2, 2, 1, new Grid(2, 1)), OUT_OF_ORDER, Copies.SENT,
@@ -47,7 +47,7 @@ class FaultSweepTest {
 
     /** Passes of three steps that overlap: a rank fails with two of them in flight, one of which is skipped. */
     @Test
-    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongWhileStepsOverlap() {
+    void shouldReachTheSameWeightsAfterASampledFaultWithOverlappingSteps() {
         sweep("overlapping steps, in order", RunShape.overlappingUpTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS,
                 29);
         sweep("overlapping steps on one machine, out of order", RunShape.overlappingUpTo(3, 2, 2), OUT_OF_ORDER,
@@ -63,7 +63,7 @@ class FaultSweepTest {
 
     /** A replica fails at any point of a round: its stage starts again, and the other replicas with it. */
     @Test
-    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongOnReplicas() {
+    void shouldReachTheSameWeightsAfterASampledFaultOnReplicas() {
         sweep("replicas, in order", List.of(RunShape.replicated(1, 2, 1), RunShape.replicated(1, 1, 2)), IN_ORDER,
                 Copies.SENT, FaultSweep.STEPS, 53);
         sweep("replicas on one machine, out of order",
@@ -73,7 +73,7 @@ class FaultSweepTest {
 
     @Test
     @Tag("long")
-    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrongOnReplicas() {
+    void shouldReachTheSameWeightsAfterAnySingleFaultOnReplicas() {
         sweep("all replicas, in order", List.of(RunShape.replicated(1, 2, 1), RunShape.replicated(1, 1, 2)), IN_ORDER,
                 Copies.SENT, FaultSweep.STEPS, 1);
         sweep("all replicas on one machine, out of order",
@@ -83,7 +83,7 @@ class FaultSweepTest {
 
     /** A rank fails at every point, a replay among them, of runs that replay forwards ahead of their gradients. */
     @Test
-    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongWhereForwardsAreReplayed() {
+    void shouldReachTheSameWeightsAfterASampledFaultWithReplay() {
         sweep("replays, in order", RunShape.replaying(RunShape.upTo(2, 1, 1)), IN_ORDER, Copies.SENT, FaultSweep.STEPS,
                 211);
         sweep("replays in tensor groups", RunShape.replaying(RunShape.upTo(2, 1, 1, new Grid(1, 2))), OUT_OF_ORDER,
@@ -94,7 +94,7 @@ class FaultSweepTest {
 
     /** With two nodes that stand by: the network may part, and each part may have a coordinator for a while. */
     @Test
-    void shouldComeToTheSameWeightsWhereverTheNetworkParts() {
+    void shouldReachTheSameWeightsAfterAnyNetworkPartition() {
         sweep("parted networks", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT, STANDBYS, FaultSweep.STEPS, 211);
         sweep("parted networks on one machine", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SHARED, STANDBYS,
                 FaultSweep.STEPS, 307);
@@ -110,7 +110,7 @@ class FaultSweepTest {
 
     @Test
     @Tag("long")
-    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrongInATinyRun() {
+    void shouldReachTheSameWeightsAfterAnySingleFaultInATinyRun() {
         sweep("all tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 1);
         sweep("all tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED,
                 FaultSweep.STEPS, 1);
@@ -118,7 +118,7 @@ class FaultSweepTest {
 
     @Test
     @Tag("long")
-    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrong() {
+    void shouldReachTheSameWeightsAfterAnySingleFault() {
         sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, SHARE);
         sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED,
                 FaultSweep.STEPS, 11 * SHARE);
@@ -129,7 +129,7 @@ class FaultSweepTest {
 
     @Test
     @Tag("long")
-    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrongWhileStepsOverlap() {
+    void shouldReachTheSameWeightsAfterAnySingleFaultWithOverlappingSteps() {
         sweep("all overlapping steps, in order", RunShape.overlappingUpTo(3, 2, 1), IN_ORDER, Copies.SENT,
                 FaultSweep.STEPS, SHARE);
         sweep("all overlapping steps on one machine, out of order", RunShape.overlappingUpTo(3, 3, 2), OUT_OF_ORDER,
@@ -143,7 +143,7 @@ class FaultSweepTest {
 
     @Test
     @Tag("long")
-    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrongWhereForwardsAreReplayed() {
+    void shouldReachTheSameWeightsAfterAnySingleFaultWithReplay() {
         sweep("all replays, in order", RunShape.replaying(RunShape.upTo(3, 3, 1)), IN_ORDER, Copies.SENT,
                 FaultSweep.STEPS, SHARE);
         sweep("all replays of overlapping steps", RunShape.replaying(RunShape.overlappingUpTo(3, 2, 1)), OUT_OF_ORDER,

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Several things go wrong in one run. The command that repeats a failure is in its message. Which walks are taken
- * follows from {@code -Dtroupe.sweep.seed=N}, as in {@link FaultSweepTest}: a build without a change walks where the
+ * follows from {@code -Dtroupe.sweep.seed=N}, as in {@link FaultSweepTest}: a build without a change walks if the
  * one before it walked, and continuous integration gives every commit walks of its own.
  */
 @Tag("simulation")
@@ -17,7 +17,7 @@ class FaultWalkTest {
     private static final long FAULTY_SEED = 3;
 
     @Test
-    void shouldComeToTheSameWeightsHoweverOftenThingsGoWrong() {
+    void shouldReachTheSameWeightsAfterManyFaults() {
         long faults = InParallel.sum(new Random(FaultSweepTest.DEALER).longs(WALKS).boxed(),
                 seed -> new FaultWalk(seed).walk());
         assertTrue(faults > WALKS, "hardly anything went wrong: " + faults);

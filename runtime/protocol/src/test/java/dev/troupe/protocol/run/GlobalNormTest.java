@@ -26,7 +26,7 @@ class GlobalNormTest {
     }
 
     @Test
-    void shouldAddABlockInTheSameOrderWhereTwoStagesHaveItsHalves() {
+    void shouldAddABlockInTheSameOrderIfTwoStagesHaveItsHalves() {
         // 1 + 2^53 loses the 1, so the parameters of a block must be added before the block is.
         double whole = GlobalNorm.of(List.of(new LayerSquaredSum(0, 0, 0x1p53), new LayerSquaredSum(1, 0, 2)));
         assertEquals(Math.sqrt(0x1p53 + 2), whole);

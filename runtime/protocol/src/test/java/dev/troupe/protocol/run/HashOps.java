@@ -43,7 +43,7 @@ final class HashOps implements StepOps {
     private final Map<Integer, Double> lossScales = new HashMap<>();
     // What it has computed with in this pass.
     private final Set<Action> used = new HashSet<>();
-    // Of the last action, where it ended after a collective.
+    // Of the last action, if it ended after a collective.
     private ActionResult late = ActionResult.NOTHING;
 
     /**
@@ -81,7 +81,7 @@ final class HashOps implements StepOps {
         return new Pass(of.step() + step, of.kind(), lossScales.getOrDefault(step, of.lossScale()));
     }
 
-    /** Takes in what has landed; false where it is here already. */
+    /** Takes in what has landed; false if it is here already. */
     boolean land(Action receive, long pass, long content) {
         return tensors.putIfAbsent(new Key(pass, receive), content) == null;
     }

@@ -80,7 +80,7 @@ class OverlappingPassTest {
 
     /** Rank 0 fails when two steps are decided: it hears both decisions again, and the others wait for its third. */
     @Test
-    void shouldTellARankThatRepeatsThePassWhatWasDecided() {
+    void shouldSendEarlierDecisionsToARankThatRepeatsThePass() {
         for (int step = 0; step < 2; step++) {
             measured(first(0), step, 1);
             measured(first(1), step, 1);
@@ -103,7 +103,7 @@ class OverlappingPassTest {
 
     /** All updates but the last are in the begin of the pass, also for a rank that repeats it. */
     @Test
-    void shouldTellUpdatesAheadWhereStagesUpdateAlone() {
+    void shouldSendDecisionsAheadIfStagesUpdateAlone() {
         RunMachine alone = OneNode.coordinator(new RunSettings(2, 0, 6, step -> step + 0.5, 0, LossScale.none(4), 0, 0,
                 -1, true, List.of(List.of(0), List.of(1)), 3, 3, true));
         ready(alone, 0, 0);
@@ -127,7 +127,7 @@ class OverlappingPassTest {
     }
 
     @Test
-    void shouldRefuseToClipWhereStagesUpdateAlone() {
+    void shouldRefuseToClipIfStagesUpdateAlone() {
         assertThrows(IllegalArgumentException.class,
                 () -> new RunSettings(1, 0, 6, _ -> 0.5, 1, LossScale.none(0), 0, 0,
                         -1, true, List.of(List.of(0)), 3, 3, true));

@@ -48,7 +48,7 @@ class RunCheckpointsTest {
     }
 
     @Test
-    void shouldWantWhatIsDueAndGoOn() {
+    void shouldRequestACheckpointThatIsDueAndContinue() {
         assertEquals(List.of(RunCommand.CommitStep.class, RunCommand.StartPass.class), kinds(step(run, 0)));
         List<RunCommand> second = step(run, 1);
         assertEquals(List.of(RunCommand.CommitStep.class, RunCommand.TellCheckpoint.class, RunCommand.StartPass.class),
@@ -70,7 +70,7 @@ class RunCheckpointsTest {
         assertEquals(4, run.stepsDone());
     }
 
-    /** A rank keeps the states of two commits, and a third one where a node holds one of them. */
+    /** A rank keeps the states of two commits, and a third one if a node holds one of them. */
     @Test
     void shouldHoldUpTheUpdateThatOverwritesTheStateOfACheckpoint() {
         RunMachine seldom = newRun(new RunSettings(2, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true,
@@ -99,7 +99,7 @@ class RunCheckpointsTest {
     }
 
     @Test
-    void shouldTryTheNextWhereOneFailed() {
+    void shouldTryTheNextIfOneFailed() {
         step(run, 0);
         step(run, 1);
         assertEquals(List.of(), settle(run, 2, false));
@@ -108,14 +108,14 @@ class RunCheckpointsTest {
     }
 
     @Test
-    void shouldNotWantWhatStandsAlready() {
+    void shouldNotRequestACheckpointThatIsComplete() {
         RunMachine resumed = newRun(settings().savedAt(2));
         step(resumed, 0);
         assertEquals(List.of(RunCommand.CommitStep.class, RunCommand.StartPass.class), kinds(step(resumed, 1)));
     }
 
     @Test
-    void shouldWriteTheLastOnceTheOneUnderWayIsSettled() {
+    void shouldWriteTheLastOnceTheOneInProgressIsSettled() {
         step(run, 0);
         step(run, 1);
         run.on(new RunEvent.StopRequested());
@@ -126,7 +126,7 @@ class RunCheckpointsTest {
     }
 
     @Test
-    void shouldSettleTheOneUnderWayAlsoWhereTheRunIsToLeaveNone() {
+    void shouldSettleTheOneInProgressAlsoIfTheRunIsToLeaveNone() {
         RunMachine leavesNone = newRun(settings(false));
         step(leavesNone, 0);
         step(leavesNone, 1);
@@ -137,7 +137,7 @@ class RunCheckpointsTest {
     }
 
     @Test
-    void shouldEndWithItsFailureOnceTheOneUnderWayIsSettled() {
+    void shouldEndWithItsFailureOnceTheOneInProgressIsSettled() {
         step(run, 0);
         step(run, 1);
         assertEquals(List.of(),
@@ -286,7 +286,7 @@ class RunCheckpointsTest {
 
     /** Each is told of once, in order, and where nothing goes wrong all stand. */
     @Test
-    void shouldTellOfEachThatIsDueOnceInEveryOrderOfEvents() {
+    void shouldReportEachThatIsDueOnceInEveryOrderOfEvents() {
         int runs = 0;
         List<List<Move>> open = new ArrayList<>(List.of(List.of()));
         while (!open.isEmpty()) {

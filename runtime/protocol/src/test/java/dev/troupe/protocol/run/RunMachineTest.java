@@ -74,7 +74,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldFailInWordsWhereALossOrANormIsNoNumber() {
+    void shouldFailInWordsIfALossOrANormIsNoNumber() {
         RunMachine machine = ready(0, 3, 0, 0, -1);
         trained(machine, 0, 0, 2);
         assertEquals(List.of(new RunCommand.Fail("step 0 has a loss of NaN and a gradient norm of 5.0, so"
@@ -119,7 +119,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldFailInWordsWhereNoScaleHelps() {
+    void shouldFailInWordsIfNoScaleHelps() {
         RunMachine machine = scaled(LossScale.dynamic(0), 50);
         for (int step = 0; step < 19; step++) {
             update(machine, step, Double.POSITIVE_INFINITY);
@@ -158,7 +158,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldLookAtHeldOutDataThenWriteACheckpointThenGoOn() {
+    void shouldLookAtHeldOutDataThenWriteACheckpointThenContinue() {
         RunMachine machine = ready(0, 4, 2, 2, -1);
         assertEquals(start(1), step(machine, 0).getLast());
         Pass validation = new Pass(1, Pass.Kind.VALIDATION);
@@ -175,7 +175,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldGoOnWithoutACheckpointThatCannotBeWrittenAndTryTheNext() {
+    void shouldContinueWithoutACheckpointThatCannotBeWrittenAndTryTheNext() {
         RunMachine machine = ready(0, 4, 0, 2, -1);
         step(machine, 0);
         step(machine, 1);
@@ -189,7 +189,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldFailWhereTheCheckpointAtTheEndCannotBeWritten() {
+    void shouldFailIfTheCheckpointAtTheEndCannotBeWritten() {
         RunMachine machine = ready(0, 2, 0, 1, -1);
         step(machine, 0);
         machine.on(settled(1));
@@ -201,7 +201,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldFailWhereTheCheckpointOfAStopCannotBeWritten() {
+    void shouldFailIfTheCheckpointOfAStopCannotBeWritten() {
         RunMachine machine = ready(0, 9, 0, 1, -1);
         step(machine, 0);
         machine.on(STOP);
@@ -216,7 +216,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldEndWithACheckpointAlsoWhereNoneIsDue() {
+    void shouldEndWithACheckpointAlsoIfNoneIsDue() {
         RunMachine machine = ready(0, 1, 0, 0, -1);
         assertEquals(wanted(1), step(machine, 0).getLast());
         assertEquals(new RunCommand.Finish(1), machine.on(settled(1)).getLast());
@@ -238,7 +238,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldWriteACheckpointInANewDirectoryEvenWhereNoStepIsLeft() {
+    void shouldWriteACheckpointInANewDirectoryEvenIfNoStepIsLeft() {
         RunMachine machine = machine(5, 5, 0, 0, -1);
         machine.on(ready(0));
         assertEquals(List.of(wanted(5)), machine.on(ready(1)));
@@ -254,7 +254,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldStopAfterTheStepUnderWay() {
+    void shouldStopAfterTheStepInProgress() {
         RunMachine machine = ready(0, 9, 0, 0, -1);
         trained(machine, 0, 0, 2);
         assertEquals(List.of(), machine.on(STOP));
@@ -266,7 +266,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldStopAfterTheHeldOutDataUnderWay() {
+    void shouldStopAfterTheHeldOutDataInProgress() {
         RunMachine machine = ready(0, 9, 1, 0, -1);
         step(machine, 0);
         machine.on(STOP);
@@ -306,7 +306,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldEndWithoutACheckpointWhereNoneIsWanted() {
+    void shouldEndWithoutACheckpointIfNoneIsWanted() {
         RunMachine machine = OneNode.coordinator(
                 new RunSettings(2, 0, 1, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, false, PLACES, 0));
         machine.on(ready(0));

@@ -43,7 +43,7 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldHaveARankRepeatItsPassAndTellSendersWhatOthersHave() {
+    void shouldHaveARankRepeatItsPassAndInformSendersOfReceivedMessages() {
         MessageKey key = new MessageKey(new Edge(1, 0, 0, MessageKind.GRADIENT), 0);
         passDone(FAILED, FIRST);
         assertEquals(List.of(enters(1, 0)), fails(FAILED));
@@ -98,7 +98,7 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldWaitWithTheEndUntilARankStandsThatFailedWhileTheLastCheckpointWasWritten() {
+    void shouldDelayTheEndUntilARestartedRankIsReady() {
         machine.on(new RunEvent.StopRequested());
         committed();
         passDone(FAILED, VALIDATION);
@@ -114,7 +114,7 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldTellTheCheckpointWhoStartedAgainOnceAllStand() {
+    void shouldInformTheCheckpointOfRestartedRanksOnceAllAreReady() {
         machine.on(new RunEvent.StopRequested());
         committed();
         passDone(FAILED, VALIDATION);
@@ -127,7 +127,7 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldWaitWithTheNextPassUntilAllStandAlsoWhereOnlyAMessageWasLost() {
+    void shouldDelayTheNextPassUntilAllAreReadyAfterALostMessage() {
         trained();
         machine.on(new RunEvent.MessageLost(0, "it was lost"));
         machine.on(ready(SURVIVOR, 1, FIRST.number()));
@@ -139,14 +139,14 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldNotHearOfAMessageThatWasLostInAnEarlierEpoch() {
+    void shouldIgnoreAMessageThatWasLostInAnEarlierEpoch() {
         machine.on(new RunEvent.MessageLost(0, "it was lost"));
         assertEquals(List.of(), machine.on(new RunEvent.MessageLost(0, "so was this")));
         assertEquals(1, machine.epoch());
     }
 
     @Test
-    void shouldStartAllAgainWhereWhatWasLostIsWhatARankSaid() {
+    void shouldRestartAllRanksIfTheLostMessageWasAReport() {
         passDone(SURVIVOR, FIRST);
         assertEquals(List.of(), restarted(machine.on(new RunEvent.MessageLost(0, "nothing moves"))));
         machine.on(ready(SURVIVOR, 1, FIRST.number()));
@@ -159,7 +159,7 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldNotHearAnIncarnationThatWasGivenUp() {
+    void shouldIgnoreAnIncarnationThatWasGivenUp() {
         fails(FAILED);
         assertEquals(List.of(), fails(FAILED));
         assertEquals(List.of(), passDone(FAILED, FIRST));
@@ -168,7 +168,7 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldBeCaughtUpOnlyWhenNoOtherRecoveryIsUnderWay() {
+    void shouldBeCaughtUpOnlyWhenNoOtherRecoveryIsInProgress() {
         fails(FAILED);
         machine.on(ready(SURVIVOR, 1, FIRST.number()));
         machine.on(ready(AGAIN, 1, -1));
@@ -187,7 +187,7 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldEndWhereAnErrorStrikesAgainAtTheSameAction() {
+    void shouldEndIfAnErrorStrikesAgainAtTheSameAction() {
         assertEquals(List.of(enters(1, 0)), strikes(FAILED, "1F0 in step 0", "Error: no room for 81 bytes at 0x7f3a"));
         assertEquals(List.of(new RunCommand.Fail("Error: no room for 82 bytes at 0x11 (rank 1, 1F0 in step 0;"
                 + " it was started again, and the same error struck there again, so the run ends)")),
@@ -195,7 +195,7 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldGoOnWhereAnotherErrorStrikesOrAtAnotherAction() {
+    void shouldContinueIfAnotherErrorStrikesOrAtAnotherAction() {
         strikes(FAILED, "1F0 in step 0", "Error: no room");
         assertEquals(List.of(enters(2, 0)), strikes(AGAIN, "1F0 in step 0", "Error: the wire came loose"));
         assertEquals("it failed (after 2 recoveries since step 0 began; recovery.most-per-step is the limit)",
@@ -216,7 +216,7 @@ class RunRecoveryTest {
 
     /** A fault on purpose, a hang or a lost process is no error that must come again. */
     @Test
-    void shouldGoOnWhereAFailureSaysTheSameWithoutAnErrorOfItsOwn() {
+    void shouldContinueIfAFailureHasTheSameTextWithoutAnErrorOfItsOwn() {
         fails(FAILED);
         assertEquals(List.of(enters(2, 0)), fails(AGAIN));
     }

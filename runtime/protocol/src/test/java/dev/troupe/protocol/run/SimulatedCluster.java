@@ -162,7 +162,7 @@ final class SimulatedCluster implements Surroundings {
                 && reaches(node, leader.host());
     }
 
-    /** A process asks the leader; false where the question is lost. */
+    /** A process asks the leader; false if the question is lost. */
     boolean asked(SimulatedNode node, int term, Optional<NodeReport> report) {
         boolean arrives = !leader.isLost() && reaches(node, leader.host());
         if (arrives) {

@@ -120,7 +120,7 @@ final class SimulatedCoordinator {
         return known[rank];
     }
 
-    /** Whether the run can continue without these ranks' node, also where a step is committed before that is heard. */
+    /** Whether the run can continue without these ranks' node, also if a step is committed before that is heard. */
     boolean canLose(List<Integer> ranks) {
         return replicas.recoverable(ranks, committed, settings.stepsPerPass()).isPresent() && (!isUpdating || replicas
                 .recoverable(ranks, committed + settings.stepsPerPass(), settings.stepsPerPass()).isPresent());
@@ -131,7 +131,7 @@ final class SimulatedCoordinator {
         return membership.nodes().values().stream().anyMatch(cluster::isGone);
     }
 
-    /** Whether at least a number of other processes know enough to continue where the coordinator is lost with this one. */
+    /** Whether at least a number of other processes know enough to continue if the coordinator is lost with this one. */
     boolean canLoseItself(SimulatedNode victim, int atLeast) {
         List<SimulatedNode> others = membership.nodes().values().stream()
                 .filter(node -> node != victim && node.report().isPresent()).toList();
@@ -143,7 +143,7 @@ final class SimulatedCoordinator {
         return reports.areEnough(membership.nodes().values(), records.committed);
     }
 
-    /** A process that asked, lives, and is taken for dead; empty where there is none. */
+    /** A process that asked, lives, and is taken for dead; empty if there is none. */
     Optional<SimulatedNode> givenUp() {
         return reports.askers().stream().filter(node -> !node.isDead() && membership.nodes().get(node.name()) != node)
                 .findFirst();
@@ -159,7 +159,7 @@ final class SimulatedCoordinator {
         ask(new RunEvent.MessageLost(machine.epoch(), "nothing moves"));
     }
 
-    /** The checkpoint for which the run waits does not move; false where it waits for none. */
+    /** The checkpoint for which the run waits does not move; false if it waits for none. */
     boolean giveUpCheckpoint() {
         if (!isRunning() || !machine.waitsForCheckpoint()) {
             return false;
@@ -278,7 +278,7 @@ final class SimulatedCoordinator {
         membership.nodes().values().forEach(node -> tell(node, order));
     }
 
-    /** Gives a node an order where it takes part. */
+    /** Gives a node an order if it takes part. */
     void tellNode(String name, NodeEvent.Order order) {
         Optional.ofNullable(membership.nodes().get(name)).ifPresent(node -> tell(node, order));
     }

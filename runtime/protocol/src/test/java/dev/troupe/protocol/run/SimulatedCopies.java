@@ -13,7 +13,7 @@ import java.util.Optional;
 /**
  * What a node copies to others, to each one stage at a time, in the order of a real {@link CopyQueue}: a copy that is under
  * way is broken at the other end until it is whole, and one whose snapshot is overwritten on the way goes nowhere. Where
- * memory is shared, nothing is under way: the other end looks at this one's.
+ * memory is shared, nothing is in progress: the other end looks at this one's.
  */
 final class SimulatedCopies {
     /** The copies on their way to one node. */

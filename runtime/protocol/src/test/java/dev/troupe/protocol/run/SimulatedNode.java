@@ -376,7 +376,7 @@ final class SimulatedNode {
         });
     }
 
-    /** Its report on the run; empty where it has not opened it. */
+    /** Its report on the run; empty if it has not opened it. */
     Optional<NodeReport> report() {
         return machine.report();
     }

@@ -31,7 +31,7 @@ final class SimulatedNodes {
         return all.get(index);
     }
 
-    /** The node of a name that is there, or was last; null where there is none. */
+    /** The node of a name that is there, or was last; null if there is none. */
     SimulatedNode find(String name) {
         for (int i = all.size() - 1; i >= 0; i--) {
             if (all.get(i).name().equals(name)) {
@@ -42,7 +42,7 @@ final class SimulatedNodes {
     }
 
     /**
-     * Where a message arrives: a node that its rank has left, and that does not know yet, is the place no more once
+     * If a message arrives: a node that its rank has left, and that does not know yet, is the place no more once
      * another is.
      */
     Optional<SimulatedNode> receiverOf(Edge edge) {

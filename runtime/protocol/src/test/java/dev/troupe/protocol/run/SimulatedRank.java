@@ -344,7 +344,7 @@ final class SimulatedRank {
         toCoordinator.clear();
     }
 
-    /** The oldest message between the rank and the coordinator is lost; false where there is none. */
+    /** The oldest message between the rank and the coordinator is lost; false if there is none. */
     boolean loseOneControl() {
         return fromCoordinator.poll() != null || toCoordinator.poll() != null;
     }

@@ -39,7 +39,7 @@ final class SimulatedSnapshot implements SnapshotSlots.Snapshot {
         return memory.writings.begin(stepsDone);
     }
 
-    /** Ends a writing; false where another has begun there since, or the memory is freed. */
+    /** Ends a writing; false if another has begun there since, or the memory is freed. */
     boolean end(long writing, long weights) {
         boolean isOurs = !isClosed && memory.writings.isUnderWay(writing);
         if (isOurs) {
@@ -49,7 +49,7 @@ final class SimulatedSnapshot implements SnapshotSlots.Snapshot {
         return isOurs;
     }
 
-    /** Returns the number of the writing that made the state of a step; negative where the snapshot has another state. */
+    /** Returns the number of the writing that made the state of a step; negative if the snapshot has another state. */
     long writingOf(long stepsDone) {
         return isClosed ? -1 : memory.writings.writingOf(stepsDone);
     }

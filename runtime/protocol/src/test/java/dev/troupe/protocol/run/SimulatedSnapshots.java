@@ -21,7 +21,7 @@ final class SimulatedSnapshots {
 
     /** A state that is not overwritten. */
     record Pinned(SnapshotSlots<SimulatedSnapshot> slots, SimulatedSnapshot snapshot, long number) {
-        /** The weights; empty where the rank was forgotten meanwhile. */
+        /** The weights; empty if the rank was forgotten meanwhile. */
         OptionalLong release() {
             boolean stands = snapshot.isWhole(number);
             slots.unpin(snapshot);
@@ -36,12 +36,12 @@ final class SimulatedSnapshots {
         return slots.computeIfAbsent(rank, _ -> new TreeMap<>()).computeIfAbsent(stage, _ -> new SnapshotSlots<>());
     }
 
-    /** Begins to write the state of a rank's stage; empty where a later one is kept. */
+    /** Begins to write the state of a rank's stage; empty if a later one is kept. */
     Optional<Write> keep(int rank, int stage, long stepsDone) {
         return slots(rank, stage).mayKeep(stepsDone) ? Optional.of(begin(rank, stage, stepsDone)) : Optional.empty();
     }
 
-    /** Begins to write a copy; empty where it is of no use here. */
+    /** Begins to write a copy; empty if it is of no use here. */
     Optional<Write> accept(int rank, int stage, long stepsDone) {
         return slots(rank, stage).mayCopy(stepsDone) ? Optional.of(begin(rank, stage, stepsDone)) : Optional.empty();
     }
@@ -52,7 +52,7 @@ final class SimulatedSnapshots {
         return new Write(rank, stage, stepsDone, target, target.begin(stepsDone));
     }
 
-    /** Has the snapshot of another node found here, where it lies. */
+    /** Has the snapshot of another node found here, if it lies. */
     void map(int rank, int stage, long stepsDone, SimulatedSnapshot shared) {
         SnapshotSlots<SimulatedSnapshot> here = slots(rank, stage);
         if (here.mayCopy(stepsDone) && here.all().noneMatch(snapshot -> snapshot.isBy(shared))) {
@@ -74,7 +74,7 @@ final class SimulatedSnapshots {
         return read(rank, stage, stepsDone).stream().mapToLong(SimulatedSnapshot::weights).findFirst();
     }
 
-    /** Keeps a state that lies here as it is; empty where it does not. */
+    /** Keeps a state that lies here as it is; empty if it does not. */
     Optional<Pinned> pin(int rank, int stage, long stepsDone) {
         return read(rank, stage, stepsDone).filter(SimulatedSnapshot::isOwn).map(snapshot -> {
             slots(rank, stage).pin(snapshot);

@@ -13,11 +13,11 @@ import java.util.Set;
 
 /**
  * What a stage computes, with hashes for tensors: each is made of all that a tensor would be computed from, and
- * gradients are added up in order. So two runs have the same hashes only where they computed the same from the same,
+ * gradients are added up in order. So two runs have the same hashes only if they computed the same from the same,
  * each thing once. Where steps overlap, the weights are several versions that share the bits, the newest in front.
  */
 final class SimulatedStage {
-    /** The step whose gradients overflow, where the loss is scaled. */
+    /** The step whose gradients overflow, if the loss is scaled. */
     static final long OVERFLOWING_STEP = 1;
 
     private final int index;

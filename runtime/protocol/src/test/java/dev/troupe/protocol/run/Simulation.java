@@ -206,7 +206,7 @@ final class Simulation {
         cluster.leader().stop();
     }
 
-    /** Has a rank fail, with all that it computes and all that was told to it; false where it cannot now. */
+    /** Has a rank fail, with all that it computes and all that was told to it; false if it cannot now. */
     boolean crash(int rank) {
         SimulatedRank victim = started[rank];
         if (!canFail(victim)) {
@@ -216,7 +216,7 @@ final class Simulation {
         return suspect(victim);
     }
 
-    /** Has a rank taken for hanging although it is not; false where it cannot be now. */
+    /** Has a rank taken for hanging although it is not; false if it cannot be now. */
     boolean suspect(int rank) {
         return canFail(started[rank]) && suspect(started[rank]);
     }
@@ -253,7 +253,7 @@ final class Simulation {
     }
 
     /**
-     * Has a process of a node die with all that is in it; false where it cannot now, or where the run could not go on:
+     * Has a process of a node die with all that is in it; false if it cannot now, or if the run could not go on:
      * another died of which the coordinator does not know, or copies are not there yet.
      */
     boolean kill(int node) {
@@ -265,7 +265,7 @@ final class Simulation {
         return may;
     }
 
-    /** Has the network cut a process off from all others; false where it cannot now, or where those have no majority. */
+    /** Has the network cut a process off from all others; false if it cannot now, or where those have no majority. */
     boolean cutOff(int node) {
         SimulatedNode victim = nodes.get(node);
         boolean may = mayLose(victim, 2);
@@ -284,7 +284,7 @@ final class Simulation {
                         .filter(rank -> leader.hostOf(rank).equals(victim.name())).boxed().toList());
     }
 
-    /** Loses one message between a rank and the coordinator; false where there is none. */
+    /** Loses one message between a rank and the coordinator; false if there is none. */
     boolean loseControl(int rank) {
         boolean isLost = mayFail() && !cluster.isParted() && started[rank].loseOneControl();
         hasLostControl |= isLost; // one new epoch need not bring it: a later one starts all ranks again
@@ -296,7 +296,7 @@ final class Simulation {
         carrier.duplicate(carrier.flying().get(message));
     }
 
-    /** Has the coordinator be lost with all that it knows; false where it cannot be now. */
+    /** Has the coordinator be lost with all that it knows; false if it cannot be now. */
     boolean loseCoordinator() {
         boolean may = mayFail() && cluster.leader().isRunning() && !cluster.isParted();
         if (may) {
@@ -305,7 +305,7 @@ final class Simulation {
         return may;
     }
 
-    /** Has the disk be full for what is written next beside training; false where nothing is. */
+    /** Has the disk be full for what is written next beside training; false if nothing is. */
     boolean fillDisk() {
         boolean isUnderWay = mayFail() && cluster.leader().checkpoints().isBesideUnderWay();
         records.isDiskFull |= isUnderWay;
@@ -319,7 +319,7 @@ final class Simulation {
         return wasFull;
     }
 
-    /** Has the run give up the checkpoint for which it waits; false where it waits for none. */
+    /** Has the run give up the checkpoint for which it waits; false if it waits for none. */
     boolean giveUpCheckpoint() {
         return mayFail() && cluster.leader().giveUpCheckpoint();
     }

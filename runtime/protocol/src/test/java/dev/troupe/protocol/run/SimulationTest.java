@@ -60,7 +60,7 @@ class SimulationTest {
 
     /** A checkpoint after each step, all but the last beside training: each waits for the one before, and all stand. */
     @Test
-    void shouldWriteEveryCheckpointBesideTrainingInRandomOrders() {
+    void shouldWriteEveryCheckpointDuringTrainingInRandomOrders() {
         for (RunShape shape : RunShape.upTo(3, 2, 1)) {
             Random random = new Random(seed);
             RunSettings settings = new RunSettings(shape.rankCount(), 0, STEPS, _ -> 0.1, 1, LossScale.none(0), 2, 1,
@@ -76,7 +76,7 @@ class SimulationTest {
 
     /** Nodes are late with all that the coordinator orders, and still no state that a checkpoint needs is overwritten. */
     @Test
-    void shouldWriteACheckpointBesideTrainingAlsoWhereNodesHearOfItLate() {
+    void shouldWriteACheckpointDuringTrainingAlsoIfNodesReceiveItLate() {
         for (RunShape shape : RunShape.upTo(3, 2, 1)) {
             Random random = new Random(seed);
             RunSettings settings = new RunSettings(shape.rankCount(), 0, 7, _ -> 0.1, 1, LossScale.none(0), 0, 4, -1,
@@ -127,7 +127,7 @@ class SimulationTest {
 
     /** One kind of event is always the last to come: the slowest network, the slowest stage, the slowest coordinator. */
     @Test
-    void shouldKeepEveryPromiseWhereOneRankOrRoadIsAlwaysLast() {
+    void shouldKeepEveryPromiseIfOneRankOrRoadIsAlwaysLast() {
         for (RunShape shape : RunShape.upTo(4, 6, 2)) {
             guarded(shape, () -> {
                 Simulation simulation = new Simulation(shape, settings(shape, 5, 7, 0, 1));
@@ -138,7 +138,7 @@ class SimulationTest {
     }
 
     @Test
-    void shouldStopAfterTheStepUnderWayWheneverItIsAskedTo() {
+    void shouldStopAfterTheStepInProgressWheneverItIsAskedTo() {
         InParallel.all(RunShape.upTo(3, 2, 2).stream(), shape -> {
             Simulation whole = new Simulation(shape, settings(shape, 0, STEPS, 2, 2));
             whole.run(_ -> 0);

@@ -35,7 +35,7 @@ class TakeoverMachineTest {
     }
 
     @Test
-    void shouldStartTheRanksOfALostNodeAloneWhereTheirCommitIsCopied() {
+    void shouldStartOnlyTheRanksOfALostNodeIfTheirCommitIsCopied() {
         step(0, FIRST);
         copied(0, 1);
         copied(1, 1);
@@ -50,7 +50,7 @@ class TakeoverMachineTest {
 
     /** A node that comes late has copies of a commit before the next one is made, and may be the last to report it. */
     @Test
-    void shouldTellANodeThatComesLateOfTheLastCommit() {
+    void shouldSendTheLastCommitToANodeThatComesLate() {
         Commit first = new Commit(0, LossScale.none(0));
         assertEquals(List.of(new RunCommand.TellCommit("late", first)),
                 machine.on(new RunEvent.NodeJoined("late", Map.of())));
@@ -61,7 +61,7 @@ class TakeoverMachineTest {
     }
 
     @Test
-    void shouldGoBackAStepWhereTheCommitIsNotCopiedYet() {
+    void shouldGoBackAStepIfTheCommitIsNotCopiedYet() {
         step(0, FIRST);
         assertEquals(new RunCommand.EnterEpoch(1, List.of(0, 1), 0, "b is gone", List.of("a", "spare"),
                 Map.of("b", 1, "spare", 1)), machine.on(new RunEvent.NodeLost("b", "b is gone")).getFirst());
@@ -72,7 +72,7 @@ class TakeoverMachineTest {
     }
 
     @Test
-    void shouldStartTheRanksOfALostNodeWhereANodeThatCameLateHasTheirCommit() {
+    void shouldStartTheRanksOfALostNodeIfANodeThatCameLateHasTheirCommit() {
         step(0, FIRST);
         machine.on(new RunEvent.NodeJoined("late", Map.of(1, List.of(1L))));
         assertEquals(
@@ -114,7 +114,7 @@ class TakeoverMachineTest {
     }
 
     @Test
-    void shouldNotHearARankThatAnotherCoordinatorHasStarted() {
+    void shouldIgnoreARankThatAnotherCoordinatorHasStarted() {
         assertEquals(List.of(), machine.on(new RunEvent.RankFailed(new Incarnation(0, 0, 2), "of another term")));
         assertEquals(1, enteredBy(machine.on(new RunEvent.RankFailed(new Incarnation(0, 0, 1), "it broke"))));
     }
@@ -139,7 +139,7 @@ class TakeoverMachineTest {
     }
 
     @Test
-    void shouldEndWhereNobodyHasWhatALostNodeKept() {
+    void shouldEndIfNobodyHasTheCopiesOfALostNode() {
         step(0, FIRST);
         copied(0, 1);
         copied(1, 1);

@@ -42,7 +42,7 @@ class TimedCheckpointTest {
     }
 
     @Test
-    void shouldWriteBesideTrainingAtTheNextCommit() {
+    void shouldWriteDuringTrainingAtTheNextCommit() {
         RunMachine machine = ready(5);
         step(machine, 0);
         machine.on(new RunEvent.CheckpointTimeIsUp());
@@ -56,7 +56,7 @@ class TimedCheckpointTest {
 
     /** The ranks write that one. */
     @Test
-    void shouldNotWriteTheLastOneBesideTraining() {
+    void shouldNotWriteTheLastOneDuringTraining() {
         RunMachine machine = ready(5);
         machine.on(new RunEvent.CheckpointTimeIsUp());
         machine.on(new RunEvent.StopRequested());
@@ -84,7 +84,7 @@ class TimedCheckpointTest {
     }
 
     @Test
-    void shouldHaveTheRanksWriteOneWhereTheyKeepNoSnapshots() {
+    void shouldHaveTheRanksWriteOneIfTheyKeepNoSnapshots() {
         RunMachine machine = ready(0);
         step(machine, 0);
         machine.on(new RunEvent.CheckpointTimeIsUp());

@@ -29,11 +29,11 @@ final class Truth {
     private final RunSettings settings;
     // By offset of the ranks at a place, and by stage.
     private final List<List<SimulatedStage>> stages;
-    // By stage, its replicas; none where each stage has one rank.
+    // By stage, its replicas; none if each stage has one rank.
     private final List<List<SimulatedStage>> replicas;
     private final List<List<Long>> firstWeights;
     private final List<Step> steps = new ArrayList<>();
-    // Before each pass, and after each step of the one under way.
+    // Before each pass, and after each step of the one in progress.
     private final List<LossScale> scales = new ArrayList<>();
 
     Truth(SimulatedPlan plan, RunSettings settings) {

@@ -46,7 +46,7 @@ class DriverSupervisionTest {
     }
 
     @Test
-    void shouldSayWhyADriverDidNotStart() {
+    void shouldExplainWhyADriverDidNotStart() {
         on(new SupervisorEvent.Begin());
         assertEquals(List.of(new SupervisorCommand.Refuse("no room")), on(
                 new SupervisorEvent.DriverEnded(HOST, false, "with exit code 2", Optional.of("no room"))));
@@ -73,7 +73,7 @@ class DriverSupervisionTest {
     }
 
     @Test
-    void shouldEndTheRunWhereADriverIsKilled() {
+    void shouldEndTheRunIfADriverIsKilled() {
         on(new SupervisorEvent.Begin());
         on(new SupervisorEvent.DriverReady(HOST));
         on(new SupervisorEvent.DriverReady(OTHER_HOST));
@@ -96,7 +96,7 @@ class DriverSupervisionTest {
     }
 
     @Test
-    void shouldStartNothingWhereItIsStoppedBefore() {
+    void shouldStartNothingIfItIsStoppedBefore() {
         on(new SupervisorEvent.StopAsked(false));
         assertEquals(List.of(), on(new SupervisorEvent.Begin()));
         assertTrue(machine.isOver());
@@ -104,7 +104,7 @@ class DriverSupervisionTest {
     }
 
     @Test
-    void shouldStartNoNodeWhereItIsStoppedWhileADriverStarts() {
+    void shouldStartNoNodeIfItIsStoppedWhileADriverStarts() {
         on(new SupervisorEvent.Begin());
         assertEquals(List.of(new SupervisorCommand.End(false)), on(new SupervisorEvent.StopAsked(false)));
         assertEquals(RunEnd.STOPPED, machine.end());

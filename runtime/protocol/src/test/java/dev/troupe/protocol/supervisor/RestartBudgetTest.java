@@ -11,7 +11,7 @@ class RestartBudgetTest {
     private static final Duration LONG = Duration.ofSeconds(60);
 
     @Test
-    void shouldEndWithSoManyInARow() {
+    void shouldEndAtTheLimitOfRestartsInARow() {
         RestartBudget restartBudget = new RestartBudget(2);
         assertTrue(restartBudget.next("a", SHORT));
         assertTrue(restartBudget.next("a", SHORT));
@@ -20,7 +20,7 @@ class RestartBudgetTest {
     }
 
     @Test
-    void shouldBeginAnewWhereAProcessWasAtWorkForAWhile() {
+    void shouldBeginAnewIfAProcessWasAtWorkForAWhile() {
         RestartBudget restartBudget = new RestartBudget(2);
         for (int time = 0; time < 100; time++) {
             assertTrue(restartBudget.next("a", time % 2 == 0 ? LONG : SHORT));
@@ -31,7 +31,7 @@ class RestartBudgetTest {
     }
 
     @Test
-    void shouldStartNoneAgainWhereNoneIsAskedFor() {
+    void shouldStartNoneAgainIfNoneIsAskedFor() {
         assertFalse(new RestartBudget(0).next("a", LONG));
     }
 }

@@ -14,7 +14,7 @@ class RunRestartsTest {
     private static final OptionalLong TWENTY = OptionalLong.of(20);
 
     @Test
-    void shouldEndWithSoManyWithoutANewCheckpoint() {
+    void shouldEndAtTheLimitOfRestartsWithoutANewCheckpoint() {
         RunRestarts restarts = new RunRestarts(true, 2, TEN);
         assertTrue(restarts.next(TEN));
         assertTrue(restarts.next(TEN));

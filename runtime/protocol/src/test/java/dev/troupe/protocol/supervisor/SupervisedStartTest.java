@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class SupervisedStartTest extends OneSupervisor {
     /** A run that has not begun has nothing to lose, and the others would find no cluster for as long as they may wait. */
     @Test
-    void shouldBeginAgainAtOnceWhereAProcessIsLostBeforeTheRunHasBegun() {
+    void shouldBeginAgainAtOnceIfAProcessIsLostBeforeTheRunHasBegun() {
         start();
         for (String node : List.of("b", "c")) {
             on(new SupervisorEvent.Answered(node, 2, true, OptionalLong.empty()));
@@ -28,9 +28,9 @@ class SupervisedStartTest extends OneSupervisor {
                 new SupervisorCommand.LaunchAgain()), on(new SupervisorEvent.AllEnded(OptionalLong.empty())));
     }
 
-    /** The coordinator ends the run where it sees the loss, and its end may be reported before that of the lost process. */
+    /** The coordinator ends the run if it sees the loss, and its end may be reported before that of the lost process. */
     @Test
-    void shouldFindTheLostProcessBehindTheOneThatGaveUp() {
+    void shouldFindTheLostProcessThatMadeAnotherGiveUp() {
         start();
         assertEquals(List.of(), ended("a", ProcessState.FAILED));
         assertEquals(List.of(), tick(Duration.ofSeconds(1)).stream()
@@ -40,7 +40,7 @@ class SupervisedStartTest extends OneSupervisor {
     }
 
     @Test
-    void shouldNotWaitForOthersWhereAStartFails() {
+    void shouldNotWaitForOthersIfAStartFails() {
         start();
         on(new SupervisorEvent.NodeEnded("a", ProcessState.FAILED, "with exit code 1", true));
         tick(Duration.ofSeconds(2));
@@ -75,7 +75,7 @@ class SupervisedStartTest extends OneSupervisor {
 
     /** Nodes of other machines may continue the run, and take the process in. */
     @Test
-    void shouldWaitForARejoiningProcessWhereOtherMachinesHaveNodes() {
+    void shouldWaitForARejoiningProcessIfOtherMachinesHaveNodes() {
         SupervisorMachine part = new SupervisorMachine(new SupervisorSettings(
                 List.of(new SupervisorSettings.Node("a", HOST), new SupervisorSettings.Node("b", HOST)), "a", 2, false,
                 "logs"), new RunRestarts(true, 1, OptionalLong.empty()));
@@ -87,7 +87,7 @@ class SupervisedStartTest extends OneSupervisor {
     }
 
     @Test
-    void shouldSayWhileAProcessStartsAndNoLongerThanTenMinutes() {
+    void shouldReportWhileAProcessStartsAndNoLongerThanTenMinutes() {
         start();
         tick(Duration.ofSeconds(1));
         on(new SupervisorEvent.Answered("a", 1, true, OptionalLong.empty()));
@@ -116,7 +116,7 @@ class SupervisedStartTest extends OneSupervisor {
     }
 
     @Test
-    void shouldTellTheCauseBeforeWhatFollowsFromIt() {
+    void shouldReportTheCauseBeforeItsConsequences() {
         begin();
         on(new SupervisorEvent.NodeEnded("b", ProcessState.FAILED, "with exit code 1 (java.io.IOException: no)",
                 false));

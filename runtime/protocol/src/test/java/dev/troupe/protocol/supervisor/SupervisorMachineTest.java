@@ -142,7 +142,7 @@ class SupervisorMachineTest extends OneSupervisor {
     }
 
     @Test
-    void shouldFailWhereAProcessGaveUpInARunThatWasStopped() {
+    void shouldFailIfAProcessGaveUpInARunThatWasStopped() {
         begin();
         ended("b", ProcessState.FAILED);
         ended("c", ProcessState.STOPPED);
@@ -151,7 +151,7 @@ class SupervisorMachineTest extends OneSupervisor {
     }
 
     @Test
-    void shouldFailWhereTheLeaderIsLostBeforeItHasWrittenTheModel() {
+    void shouldFailIfTheLeaderIsLostBeforeItHasWrittenTheModel() {
         begin();
         ended("b", ProcessState.DONE);
         ended("c", ProcessState.DONE);
@@ -162,7 +162,7 @@ class SupervisorMachineTest extends OneSupervisor {
     }
 
     @Test
-    void shouldFailWhereTheLostLeaderHadRejoined() {
+    void shouldFailIfTheLostLeaderHadRejoined() {
         begin();
         ended("b", ProcessState.LOST);
         askAfter(Duration.ofSeconds(1), 1);
@@ -183,7 +183,7 @@ class SupervisorMachineTest extends OneSupervisor {
     }
 
     @Test
-    void shouldEndAProcessThatRejoinedTooLateToHearOfTheEnd() {
+    void shouldEndAProcessThatRejoinedTooLateForTheEnd() {
         begin();
         ended("b", ProcessState.LOST);
         askAfter(Duration.ofSeconds(1), 1);
@@ -223,7 +223,7 @@ class SupervisorMachineTest extends OneSupervisor {
     }
 
     @Test
-    void shouldRefuseWhereANodeIsRefusedAtItsStart() {
+    void shouldRefuseIfANodeIsRefusedAtItsStart() {
         start();
         assertEquals(List.of(new SupervisorCommand.Complain("b ended with an exit code; its log is logs/b.log"),
                 new SupervisorCommand.End(false)), ended("b", ProcessState.REFUSED));
@@ -270,7 +270,7 @@ class SupervisorMachineTest extends OneSupervisor {
     }
 
     @Test
-    void shouldKillWhatDoesNotStopAtOnce() {
+    void shouldKillProcessesThatDoNotStopInTime() {
         start();
         on(new SupervisorEvent.StopAsked(false));
         assertEquals(List.of(new SupervisorCommand.Stop("a", true), new SupervisorCommand.Stop("b", true),
@@ -282,7 +282,7 @@ class SupervisorMachineTest extends OneSupervisor {
     }
 
     @Test
-    void shouldHearNothingOfAProcessThatIsGone() {
+    void shouldIgnoreReportsOfAProcessThatHasEnded() {
         begin();
         tick(Duration.ofSeconds(1));
         ended("a", ProcessState.DONE);
@@ -292,7 +292,7 @@ class SupervisorMachineTest extends OneSupervisor {
     }
 
     @Test
-    void shouldLaunchTheRunAgainWhereItCannotContinueWithoutALostProcess() {
+    void shouldLaunchTheRunAgainIfItCannotContinueWithoutALostProcess() {
         begin();
         ended("a", ProcessState.LOST);
         ended("b", ProcessState.FAILED);
@@ -304,7 +304,7 @@ class SupervisorMachineTest extends OneSupervisor {
     }
 
     @Test
-    void shouldNotLaunchAgainWhatTheUserStops() {
+    void shouldNotRelaunchARunThatTheUserStops() {
         begin();
         ended("a", ProcessState.LOST);
         ended("b", ProcessState.FAILED);

@@ -51,7 +51,7 @@ class LossWatchTest {
     }
 
     @Test
-    void shouldTellALossThatRemainsHighOnce() {
+    void shouldReportALossThatRemainsHighOnce() {
         usual(25);
         assertTrue(step(0, 9, 1, 60, 1).isPresent());
         assertEquals(Optional.empty(), step(0, 9, 1, 60, 1));

@@ -31,7 +31,7 @@ class PaceWatchTest {
     }
 
     @Test
-    void shouldSayOnceWhatALostNodeCosts() {
+    void shouldReportOnceWhatALostNodeCosts() {
         steps(15, 0.1);
         pace.onMoved(MOVED);
         pace.onStep(++done, 1, 5, true).ifPresent(said::add); // the step of the recovery
@@ -47,7 +47,7 @@ class PaceWatchTest {
     }
 
     @Test
-    void shouldSayThatTheSpeedIsBack() {
+    void shouldReportThatTheSpeedIsBack() {
         steps(15, 0.1);
         pace.onMoved(MOVED);
         steps(20, 0.19);
@@ -58,7 +58,7 @@ class PaceWatchTest {
     }
 
     @Test
-    void shouldSayThatAStandbyCostsNoSpeed() {
+    void shouldReportThatAStandbyCostsNoSpeed() {
         steps(15, 0.1);
         pace.onMoved(List.of("a", "a", "c", "c"));
         steps(10, 0.1);
@@ -69,7 +69,7 @@ class PaceWatchTest {
     }
 
     @Test
-    void shouldSayWhatTheLossOfAStandbyMeans() {
+    void shouldReportWhatTheLossOfAStandbyMeans() {
         steps(15, 0.1);
         Notice lost = pace.onStandbyLost(15, 0, "c", Set.of("a", "b"));
         assertEquals(
@@ -86,7 +86,7 @@ class PaceWatchTest {
     }
 
     @Test
-    void shouldHoldASecondLossAgainstTheSpeedBeforeTheFirst() {
+    void shouldCompareASecondLossWithTheSpeedBeforeTheFirst() {
         PaceWatch three = new PaceWatch(List.of("a", "b", "c"), List.of());
         List<Notice> notices = new ArrayList<>();
         for (int step = 1; step <= 45; step++) {
@@ -105,7 +105,7 @@ class PaceWatchTest {
     }
 
     @Test
-    void shouldSayAtTheEndWhatWasMeasuredUntilThen() {
+    void shouldReportAtTheEndWhatWasMeasuredUntilThen() {
         steps(15, 0.1);
         pace.onMoved(MOVED);
         steps(2, 0.2);
@@ -126,7 +126,7 @@ class PaceWatchTest {
     }
 
     @Test
-    void shouldSayThatNothingWasMeasuredBefore() {
+    void shouldReportThatNothingWasMeasuredBefore() {
         pace.onMoved(MOVED);
         steps(12, 0.2);
         assertTrue(
@@ -136,7 +136,7 @@ class PaceWatchTest {
     }
 
     @Test
-    void shouldSayNothingOfARunThatLosesNothing() {
+    void shouldReportNothingForARunThatLosesNothing() {
         steps(50, 0.1);
         steps(50, 0.3);
         assertEquals(List.of(), said);

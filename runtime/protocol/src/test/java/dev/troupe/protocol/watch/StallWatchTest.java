@@ -17,7 +17,7 @@ class StallWatchTest {
     private final StallWatch watch = new StallWatch(2, 20 * SECOND, 0, 0, STARTED);
 
     @Test
-    void shouldNameEveryRankAndWhatItWaitsForOnceNothingHasMovedForTheTimeout() {
+    void shouldNameEveryRankAndItsWaitOnceNothingHasMovedForTheTimeout() {
         everySecond(1, 20, now -> {
             tell(0, 4, false, now);
             tell(1, 9, false, now);
@@ -81,7 +81,7 @@ class StallWatchTest {
     }
 
     @Test
-    void shouldNameARankThatStandsStillMuchLongerThanAnyEverDid() {
+    void shouldNameARankThatPausesMuchLongerThanAnyEverDid() {
         StallWatch hanging = new StallWatch(1, 20 * SECOND, 30 * SECOND, 0, STARTED);
         everySecond(1, 9, now -> hanging
                 .onStatus(new RankStatus(0, now / 4, true, "computing 0F0", Optional.empty(), List.of()), at(now)));
@@ -98,7 +98,7 @@ class StallWatchTest {
 
     /** A quarter of the timeout is longer than the hang timeout. */
     @Test
-    void shouldNotTakeARankForHangingWhereTheProcessWasStopped() {
+    void shouldNotTakeARankForHangingIfTheProcessWasStopped() {
         StallWatch stopped = new StallWatch(1, 20 * SECOND, 4 * SECOND, 0, STARTED);
         stopped.onStatus(working(7), at(1));
         stopped.onStatus(working(7), at(3600));
@@ -135,7 +135,7 @@ class StallWatchTest {
 
     /** Whoever waits for a checkpoint waits for a message of the coordinator. */
     @Test
-    void shouldLetRanksWaitForWhatMoves() {
+    void shouldLetRanksWaitForRanksThatMove() {
         everySecond(1, 300, now -> {
             tell(0, 4, false, now);
             tell(1, 9, false, now);
@@ -154,7 +154,7 @@ class StallWatchTest {
     }
 
     @Test
-    void shouldTellSinceWhenEachRankHasNotMoved() {
+    void shouldReportSinceWhenEachRankHasNotMoved() {
         everySecond(1, 22, now -> {
             tell(0, Math.min(now, 4), false, now);
             tell(1, 9, false, now);

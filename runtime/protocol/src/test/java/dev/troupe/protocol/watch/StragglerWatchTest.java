@@ -54,7 +54,7 @@ class StragglerWatchTest {
     }
 
     @Test
-    void shouldNameAStageThatBecomesSlowOnceAndSayThatItIsOver() {
+    void shouldNameAStageThatBecomesSlowOnceAndReportThatItIsOver() {
         steps(20, EVEN);
         steps(10, slow(1, 3));
         assertEquals(
@@ -105,7 +105,7 @@ class StragglerWatchTest {
     }
 
     @Test
-    void shouldSayWhenAStragglerBecomesMuchSlower() {
+    void shouldReportWhenAStragglerBecomesMuchSlower() {
         steps(20, EVEN);
         steps(10, slow(1, 3));
         steps(10, slow(1, 6));
@@ -126,7 +126,7 @@ class StragglerWatchTest {
     }
 
     @Test
-    void shouldBlameNobodyWhereAllAreSlower() {
+    void shouldBlameNobodyIfAllAreSlower() {
         steps(20, EVEN);
         steps(20, _ -> 2.5);
         assertEquals(List.of(Notice.Kind.ALL_SLOWER), said.stream().map(Notice::kind).toList());
@@ -136,7 +136,7 @@ class StragglerWatchTest {
     }
 
     @Test
-    void shouldMindNeitherTwoBadStepsNorASlowStart() {
+    void shouldIgnoreTwoBadStepsAndASlowStart() {
         steps(3, slow(0, 40));
         steps(20, EVEN);
         steps(2, slow(1, 50));
@@ -176,7 +176,7 @@ class StragglerWatchTest {
     }
 
     @Test
-    void shouldMeasureAnewWhatMoves() {
+    void shouldMeasureARankAnewAfterItMoves() {
         steps(20, EVEN);
         hosts = List.of("a", "a", "a", "a");
         steps(30, _ -> 2.5);

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Where a filter looks in each element: {@code attribute="a.b.0"}.
+ * If a filter looks in each element: {@code attribute="a.b.0"}.
  *
  * @param parts texts, and numbers for what is counted
  * @param otherwise what stands for a part that is not there; {@code null} if nothing does

@@ -97,7 +97,7 @@ public final class Comparison {
     /**
      * Whether {@code left sign right}, for the signs of order.
      *
-     * @throws TemplateException where Python has no order between the two
+     * @throws TemplateException if Python has no order between the two
      */
     public static boolean holds(String sign, Object left, Object right) {
         Ordering order = order(left, right, 0);

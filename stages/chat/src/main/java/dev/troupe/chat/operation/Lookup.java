@@ -205,7 +205,7 @@ public final class Lookup {
         return picked;
     }
 
-    /** Where a slice begins and ends in a sequence of a length, as Python counts: from the end if negative. */
+    /** If a slice begins and ends in a sequence of a length, as Python counts: from the end if negative. */
     private record Places(int start, int stop, int step) {
         static Places of(int length, Object start, Object stop, Object step) {
             int width = step == None.NONE ? 1 : Math.max(-Integer.MAX_VALUE, Numbers.clamped(Types.index(step)));

@@ -8,7 +8,7 @@ import dev.troupe.chat.syntax.Expression.Link;
 /** Checks that the filters and tests of expressions exist, as Jinja does when it reads a template. */
 final class KnownNames {
     /**
-     * Where a condition decides about an expression, a name that is not known matters when the expression is computed.
+     * If a condition decides about an expression, a name that is not known matters when the expression is computed.
      */
     private final boolean isConditional;
 

@@ -12,7 +12,7 @@ import java.util.Set;
  * part.
  */
 final class Symbols {
-    /** Where a variable gets its first value from. */
+    /** If a variable gets its first value from. */
     enum Source {
         /** The part sets it itself before anything else: a parameter, or the variable of a loop. */
         PARAMETER,

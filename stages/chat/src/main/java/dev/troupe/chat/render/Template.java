@@ -30,7 +30,7 @@ public final class Template {
     /**
      * Reads a template.
      *
-     * @throws dev.troupe.chat.value.TemplateException where Jinja would not take it, or this does not support it
+     * @throws dev.troupe.chat.value.TemplateException if Jinja would not take it, or this does not support it
      */
     public static Template of(String source) {
         return new Template(TemplateParser.statements(source));
@@ -47,7 +47,7 @@ public final class Template {
      * @param chat the variables: values of Python, see {@link dev.troupe.chat.value.Types}
      * @param now the time that it may print
      * @param marking what becomes of the text of {@code {% generation %}}
-     * @throws dev.troupe.chat.value.TemplateException where it fails
+     * @throws dev.troupe.chat.value.TemplateException if it fails
      */
     public String text(Map<String, Object> chat, LocalDateTime now, UnaryOperator<String> marking) {
         Map<String, Object> variables = new LinkedHashMap<>(Functions.at(now));

@@ -88,7 +88,7 @@ public sealed interface Expression {
     record Any(List<Expression> operands) implements Expression {
     }
 
-    /** {@code a if b else c}; {@code otherwise} is null where there is no {@code else}. */
+    /** {@code a if b else c}; {@code otherwise} is null if there is no {@code else}. */
     record Choice(Expression test, Expression chosen, Expression otherwise) implements Expression {
     }
 

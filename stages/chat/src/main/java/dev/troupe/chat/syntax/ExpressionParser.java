@@ -63,7 +63,7 @@ final class ExpressionParser {
         return new Expression.TupleOf(parts);
     }
 
-    /** Filters that follow each other; the first has no bar where a filter begins a statement. */
+    /** Filters that follow each other; the first has no bar if a filter begins a statement. */
     List<Expression.Filter> filters(boolean beginsInline) {
         return linkParser.filters(beginsInline);
     }

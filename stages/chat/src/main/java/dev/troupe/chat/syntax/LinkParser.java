@@ -89,7 +89,7 @@ final class LinkParser {
         return tokens.isAt(":") || tokens.isAt("]") || tokens.isAt(",");
     }
 
-    /** Filters that follow each other; the first has no bar where a filter begins a statement. */
+    /** Filters that follow each other; the first has no bar if a filter begins a statement. */
     List<Filter> filters(boolean beginsInline) {
         List<Filter> filters = new ArrayList<>();
         boolean isInline = beginsInline;

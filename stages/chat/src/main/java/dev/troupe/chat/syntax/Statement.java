@@ -4,7 +4,7 @@ import java.util.List;
 
 /** A part of a template: text, a value that is printed, or what stands between {@code {%} and {@code %}}. */
 public sealed interface Statement {
-    /** The line where it begins. */
+    /** The line if it begins. */
     int line();
 
     /** Text, as it is. */
@@ -66,7 +66,7 @@ public sealed interface Statement {
     record Continue(int line) implements Statement {
     }
 
-    /** A parameter of a macro; {@code otherwise} is null where there is no default. */
+    /** A parameter of a macro; {@code otherwise} is null if there is no default. */
     record Parameter(String name, Expression otherwise) {
     }
 

@@ -24,7 +24,7 @@ public final class TemplateParser {
     /**
      * The statements of a template.
      *
-     * @throws dev.troupe.chat.value.TemplateException where it is none; the message names what was expected, the error
+     * @throws dev.troupe.chat.value.TemplateException if it is none; the message names what was expected, the error
      *     the line
      */
     public static List<Statement> statements(String template) {

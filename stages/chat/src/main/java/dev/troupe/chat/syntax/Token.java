@@ -3,7 +3,7 @@ package dev.troupe.chat.syntax;
 /**
  * A piece of a template's source.
  *
- * @param line the line where it begins, from 1
+ * @param line the line if it begins, from 1
  * @param kind what it is
  * @param text its text: of data and strings the characters they stand for, else as written
  */

@@ -17,7 +17,7 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
     public static final Arguments NONE = new Arguments(List.of(), Map.of());
 
     /**
-     * The values of parameters; {@code null} where there is none.
+     * The values of parameters; {@code null} if there is none.
      *
      * @param callee the name of what is called, for errors
      * @param required how many of the parameters need a value
@@ -72,10 +72,10 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
      * The values of parameters.
      *
      * @param callee the name of what is called, for errors
-     * @param values the values; {@code null} where there is none
+     * @param values the values; {@code null} if there is none
      */
     public record Bound(String callee, List<Object> values) {
-        /** A value, or another where there is none. */
+        /** A value, or another if there is none. */
         public Object at(int index, Object otherwise) {
             Object value = values.get(index);
             return value == null ? otherwise : value;

@@ -84,7 +84,7 @@ public final class Numbers {
                 : digits.substring(0, point) + "." + digits.substring(point));
     }
 
-    /** Java writes at least two digits and takes the nearest of those; Python takes one where one is enough. */
+    /** Java writes at least two digits and takes the nearest of those; Python takes one if one is enough. */
     private static BigDecimal shortest(double number) {
         BigDecimal java = new BigDecimal(Double.toString(number)).stripTrailingZeros();
         if (java.precision() == 2) {

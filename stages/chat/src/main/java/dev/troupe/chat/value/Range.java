@@ -8,7 +8,7 @@ import java.util.List;
  * Python's range.
  *
  * @param start its first element
- * @param stop where it ends
+ * @param stop if it ends
  * @param step what each element is more than the one before
  * @param size how many elements it has
  */

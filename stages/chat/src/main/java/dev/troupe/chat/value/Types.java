@@ -74,7 +74,7 @@ public final class Types {
         return value instanceof BigInteger || value instanceof Double || value instanceof Boolean;
     }
 
-    /** A value as a whole number, where it is one or a truth value; else {@code null}. */
+    /** A value as a whole number, if it is one or a truth value; else {@code null}. */
     public static BigInteger integer(Object value) {
         return switch (value) {
             case BigInteger number -> number;

@@ -22,7 +22,7 @@ public final class Linear {
     private final TensorPool pool;
     private final Parameter weight;
     private final Parameter bias;
-    /** Null where there is none. */
+    /** Null if there is none. */
     private final Adapter adapter;
     private final boolean isFirstOfGroup;
 
@@ -31,7 +31,7 @@ public final class Linear {
      *
      * @param weight [K x M]
      * @param bias [M]
-     * @param adapter what is trained in their place, where there is one
+     * @param adapter what is trained in their place, if there is one
      */
     public record Spec(ParameterSpec weight, ParameterSpec bias, Optional<Adapter.Spec> adapter) {
         /** All there are. */
@@ -82,7 +82,7 @@ public final class Linear {
     }
 
     /**
-     * Where each rank has some columns of x: what this rank has of the sum over the ranks, which the caller takes over. The
+     * If each rank has some columns of x: what this rank has of the sum over the ranks, which the caller takes over. The
      * bias is the same on all ranks, and the first one's addend has it.
      *
      * @param allRows [N x M]

@@ -39,7 +39,7 @@ public final class KeyValueCache implements AutoCloseable {
         this.places = places;
     }
 
-    /** Returns the number of places before those of the forward that is under way. */
+    /** Returns the number of places before those of the forward that is in progress. */
     public int length() {
         return length;
     }
@@ -60,7 +60,7 @@ public final class KeyValueCache implements AutoCloseable {
      * @param block the block's number in the model
      * @param keys [rows x W]
      * @param values [rows x W]
-     * @throws IllegalArgumentException where there are fewer places
+     * @throws IllegalArgumentException if there are fewer places
      */
     public void keep(int block, Tensor keys, Tensor values) {
         Rows rows = rows(block, keys.shape().size(1));

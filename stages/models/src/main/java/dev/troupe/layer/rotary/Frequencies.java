@@ -4,11 +4,11 @@ import java.util.Optional;
 
 /**
  * By how much rotary positions turn each pair of a head from one place to the next (Su et al. 2021): pair i of D/2 by
- * {@code base^(-2i/D)}, scaled where the model was made for longer sequences than it was trained on first.
+ * {@code base^(-2i/D)}, scaled if the model was made for longer sequences than it was trained on first.
  *
  * @param headSize D, even
  * @param base of the powers
- * @param scaling where there is one
+ * @param scaling if there is one
  */
 public record Frequencies(int headSize, double base, Optional<Scaling> scaling) {
     /**

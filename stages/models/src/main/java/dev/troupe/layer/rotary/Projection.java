@@ -13,24 +13,24 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * {@code y = x W^T + b} with its parameters, as published: K inputs, M outputs, W [M x K], b [M] where there is one. Of
+ * {@code y = x W^T + b} with its parameters, as published: K inputs, M outputs, W [M x K], b [M] if there is one. Of
  * ranks that share the stage each has some of the outputs or, without b, some of the inputs.
  */
 public final class Projection {
     private final Engine engine;
     private final TensorPool pool;
     private final Parameter weight;
-    /** Null where there is none. */
+    /** Null if there is none. */
     private final Parameter bias;
-    /** Null where there is none. */
+    /** Null if there is none. */
     private final Adapter adapter;
 
     /**
      * What it is trained by.
      *
      * @param weight [M x K]
-     * @param bias [M], where there is one
-     * @param adapter what is trained in their place, where there is one
+     * @param bias [M], if there is one
+     * @param adapter what is trained in their place, if there is one
      */
     public record Spec(ParameterSpec weight, Optional<ParameterSpec> bias, Optional<Adapter.Spec> adapter) {
         /** All there are. */

@@ -43,7 +43,7 @@ public final class RotaryAttentionHalf extends Half {
      * @param queries [H D x C]
      * @param keys [K D x C]
      * @param values [K D x C]
-     * @param headNorms of each head of the queries and of the keys, where the model has them; empty or two of [D]
+     * @param headNorms of each head of the queries and of the keys, if the model has them; empty or two of [D]
      * @param output [C x H D]
      * @param frequencies of the positions
      */

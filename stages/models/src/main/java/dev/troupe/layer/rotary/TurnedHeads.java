@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Queries or keys: projected, normalized head by head where the model has a norm for them, and turned by the angles of
+ * Queries or keys: projected, normalized head by head if the model has a norm for them, and turned by the angles of
  * their places.
  *
  * <p>N rows, K inputs, G heads of D numbers that this rank has: projected, normalized and turned [N x G D].
@@ -107,7 +107,7 @@ final class TurnedHeads {
             }
         }
 
-        /** The gradient becomes that before the norm; that behind it is kept where the weights come later. */
+        /** The gradient becomes that before the norm; that behind it is kept if the weights come later. */
         private void backwardNorm(boolean both) {
             Tensor before = pool.take(shape, microbatch.length());
             if (both) {

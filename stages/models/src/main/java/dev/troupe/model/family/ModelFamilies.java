@@ -34,7 +34,7 @@ public final class ModelFamilies {
     /**
      * The family of a name.
      *
-     * @throws IllegalArgumentException where there is none
+     * @throws IllegalArgumentException if there is none
      */
     public static ModelFamily named(String name) {
         return ALL.stream().filter(family -> family.name().equals(name)).findFirst()
@@ -45,7 +45,7 @@ public final class ModelFamilies {
     /**
      * The family that a {@code config.json} is of.
      *
-     * @throws dev.troupe.weights.WeightException where there is none
+     * @throws dev.troupe.weights.WeightException if there is none
      */
     public static ModelFamily of(PublishedConfig config) {
         String type = config.value("model_type").asText("");

@@ -37,7 +37,7 @@ final class Gpt2Layers {
     private static final String MLP_OUTPUT = "mlp.c_proj";
     /** The matrices of a block, which may have adapters. */
     static final List<String> MATRICES = List.of(QUERY_KEY_VALUE, ATTENTION_OUTPUT, EXPANSION, MLP_OUTPUT);
-    /** Those that have adapters where none is named, as in PEFT. */
+    /** Those that have adapters if none is named, as in PEFT. */
     static final List<String> USUALLY_ADAPTED = List.of(QUERY_KEY_VALUE);
 
     private final Gpt2 model;

@@ -40,7 +40,7 @@ public final class LlamaFamily extends RotaryFamily {
         return false;
     }
 
-    /** Mistral has no flag for its window, and one of 4096 tokens where its configuration has no such key. */
+    /** Mistral has no flag for its window, and one of 4096 tokens if its configuration has no such key. */
     @Override
     protected boolean hasWindow(PublishedConfig config) {
         return isMistral(config)

@@ -30,10 +30,10 @@ public abstract class RotaryFamily implements ModelFamily {
     /** Whether each head of the queries and of the keys is normalized. */
     protected abstract boolean normalizesHeads();
 
-    /** The size of a head where a configuration says none. */
+    /** The size of a head if a configuration says none. */
     protected abstract int defaultHeadSize(PublishedConfig config, int hidden, int heads);
 
-    /** The size of a head where a hidden size is heads of one width. */
+    /** The size of a head if a hidden size is heads of one width. */
     protected static int evenHeadSize(PublishedConfig config, int hidden, int heads) {
         if (hidden % heads != 0) {
             throw config.refusal(
@@ -102,7 +102,7 @@ public abstract class RotaryFamily implements ModelFamily {
         }
     }
 
-    /** Whether attention is over a window; {@code use_sliding_window} was found to be false, as where there is none. */
+    /** Whether attention is over a window; {@code use_sliding_window} was found to be false, as if there is none. */
     protected boolean hasWindow(PublishedConfig config) {
         return false;
     }
@@ -111,7 +111,7 @@ public abstract class RotaryFamily implements ModelFamily {
         return config.isGiven(POSITIONS) ? config.positive(POSITIONS) : defaultPositions(config);
     }
 
-    /** The longest sequence where a configuration says none, as transformers has it. */
+    /** The longest sequence if a configuration says none, as transformers has it. */
     protected abstract int defaultPositions(PublishedConfig config);
 
     @Override

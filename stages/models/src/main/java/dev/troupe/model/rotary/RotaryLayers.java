@@ -40,7 +40,7 @@ final class RotaryLayers {
     private static final String DOWN = "down_proj";
     /** The matrices of a block, which may have adapters. */
     static final List<String> MATRICES = List.of(QUERIES, KEYS, VALUES, OUTPUT, GATE, UP, DOWN);
-    /** Those that have adapters where none is named (Hu et al. 2022, section 4.2). */
+    /** Those that have adapters if none is named (Hu et al. 2022, section 4.2). */
     static final List<String> USUALLY_ADAPTED = List.of(QUERIES, VALUES);
 
     private final RotaryModel model;

@@ -84,7 +84,7 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
                 Lora.of(section));
     }
 
-    /** The size of a head where a hidden size is heads of one width. */
+    /** The size of a head if a hidden size is heads of one width. */
     private static int headSize(int hidden, int heads) {
         if (hidden % heads != 0) {
             throw new IllegalArgumentException("hidden size " + hidden + " does not divide by " + heads

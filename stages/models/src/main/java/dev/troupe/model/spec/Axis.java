@@ -12,7 +12,7 @@ public enum Axis {
     HEADS,
     /** Queries, keys and values side by side, each of some heads. */
     QUERY_KEY_VALUE,
-    /** Attention heads with keys and values, where they are fewer. */
+    /** Attention heads with keys and values, if they are fewer. */
     KEY_VALUE_HEADS,
     /** Numbers D of a head. */
     HEAD,

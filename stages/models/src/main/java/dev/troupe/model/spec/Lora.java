@@ -16,7 +16,7 @@ import java.util.Set;
  * @param isRankStabilized whether it is over the root of r
  * @param targets the matrices that have an adapter in each block, by the names that the family has for them; none:
  *     those that the family has by default
- * @param base identity of the frozen weights, by which other weights of the same shape are told apart; empty where it
+ * @param base identity of the frozen weights, by which other weights of the same shape are told apart; empty if it
  *     is not known yet
  */
 public record Lora(int rank, double alpha, boolean isRankStabilized, List<String> targets, String base) {
@@ -48,7 +48,7 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
         return new Lora(rank, alpha, isRankStabilized, targets, identity);
     }
 
-    /** The adapters of a section; empty where it has none. */
+    /** The adapters of a section; empty if it has none. */
     public static Optional<Lora> of(Section section) {
         return section.has("lora-rank")
                 ? Optional.of(new Lora(section.positive("lora-rank"), section.number("lora-alpha", 0),
@@ -100,8 +100,8 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
      * or ends with it after a dot, as in PEFT.
      *
      * @param all the targets that there are
-     * @param usual those of them where none is asked for
-     * @throws IllegalArgumentException where a target is none of them
+     * @param usual those of them if none is asked for
+     * @throws IllegalArgumentException if a target is none of them
      */
     public Lora among(List<String> all, List<String> usual, String title) {
         List<String> asked = targets.isEmpty() ? usual : targets.equals(List.of(ALL_LINEAR)) ? all : targets;

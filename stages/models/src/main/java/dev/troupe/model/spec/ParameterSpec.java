@@ -51,7 +51,7 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
     /**
      * What the calling member of a group has.
      *
-     * @throws IllegalArgumentException where a piece has fewer indices than the group has members
+     * @throws IllegalArgumentException if a piece has fewer indices than the group has members
      */
     public TensorSlice slice(TensorGroup group) {
         return switch (split) {

@@ -33,7 +33,7 @@ public record Section(Map<String, Object> values) {
     /**
      * Refuses keys that say nothing of a model.
      *
-     * @throws IllegalArgumentException where there is a key that is none of these
+     * @throws IllegalArgumentException if there is a key that is none of these
      */
     public void requireOnly(Set<String> keys, String title) {
         for (String key : values.keySet()) {
@@ -47,7 +47,7 @@ public record Section(Map<String, Object> values) {
     /**
      * A whole number of at least 1.
      *
-     * @throws IllegalArgumentException where there is none under this key
+     * @throws IllegalArgumentException if there is none under this key
      */
     public int positive(String key) {
         if (values.get(key) instanceof Long number && number >= 1 && number <= Integer.MAX_VALUE) {
@@ -72,7 +72,7 @@ public record Section(Map<String, Object> values) {
         throw refusal(key, "a name");
     }
 
-    /** As {@link #positive}, for a number; another where the section has no such key. */
+    /** As {@link #positive}, for a number; another if the section has no such key. */
     public double number(String key, double absent) {
         return switch (values.getOrDefault(key, absent)) {
             case Double number -> number;

@@ -29,7 +29,7 @@ record ChatTemplates(Map<String, String> byName) {
      * Finds the templates of a directory: in {@code chat_template.jinja}, else in {@code chat_template.json}, else in the
      * settings of the tokenizer.
      *
-     * @throws TokenizerException where a file cannot be read, or has templates in another form
+     * @throws TokenizerException if a file cannot be read, or has templates in another form
      */
     static ChatTemplates in(Path directory, Optional<FilePart> settings) {
         Path file = directory.resolve(FILE);

@@ -70,8 +70,8 @@ public final class GgufFile {
      * @param type of the matrices; vectors are stored as float32, and a matrix whose rows are no whole blocks as
      *     float16
      * @param name what a person calls the model
-     * @throws WeightException where llama.cpp does not compute the model
-     * @throws dev.troupe.tokenizer.file.TokenizerException where the tokenizer has tokens that the model does not know
+     * @throws WeightException if llama.cpp does not compute the model
+     * @throws dev.troupe.tokenizer.file.TokenizerException if the tokenizer has tokens that the model does not know
      */
     public static GgufFile of(ModelSpec model, GgufType type, GgufVocabulary vocabulary, String name) {
         GgufModel declared = model.family().gguf(model)
@@ -162,7 +162,7 @@ public final class GgufFile {
     /**
      * Writes the file whole or not at all. One tensor at a time is in memory, as float32.
      *
-     * @throws WeightException where the file cannot be written, or a weight is too large for the type
+     * @throws WeightException if the file cannot be written, or a weight is too large for the type
      */
     public void write(Path file, WeightSource weights) {
         try (WholeFile whole = WholeFile.create(file)) {

@@ -93,7 +93,7 @@ public enum GgufType {
         return width / blockElements * blockBytes;
     }
 
-    /** The type of a row of this many numbers: float16 where they are no whole blocks, as in llama.cpp. */
+    /** The type of a row of this many numbers: float16 if they are no whole blocks, as in llama.cpp. */
     GgufType ofRow(long width) {
         return width % blockElements == 0 ? this : F16;
     }

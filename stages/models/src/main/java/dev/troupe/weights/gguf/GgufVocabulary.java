@@ -61,7 +61,7 @@ public final class GgufVocabulary {
     /**
      * Reads the tokenizer of a directory.
      *
-     * @throws TokenizerException where llama.cpp would make other tokens; the message names file and part
+     * @throws TokenizerException if llama.cpp would make other tokens; the message names file and part
      */
     public static GgufVocabulary read(Path directory) {
         if (!HuggingFaceTokenizer.isIn(directory)) {
@@ -107,7 +107,7 @@ public final class GgufVocabulary {
     /**
      * Checks that a model knows every token.
      *
-     * @throws TokenizerException with both sizes where it does not
+     * @throws TokenizerException with both sizes if it does not
      */
     void requireWithin(int vocabularySize) {
         int count = tokens.keySet().stream().mapToInt(Integer::intValue).max().orElse(-1) + 1;

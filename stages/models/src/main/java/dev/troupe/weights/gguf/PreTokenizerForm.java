@@ -27,7 +27,7 @@ final class PreTokenizerForm {
     /**
      * The name of the form of a {@code tokenizer.json}.
      *
-     * @throws dev.troupe.tokenizer.file.TokenizerException where llama.cpp has none
+     * @throws dev.troupe.tokenizer.file.TokenizerException if llama.cpp has none
      */
     static String of(FilePart file) {
         FilePart normalizer = file.at("normalizer");

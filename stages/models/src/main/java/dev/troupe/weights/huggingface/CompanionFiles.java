@@ -28,7 +28,7 @@ public final class CompanionFiles {
     /**
      * The companions that a directory has.
      *
-     * @throws WeightException where one is larger than {@link BoundedFile#MOST_BYTES}
+     * @throws WeightException if one is larger than {@link BoundedFile#MOST_BYTES}
      */
     public static List<Path> in(Path directory) {
         return Stream.of(OF_TOKENIZER, OF_MODEL).flatMap(List::stream).map(directory::resolve)

@@ -18,7 +18,7 @@ public final class EndTokens {
      * Returns the {@code eos_token_id} of a directory, a number or a list: that of {@code generation_config.json}, else that
      * of {@code config.json}, as transformers takes them.
      *
-     * @throws dev.troupe.tokenizer.file.TokenizerException where it is no id
+     * @throws dev.troupe.tokenizer.file.TokenizerException if it is no id
      */
     public static Set<Integer> in(Path directory) {
         Set<Integer> ids = new TreeSet<>();

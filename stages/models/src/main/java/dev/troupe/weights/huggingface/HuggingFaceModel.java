@@ -35,7 +35,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     static final String CONFIG = "config.json";
     static final String WEIGHTS = "model.safetensors";
     private static final String TIES = "tie_word_embeddings";
-    /** The head of every family, where it is not tied. */
+    /** The head of every family, if it is not tied. */
     private static final String HEAD = "lm_head.weight";
     private static final int SHOWN_DEFECTS = 5;
 
@@ -57,7 +57,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
      * Opens a directory and checks it whole: the configuration is one that is computed here, the files are sound, and
      * every tensor that the configuration asks for is there in its shape. The caller closes it.
      *
-     * @throws WeightException where any of that is not so
+     * @throws WeightException if any of that is not so
      */
     public static HuggingFaceModel open(Path directory) {
         if (!Files.isDirectory(directory)) {
@@ -87,7 +87,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         }
     }
 
-    /** The same, or with a head of its own where the files have one of other values than the table that it is tied to. */
+    /** The same, or with a head of its own if the files have one of other values than the table that it is tied to. */
     private HuggingFaceModel untied(ModelFamily family, PublishedConfig config) {
         String head = storedName(HEAD);
         if (head == null || spec.shared().isEmpty()) { // in this order: it lists the layers of a model of any size
@@ -183,7 +183,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
      * As {@link HuggingFaceWriter#write}, in shards of the usual size, without files of a tokenizer.
      *
      * @param tensors exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
-     * @throws WeightException where the files cannot be written
+     * @throws WeightException if the files cannot be written
      */
     public static void write(Path directory, ModelSpec model, Collection<NamedTensor> tensors) {
         HuggingFaceWriter.write(directory, model, tensors, HuggingFaceWriter.USUAL_SHARD_BYTES, Optional.empty());

@@ -60,7 +60,7 @@ public final class HuggingFaceWriter {
      * @param tensors exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
      * @param shardBytes the most bytes of tensors in a file; a larger tensor has a file of its own
      * @param companions a directory of {@link CompanionFiles}, which are copied; empty: there are none
-     * @throws WeightException where the files cannot be written; a model that was there before is then untouched,
+     * @throws WeightException if the files cannot be written; a model that was there before is then untouched,
      *     unless the disk failed between two renames
      */
     public static void write(Path directory, ModelSpec model, Collection<NamedTensor> tensors, long shardBytes,
@@ -75,7 +75,7 @@ public final class HuggingFaceWriter {
                     failure);
         } finally {
             if (!existed) {
-                // Succeeds only where nothing was written, which is when nothing should be left.
+                // Succeeds only if nothing was written, which is when nothing should be left.
                 directory.toFile().delete();
             }
         }

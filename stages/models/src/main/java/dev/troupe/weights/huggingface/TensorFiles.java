@@ -22,10 +22,10 @@ public final class TensorFiles implements AutoCloseable {
     }
 
     /**
-     * Opens the file, or where there is none its shards.
+     * Opens the file, or if there is none its shards.
      *
      * @param whole the file, whose name the index continues with {@code .index.json}
-     * @throws WeightException where a file is not there, is unsound, or lacks a tensor that the index says it has
+     * @throws WeightException if a file is not there, is unsound, or lacks a tensor that the index says it has
      */
     public static TensorFiles open(Path whole) {
         Path index = whole.resolveSibling(whole.getFileName() + ShardIndex.SUFFIX);

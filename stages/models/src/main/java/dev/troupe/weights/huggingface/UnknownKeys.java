@@ -29,7 +29,7 @@ final class UnknownKeys {
     private UnknownKeys() {
     }
 
-    /** Returns a sentence with their names, after the family has read the configuration; none where there are none. */
+    /** Returns a sentence with their names, after the family has read the configuration; none if there are none. */
     static List<String> notes(PublishedConfig config, ModelFamily family) {
         List<String> unknown = config.unread().stream()
                 .filter(key -> !WITHOUT_EFFECT.contains(key) && !family.keysWithoutEffect().contains(key)).toList();

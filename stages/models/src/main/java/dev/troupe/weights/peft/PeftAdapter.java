@@ -59,7 +59,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
      *
      * @param base the model without adapters
      * @param identity that of its weights
-     * @throws WeightException where there are none, they are of another kind than is computed here, or for other shapes
+     * @throws WeightException if there are none, they are of another kind than is computed here, or for other shapes
      */
     public static PeftAdapter open(Path directory, ModelSpec base, String identity) {
         if (!Files.isRegularFile(directory.resolve(CONFIG)) || !Files.isRegularFile(directory.resolve(WEIGHTS))) {
@@ -128,7 +128,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         file.readNumbers(storedName(name), shape, parameterType, target);
     }
 
-    /** The name that the file has for a parameter; where it has none, the one that it is written under. */
+    /** The name that the file has for a parameter; if it has none, the one that it is written under. */
     private String storedName(String parameter) {
         return names(model, parameter).filter(file.tensors()::containsKey).findFirst()
                 .orElseGet(() -> names(model, parameter).findFirst().orElseThrow());
@@ -147,9 +147,9 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
      * Writes the adapters of a model as PEFT does, whole or not at all: the configuration appears last.
      *
      * @param directory made if it is not there; adapters that it holds are replaced, other files stay
-     * @param base the directory or name of the model that the adapters are for, where it is known
+     * @param base the directory or name of the model that the adapters are for, if it is known
      * @param tensors exactly the parameters of the model that are trained
-     * @throws WeightException where the files cannot be written
+     * @throws WeightException if the files cannot be written
      */
     public static void write(Path directory, ModelSpec model, Optional<String> base, double dropout,
             Collection<NamedTensor> tensors) {

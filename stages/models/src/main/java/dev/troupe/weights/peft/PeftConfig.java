@@ -48,7 +48,7 @@ final class PeftConfig {
     /**
      * Reads the adapters that a configuration has, without the identity of the weights that they are for.
      *
-     * @throws dev.troupe.weights.WeightException where they are of another kind than is computed here
+     * @throws dev.troupe.weights.WeightException if they are of another kind than is computed here
      */
     static Lora read(PublishedConfig config, ModelSpec base) {
         config.requireOneOf("peft_type", Set.of("LORA"), "");

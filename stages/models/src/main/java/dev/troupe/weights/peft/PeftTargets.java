@@ -48,7 +48,7 @@ final class PeftTargets {
     /**
      * The targets by the names that the family has for them.
      *
-     * @throws dev.troupe.weights.WeightException where there are none, not the same in every layer, or one that can
+     * @throws dev.troupe.weights.WeightException if there are none, not the same in every layer, or one that can
      *     have no adapter
      */
     static List<String> of(PublishedConfig config, ModelSpec base) {

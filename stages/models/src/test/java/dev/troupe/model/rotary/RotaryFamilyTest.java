@@ -99,9 +99,9 @@ class RotaryFamilyTest {
         assertRefused(config, "rope_parameters must be an object of rope_type");
     }
 
-    /** As the configurations of transformers 5.18 have it where a key is missing. */
+    /** As the configurations of transformers 5.18 have it if a key is missing. */
     @Test
-    void shouldReadAsTransformersWhatOlderFilesLeaveOut() throws Exception {
+    void shouldReadOlderFilesAsTransformersDoes() throws Exception {
         ObjectNode llama = golden("llama-gqa").put("hidden_act", "swish");
         llama.remove("max_position_embeddings");
         assertEquals(2048, read(llama).size(Axis.POSITION));
@@ -130,7 +130,7 @@ class RotaryFamilyTest {
     }
 
     @Test
-    void shouldTakeTheFamilysNumbersWhereAConfigurationHasNone() throws Exception {
+    void shouldTakeTheFamilysNumbersIfAConfigurationHasNone() throws Exception {
         ObjectNode config = golden("llama-gqa");
         config.remove("head_dim");
         config.remove("num_key_value_heads");
@@ -166,7 +166,7 @@ class RotaryFamilyTest {
     }
 
     @Test
-    void shouldTakeANullForWhatIsAbsent() throws Exception {
+    void shouldTakeANullForAnAbsentKey() throws Exception {
         ObjectNode config = golden("llama-gqa");
         ModelSpec plain = read(config);
         config.putNull("partial_rotary_factor");

@@ -42,7 +42,7 @@ class ChatTemplatesTest {
     }
 
     @Test
-    void shouldFindATemplateWhereverAFolderHasIt() throws IOException {
+    void shouldFindATemplateInAnyPlaceOfAFolder() throws IOException {
         assertEquals(Map.of(), written());
         settings("\"of the settings\"");
         assertEquals(Map.of("tokenizer.chat_template", "of the settings"), written());

@@ -47,7 +47,7 @@ class GgufFileTest {
     private Path directory;
 
     @Test
-    void shouldSayTheModelAndItsTokenizer() throws Exception {
+    void shouldNameTheModelAndItsTokenizer() throws Exception {
         ModelSpec model = model("llama", Map.of("key-value-heads", 2, "rotary-base", 5e5, "norm-epsilon", 1e-5));
         ReadGguf file = write(model, new InitialWeights(model, 1), GgufType.F16, "llama3");
         Map<String, Object> expected = new LinkedHashMap<>();

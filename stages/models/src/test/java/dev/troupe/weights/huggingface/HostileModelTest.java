@@ -107,7 +107,7 @@ class HostileModelTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoRegularFile() throws IOException, InterruptedException {
+    void shouldRefuseOtherThanRegularFiles() throws IOException, InterruptedException {
         Path config = pipe("config.json");
         String pipe = ": it is a device or a pipe; save it as a file";
         assertEquals("cannot read " + config + pipe, refusal(() -> PublishedConfig.read(config, "GPT-2")));

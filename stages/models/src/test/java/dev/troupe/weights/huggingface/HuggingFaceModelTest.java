@@ -151,7 +151,7 @@ class HuggingFaceModelTest {
     }
 
     @Test
-    void shouldTakeAKeyThatIsThereTwiceIfItHasOneValueOrNoEffect() throws Exception {
+    void shouldTakeADoubleKeyIfItHasOneValueOrNoEffect() throws Exception {
         SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of(),
                 goldenTensors(UnaryOperator.identity()));
         copyConfig(text -> text.replace("\"n_ctx\": 16,", "\"n_ctx\": 16, \"n_ctx\": 16, \"torch_dtype\":"
@@ -211,7 +211,7 @@ class HuggingFaceModelTest {
     }
 
     @Test
-    void shouldKeepTheOldModelWhereTheNewOneFails() throws Exception {
+    void shouldKeepTheOldModelIfTheNewOneFails() throws Exception {
         HuggingFaceModel.write(directory, TIED, goldenTensors(UnaryOperator.identity()));
         Files.writeString(directory.resolve("README.md"), "mine");
         assertThrows(IllegalStateException.class,
@@ -222,7 +222,7 @@ class HuggingFaceModelTest {
     }
 
     @Test
-    void shouldLeaveNothingWhereTheFirstModelFails() throws Exception {
+    void shouldLeaveNothingIfTheFirstModelFails() throws Exception {
         Path exported = directory.resolve("model");
         assertThrows(IllegalStateException.class,
                 () -> HuggingFaceModel.write(exported, TIED, failing(goldenTensors(UnaryOperator.identity()))));
@@ -253,7 +253,7 @@ class HuggingFaceModelTest {
     }
 
     @Test
-    void shouldSayWhichFileIsNotThere() throws Exception {
+    void shouldNameTheMissingFile() throws Exception {
         Path nowhere = directory.resolve("nowhere");
         assertEquals(nowhere + " does not exist: give a directory with config.json and model.safetensors",
                 assertThrows(WeightException.class, () -> HuggingFaceModel.open(nowhere)).getMessage());
@@ -285,7 +285,7 @@ class HuggingFaceModelTest {
             "\"tie_word_embeddings\": true | \"tie_word_embeddings\": 1 | tie_word_embeddings must be true or false,"
                     + " but found \"1\"",
             "1e-05 | -1 | layer_norm_epsilon must be a number above 0, but found \"-1\""})
-    void shouldRefuseWhatIsNotComputed(String sound, String changed, String sentence) throws Exception {
+    void shouldRefuseFeaturesThatAreNotComputed(String sound, String changed, String sentence) throws Exception {
         copyConfig(text -> {
             assertTrue(text.contains(sound), sound);
             return text.replace(sound, changed);

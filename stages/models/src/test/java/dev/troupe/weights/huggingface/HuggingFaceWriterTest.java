@@ -121,7 +121,7 @@ class HuggingFaceWriterTest {
     }
 
     @Test
-    void shouldPutTheFilesOfTheTokenizerBesideTheWeights() throws IOException {
+    void shouldPutTheFilesOfTheTokenizerNextToTheWeights() throws IOException {
         Path source = Files.createDirectory(directory.resolve("source"));
         for (String name : List.of("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
                 "chat_template.jinja", "vocab.json", "merges.txt", "generation_config.json", "modeling_own.py",

@@ -59,14 +59,14 @@ class PeftConfigTest {
             "use_fantasy | true | must be absent, as this version does not know what it asks for",
             "fantasy_config | {\"a\": 0} | must be absent, as this version does not know what it asks for",
             "fantasy_rank | 3 | must be absent, as this version does not know what it asks for"})
-    void shouldRefuseByNameWhatMakesOtherAdapters(String key, String value, String sentence) throws Exception {
+    void shouldRefuseByNameTheKeysOfOtherAdapters(String key, String value, String sentence) throws Exception {
         ObjectNode config = config("llama-rslora");
         config.set(key, JSON.readTree(value));
         assertRefused("llama-rslora", config, key + " " + sentence);
     }
 
     @Test
-    void shouldPassOverKeysThatSayNothing() throws Exception {
+    void shouldIgnoreKeysWithoutEffect() throws Exception {
         ObjectNode config = config("llama-rslora").put("use_fantasy", false).putNull("fantasy_config");
         config.putArray("fantasy_list");
         config.put("lora_dropout", 0.1).put("task_type", "SEQ_2_SEQ_LM").put("peft_version", "0.99.0");
@@ -94,7 +94,7 @@ class PeftConfigTest {
     }
 
     @Test
-    void shouldReadFullNamesOfEveryLayerAndRefuseThoseOfSome() throws Exception {
+    void shouldReadFullNamesOfEveryLayerAndRefuseSome() throws Exception {
         ObjectNode config = config("llama-rslora");
         var names = config.putArray("target_modules");
         int layers = (int) base("llama-rslora").parameters().keySet().stream()

@@ -18,8 +18,8 @@ public final class BoundedFile {
     /**
      * Returns the bytes of a file. A pipe may never end, and a device has no end, so neither is read.
      *
-     * @throws NoSuchFileException where there is none
-     * @throws IOException where it cannot be read, is no regular file, or has more than {@link #MOST_BYTES}; the
+     * @throws NoSuchFileException if there is none
+     * @throws IOException if it cannot be read, is no regular file, or has more than {@link #MOST_BYTES}; the
      *     message is the reason in words
      */
     public static byte[] bytes(Path file) throws IOException {

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  *
  * @param file the file
  * @param path the place, such as {@code model.merges[3]}; empty: the whole
- * @param node what is there; missing where nothing is
+ * @param node what is there; missing if nothing is
  */
 public record FilePart(Path file, String path, JsonNode node) {
     /** As Python reads JSON, NaN and infinity are numbers. */
@@ -31,7 +31,7 @@ public record FilePart(Path file, String path, JsonNode node) {
     /**
      * Reads a file.
      *
-     * @throws TokenizerException where it cannot be read, or is no JSON object; with the line
+     * @throws TokenizerException if it cannot be read, or is no JSON object; with the line
      */
     public static FilePart read(Path file) {
         try {
@@ -49,7 +49,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         }
     }
 
-    /** The part of a name; absent where there is none. */
+    /** The part of a name; absent if there is none. */
     public FilePart at(String name) {
         return new FilePart(file, path.isEmpty() ? name : path + "." + name,
                 node.isObject() ? orMissing(node.get(name)) : MissingNode.getInstance());
@@ -97,7 +97,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         return node.size();
     }
 
-    /** The elements of a list; none where nothing is there. */
+    /** The elements of a list; none if nothing is there. */
     public List<FilePart> elements() {
         if (isAbsent()) {
             return List.of();
@@ -127,7 +127,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         return node.textValue();
     }
 
-    /** A member that is true or false, or the other value where it is not there. */
+    /** A member that is true or false, or the other value if it is not there. */
     public boolean flag(String name, boolean otherwise) {
         FilePart part = at(name);
         if (!part.isAbsent() && !part.node.isBoolean()) {

@@ -45,7 +45,7 @@ final class AddedTokens {
             node.token = added;
         }
 
-        /** The longest token that begins at a place; null where none does. */
+        /** The longest token that begins at a place; null if none does. */
         Added longest(char[] text, int from, int to, Steps steps) {
             Added found = null;
             Node node = this;

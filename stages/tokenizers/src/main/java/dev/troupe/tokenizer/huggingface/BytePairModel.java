@@ -113,7 +113,7 @@ final class BytePairModel {
     }
 
     /**
-     * Adds the ids of a word. A byte that the vocabulary does not have is the unknown token, or nothing where there is
+     * Adds the ids of a word. A byte that the vocabulary does not have is the unknown token, or nothing if there is
      * none.
      */
     void append(char[] text, int from, int to, Ids ids) {

@@ -7,7 +7,7 @@ import java.util.Arrays;
  * rank the first place. One thread at a time.
  *
  * <p>An entry of the heap may be outdated. It counts all the same if the pair that is at its place now becomes the same
- * token, as Hugging Face's tokenizers have it: where two pairs make one token, ids depend on that.
+ * token, as Hugging Face's tokenizers have it: if two pairs make one token, ids depend on that.
  */
 final class Merging {
     private static final int REMOVED = -1;

@@ -18,7 +18,7 @@ sealed interface PreTokenizer {
     /** Divides a part of a text, which is not empty. */
     void split(char[] text, int from, int to, Steps steps, Parts next);
 
-    /** Whether the place before a character is always between two parts, where one of some kind comes before it. */
+    /** Whether the place before a character is always between two parts, if one of some kind comes before it. */
     default boolean cutsBefore(char after, IntPredicate before) {
         return false;
     }

@@ -60,7 +60,7 @@ sealed interface Regex {
     }
 
     /**
-     * Whether no match has the place inside it where a character comes after one of another kind, and no match before that
+     * Whether no match has the place inside it if a character comes after one of another kind, and no match before that
      * place depends on whether more text follows.
      */
     default boolean bearsCutBefore(char after, IntPredicate before) {
@@ -84,7 +84,7 @@ sealed interface Regex {
     }
 
     /**
-     * What an expression may do around a place between a character of one kind and a certain one; true where it is not
+     * What an expression may do around a place between a character of one kind and a certain one; true if it is not
      * known.
      *
      * @param begins a match may begin after the place

@@ -41,7 +41,7 @@ final class RegexReader {
     /**
      * Reads a pattern.
      *
-     * @throws Refusal where it has something that is not known, or matches no text at all
+     * @throws Refusal if it has something that is not known, or matches no text at all
      */
     static Regex read(String pattern) throws Refusal {
         RegexReader reader = new RegexReader(pattern);
@@ -229,7 +229,7 @@ final class RegexReader {
         return code -> code >= from && code <= to;
     }
 
-    /** The one character that a part of the pattern means; -1 where it is not one. */
+    /** The one character that a part of the pattern means; -1 if it is not one. */
     private int codeOf(int from, int to) {
         int code = pattern.codePointAt(from);
         if (code != '\\') {

@@ -13,7 +13,7 @@ import java.util.function.IntPredicate;
 /**
  * A {@code tokenizer.json} of byte-level byte-pair encoding, as Hugging Face's tokenizers 0.22 reads and applies it:
  * GPT-2's, those of Llama 3, Qwen and SmolLM, and others of their parts. What it does not know is refused. The parts
- * {@code truncation} and {@code padding} have no effect, as where nobody asks for them there.
+ * {@code truncation} and {@code padding} have no effect, as if nobody asks for them there.
  *
  * <p>Thread rule: any thread may use it.
  */
@@ -46,7 +46,7 @@ public final class TokenizerFile {
     /**
      * Reads a file.
      *
-     * @throws dev.troupe.tokenizer.file.TokenizerException where it is none of its kind; the message names file and
+     * @throws dev.troupe.tokenizer.file.TokenizerException if it is none of its kind; the message names file and
      *     part
      */
     public static TokenizerFile read(Path file) {
@@ -81,7 +81,7 @@ public final class TokenizerFile {
         return bytesOfId.length;
     }
 
-    /** The id of a token by its spelling in the file; empty where there is none. */
+    /** The id of a token by its spelling in the file; empty if there is none. */
     public OptionalInt id(String token) {
         for (AddedTokens.Added one : added.all()) {
             if (one.content().equals(token)) {
@@ -181,7 +181,7 @@ public final class TokenizerFile {
     }
 
     /**
-     * Whether the ids of every text are those of its two halves, where it is cut between these characters.
+     * Whether the ids of every text are those of its two halves, if it is cut between these characters.
      *
      * @param before the last character of the first half, no white space
      */
