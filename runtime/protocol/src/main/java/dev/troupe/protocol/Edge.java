@@ -28,12 +28,12 @@ public record Edge(int fromRank, int toRank, int stage, MessageKind kind) {
         }
     }
 
-    /** Returns a number of its own: 16 bits each of sender, receiver and stage, 8 of kind. */
+    /** Returns the edge as a number: 16 bits each of sender, receiver and stage, 8 of kind. */
     public long key() {
         return key(fromRank, toRank, stage, kind);
     }
 
-    /** The {@link #key()} of an edge that need not be made. */
+    /** Returns the {@link #key()} of an edge without making it. */
     public static long key(int fromRank, int toRank, int stage, MessageKind kind) {
         return (long) fromRank << 40 | (long) toRank << 24 | (long) stage << 8 | kind.code();
     }

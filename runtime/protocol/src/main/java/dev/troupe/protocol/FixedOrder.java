@@ -9,20 +9,18 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Copies that nobody changes, in an order that is the same in every process. That of {@link Map#copyOf} and
- * {@link Set#copyOf} is drawn anew in each JVM: whatever walks over one would decide by it, and the same events would have
- * other commands.
+ * Immutable copies in an order that is the same in every process. {@link Map#copyOf} and {@link Set#copyOf} draw their order
+ * anew in each JVM, so that a walk over one could give other commands for the same events.
  */
 public final class FixedOrder {
     private FixedOrder() {
     }
 
-    /** Returns a copy in the order of its keys. */
     public static <K extends Comparable<? super K>, V> SortedMap<K, V> copyOf(Map<K, V> map) {
         return Collections.unmodifiableSortedMap(new TreeMap<>(map));
     }
 
-    /** Returns a copy in the order in which the values are handed in. */
+    /** Returns a copy in the order of the values. */
     public static <V> Set<V> copyOf(Collection<V> values) {
         return Collections.unmodifiableSet(new LinkedHashSet<>(values));
     }

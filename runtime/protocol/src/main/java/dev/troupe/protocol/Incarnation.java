@@ -1,13 +1,13 @@
 package dev.troupe.protocol;
 
 /**
- * A rank from one start to the next. Every event of a rank carries it, so that events from before a restart are dropped, and
- * those of a rank that another coordinator has started.
+ * A rank from one start to the next. Every event of a rank carries it, so that events from before a restart, and of a rank
+ * that another coordinator has started, are dropped.
  *
- * @param rank which rank
+ * @param rank the rank
  * @param epoch the epoch in which it was started
- * @param term the term of the coordinator under which it was started: a lost coordinator may have begun an epoch of the
- *     same number as its successor's
+ * @param term the term of the coordinator that started it: a lost coordinator may have begun an epoch of the same number as
+ *     its successor
  */
 public record Incarnation(int rank, int epoch, int term) {
 }

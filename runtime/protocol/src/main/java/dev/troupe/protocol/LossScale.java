@@ -1,31 +1,31 @@
 package dev.troupe.protocol;
 
 /**
- * What the loss of a step is multiplied by, and what was learnt of it (Micikevicius et al. 2018, section 3.2). A step whose
- * gradients overflow is skipped; a factor that adapts is halved then, and doubled after many good steps. So it stays as
- * large as gradients bear, at the price of a skipped step now and then.
+ * The factor of a step's loss, and its history (Micikevicius et al. 2018, section 3.2). A step with overflowing gradients is
+ * skipped; a dynamic factor is halved then, and doubled after many good steps. So it is about as large as gradients allow,
+ * at the price of a skipped step now and then.
  *
- * @param rule how the factor is chosen
- * @param factor of the next step
- * @param goodSteps since the factor changed last, if it adapts; 0 otherwise
- * @param skipsInRow steps that were skipped since the last good one
- * @param updates steps that were not skipped: what weights and moments have seen
+ * @param rule the rule of the factor
+ * @param factor the factor of the next step
+ * @param goodSteps steps since the last change of a dynamic factor; 0 otherwise
+ * @param skipsInRow skipped steps since the last good one
+ * @param updates steps that were not skipped: the updates that weights and moments have had
  */
 public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow, long updates) {
-    /** The factor to begin with: PyTorch's and the paper's order of size, soon found to be too large if it is. */
+    /** The first factor: PyTorch's, and the paper's order of size; if it is too large it is soon halved. */
     private static final double FIRST_FACTOR = 1 << 16;
     /** Good steps until a larger factor is tried, as in PyTorch. */
     private static final int STEPS_TO_DOUBLE = 2000;
-    /** Skips in a row from which on it is not the factor that makes gradients overflow: it is 2^-20 of what it was. */
+    /** Skips in a row after which overflows have another cause: the factor is 2^-20 of what it was. */
     private static final int MOST_SKIPS = 20;
 
-    /** How the factor is chosen. */
+    /** The rule of the factor. */
     public enum Rule {
-        /** It is 1, and no step is skipped. */
+        /** The factor is 1, and no step is skipped. */
         NONE,
-        /** It stays. */
+        /** The factor stays. */
         FIXED,
-        /** It follows what gradients bear. */
+        /** The factor adapts to the gradients. */
         DYNAMIC
     }
 
@@ -37,17 +37,17 @@ public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow,
         }
     }
 
-    /** Loss and gradients as they are, after {@code updates} updates. */
+    /** Returns a scale of 1 after {@code updates} updates. */
     public static LossScale none(long updates) {
         return new LossScale(Rule.NONE, 1, 0, 0, updates);
     }
 
-    /** One factor for all steps. */
+    /** Returns one factor for all steps. */
     public static LossScale fixed(double factor, long updates) {
         return new LossScale(Rule.FIXED, factor, 0, 0, updates);
     }
 
-    /** A factor that adapts, at its beginning. */
+    /** Returns the first factor of the dynamic rule. */
     public static LossScale dynamic(long updates) {
         return new LossScale(Rule.DYNAMIC, FIRST_FACTOR, 0, 0, updates);
     }
@@ -69,9 +69,9 @@ public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow,
     }
 
     /**
-     * After a step that was skipped.
+     * Returns the scale after a skipped step.
      *
-     * @param used the factor of that step, which may be an earlier one where steps overlap
+     * @param used the factor of that step, which may be an earlier one if steps overlap
      */
     public LossScale afterSkip(double used) {
         return new LossScale(rule, rule == Rule.DYNAMIC ? Math.min(factor, used / 2) : factor, 0, skipsInRow + 1,

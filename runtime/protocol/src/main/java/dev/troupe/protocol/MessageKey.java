@@ -1,9 +1,9 @@
 package dev.troupe.protocol;
 
 /**
- * A message of a pass, whatever the epoch it is sent in.
+ * A message of a pass, whatever its epoch.
  *
- * @param edge from where to where
+ * @param edge its channel
  * @param microbatch the microbatch, from 0
  */
 public record MessageKey(Edge edge, int microbatch) {

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Messages of a pass, a bit for each microbatch of an edge: whatever the schedule, and whichever of them there are, a
- * control message has room for all that a rank can have received. Immutable.
+ * Messages of a pass, a bit for each microbatch of an edge, so that a control message has room for all that a rank can have
+ * received under any schedule. Immutable.
  *
  * @param edges each edge once
  */
@@ -22,8 +22,7 @@ public record MessageKeys(List<OfEdge> edges) {
     /**
      * Messages of one edge.
      *
-     * @param edge from where to where
-     * @param microbatches bit m % 8 of byte m / 8 stands for microbatch m
+     * @param microbatches bit m % 8 of byte m / 8 is microbatch m
      */
     public record OfEdge(Edge edge, byte[] microbatches) {
         public OfEdge {
@@ -67,7 +66,7 @@ public record MessageKeys(List<OfEdge> edges) {
         edges = List.copyOf(edges);
     }
 
-    /** These messages; one that is there twice counts once. */
+    /** Returns these messages; duplicates count once. */
     public static MessageKeys of(Collection<MessageKey> keys) {
         Map<Edge, BitSet> bits = new LinkedHashMap<>();
         keys.forEach(key -> bits.computeIfAbsent(key.edge(), _ -> new BitSet()).set(key.microbatch()));
@@ -76,7 +75,6 @@ public record MessageKeys(List<OfEdge> edges) {
         return new MessageKeys(edges);
     }
 
-    /** Whether a message is one of these. */
     public boolean contains(MessageKey key) {
         for (OfEdge one : edges) { // a rank has few edges
             if (one.edge.equals(key.edge())) {
@@ -86,7 +84,6 @@ public record MessageKeys(List<OfEdge> edges) {
         return false;
     }
 
-    /** These messages and others. */
     public MessageKeys with(MessageKeys more) {
         Map<Edge, OfEdge> all = new LinkedHashMap<>();
         edges.forEach(one -> all.put(one.edge, one));

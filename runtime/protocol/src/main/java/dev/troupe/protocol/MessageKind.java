@@ -6,7 +6,7 @@ public enum MessageKind {
     ACTIVATION(1),
     /** The gradient for the output of a stage, on its way back to it. */
     GRADIENT(2),
-    /** The gradient of a parameter that two stages have, on its way to the other one. */
+    /** The gradient of a shared parameter, on its way to the other stage. */
     SHARED_GRADIENT(3);
 
     private final int code;

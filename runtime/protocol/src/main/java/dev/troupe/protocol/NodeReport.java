@@ -5,13 +5,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a node knows of its run, told to a coordinator that takes over.
+ * The report of a node on its run to a coordinator that takes over.
  *
- * @param epoch the last that it has entered
- * @param hosts for each rank its node, as that epoch has it
- * @param since for each node whose ranks are others than at first, the epoch since which it has those
- * @param commits the last that it was told of
- * @param versions by rank, after how many steps this node has all that it kept: its own or copies
+ * @param epoch the last epoch that it has entered
+ * @param hosts the node of each rank in that epoch
+ * @param since for each node with other ranks than at first, the epoch of the change
+ * @param commits the last commits that it knows
+ * @param versions by rank, the steps after which this node has all states of the rank: its own or copies
  */
 public record NodeReport(int epoch, List<String> hosts, Map<String, Integer> since, List<Commit> commits,
         Map<Integer, List<Long>> versions) {
@@ -26,7 +26,7 @@ public record NodeReport(int epoch, List<String> hosts, Map<String, Integer> sin
         return versions.getOrDefault(rank, List.of()).contains(stepsDone);
     }
 
-    /** Returns by rank the steps, not fewer than {@code stepsDone}, after which this node has all that the rank kept. */
+    /** Returns by rank the steps, {@code stepsDone} or more, after which this node has all states of the rank. */
     public Map<Integer, List<Long>> versionsSince(long stepsDone) {
         Map<Integer, List<Long>> since = new TreeMap<>();
         versions.forEach((rank, all) -> since.put(rank, all.stream().filter(steps -> steps >= stepsDone).toList()));

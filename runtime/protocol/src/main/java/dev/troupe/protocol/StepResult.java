@@ -1,15 +1,15 @@
 package dev.troupe.protocol;
 
 /**
- * What a training step came to.
+ * The result of a training step.
  *
  * @param step the step, from 0
  * @param loss mean over the global batch, with the weights before the update
  * @param gradientNorm global norm of the gradients before clipping; not finite if they overflowed
  * @param learningRate the rate of the update
- * @param lossScale what the loss was multiplied by before the backward
+ * @param lossScale the factor of the loss before the backward
  * @param skipped whether the gradients overflowed, so that the weights stayed
- * @param traffic what all ranks sent in the step
+ * @param traffic the bytes that all ranks sent in the step
  */
 public record StepResult(long step, double loss, double gradientNorm, double learningRate, double lossScale,
         boolean skipped, Traffic traffic) {

@@ -7,8 +7,8 @@ import java.util.Optional;
 /** A command of the checkpoint's machine to its shell. */
 public sealed interface CheckpointCommand {
     /**
-     * Every node is to write the parts of the ranks that it has, from their snapshots;
-     * {@link CheckpointEvent.PartWritten} or {@link CheckpointEvent.PartFailed} answers for each rank.
+     * Every node is to write the parts of its ranks from their snapshots; {@link CheckpointEvent.PartWritten} or
+     * {@link CheckpointEvent.PartFailed} answers for each rank.
      *
      * @param hosts for each rank its node
      */
@@ -29,8 +29,8 @@ public sealed interface CheckpointCommand {
     }
 
     /**
-     * All parts are written: make the checkpoint one, with the scale that the next step has;
-     * {@link CheckpointEvent.Stands} or {@link CheckpointEvent.Refused} answers.
+     * All parts are written: commit the checkpoint, with the scale of the next step; {@link CheckpointEvent.Stands} or
+     * {@link CheckpointEvent.Refused} answers.
      */
     record CommitParts(CheckpointAttempt attempt, LossScale lossScale,
             List<CheckpointPart> parts) implements CheckpointCommand {
@@ -39,11 +39,10 @@ public sealed interface CheckpointCommand {
         }
     }
 
-    /** Delete what was written of it; {@link CheckpointEvent.Deleted} answers. */
+    /** Delete the files of a checkpoint; {@link CheckpointEvent.Deleted} answers. */
     record Delete(CheckpointAttempt attempt) implements CheckpointCommand {
     }
 
-    /** The checkpoint is written. */
     record ReportWritten(long stepsDone) implements CheckpointCommand {
     }
 
@@ -51,15 +50,15 @@ public sealed interface CheckpointCommand {
     record ReportFailed(long stepsDone, String why) implements CheckpointCommand {
     }
 
-    /** The run is to hear that updates can overwrite nothing that this checkpoint, written beside training, needs. */
+    /** Report to the run that updates can overwrite nothing that this checkpoint, written during training, needs. */
     record ReportPinned(CheckpointAttempt attempt) implements CheckpointCommand {
     }
 
     /**
-     * The run is to hear that nothing of this checkpoint is in progress any more.
+     * Report to the run that nothing of this checkpoint is in progress any more.
      *
      * @param isWritten whether it is complete on disk
-     * @param failure why it does not, if the run waits for it
+     * @param failure the reason why it is not, if the run waits for it
      */
     record ReportSettled(CheckpointAttempt attempt, boolean isWritten,
             Optional<String> failure) implements CheckpointCommand {

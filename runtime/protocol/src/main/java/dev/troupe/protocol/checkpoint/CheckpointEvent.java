@@ -8,8 +8,8 @@ public sealed interface CheckpointEvent {
     /**
      * The run wants a checkpoint of its last commit.
      *
-     * @param lossScale of the next step
-     * @param hosts for each rank the node that has its snapshot
+     * @param lossScale the scale of the next step
+     * @param hosts for each rank the node with its snapshot
      */
     record Wanted(CheckpointAttempt attempt, LossScale lossScale, List<String> hosts) implements CheckpointEvent {
         public Wanted {
@@ -28,7 +28,7 @@ public sealed interface CheckpointEvent {
     record Withdrawn() implements CheckpointEvent {
     }
 
-    /** A node holds what these ranks kept at the commit, for their parts: no later update overwrites it. */
+    /** A node holds the snapshots of these ranks at the commit, for their parts: no later update overwrites them. */
     record Pinned(CheckpointAttempt attempt, List<Integer> ranks) implements CheckpointEvent {
         public Pinned {
             ranks = List.copyOf(ranks);
@@ -39,7 +39,6 @@ public sealed interface CheckpointEvent {
     record Moving(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
-    /** A rank's part is written. */
     record PartWritten(CheckpointAttempt attempt, int rank, CheckpointPart part) implements CheckpointEvent {
     }
 
@@ -47,7 +46,7 @@ public sealed interface CheckpointEvent {
     record PartFailed(CheckpointAttempt attempt, int rank, String why) implements CheckpointEvent {
     }
 
-    /** The checkpoint that was to be committed is written. */
+    /** The checkpoint is committed. */
     record Stands(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
@@ -55,11 +54,10 @@ public sealed interface CheckpointEvent {
     record Refused(CheckpointAttempt attempt, String why) implements CheckpointEvent {
     }
 
-    /** Its files are deleted. */
     record Deleted(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
-    /** A node is gone, for the reason in this sentence. */
+    /** A node has left, for the reason in this sentence. */
     record NodeGone(String node, String reason) implements CheckpointEvent {
     }
 

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The logic of one checkpoint after the other, from the wish of the run to the manifest.
+ * The logic of checkpoints, one after the other, from the request of the run to the manifest.
  *
  * <pre>{@code
  *   IDLE --wanted--> WRITING --all parts--> COMMITTING --written--> IDLE
@@ -16,13 +16,13 @@ import java.util.stream.IntStream;
  *                       +------> DELETING <-----+ --deleted--> IDLE
  * }</pre>
  *
- * <p>Whether the run waits is the {@linkplain CheckpointWay way} of the attempt. Beside training, nodes write the parts from
- * snapshots: a part belongs to a rank and a commit, not to an incarnation, and a restart of the rank takes nothing from it;
- * the run continues without a checkpoint that fails, and is told so at once. If the run waits, ranks write their parts,
- * and a rank that was started again before its part was written is told again; the run decides what a failure costs.
+ * <p>Whether the run waits is the {@linkplain CheckpointWay way} of the attempt. During training, nodes write the parts from
+ * snapshots: a part belongs to a rank and a commit, not to an incarnation, and remains valid if the rank restarts; the run
+ * continues without a checkpoint that fails, which is reported at once. If the run waits, ranks write their parts, and a
+ * rank that was restarted before its part was written receives the command again; the run decides what a failure costs.
  *
- * <p>The machine tells the run when the checkpoint is settled: it is written, or nothing is left of it. Answers of an
- * earlier attempt are dropped.
+ * <p>The machine reports to the run when the checkpoint is settled: it is written, or deleted. Answers of an earlier attempt
+ * are dropped.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -33,7 +33,7 @@ public final class CheckpointMachine {
 
     private final int rankCount;
     private final BitSet answered = new BitSet();
-    /** Of these ranks nothing can be overwritten any more: it is held, or their part is settled. */
+    /** The ranks of which nothing can be overwritten any more: their states are held, or their parts are settled. */
     private final BitSet pinned = new BitSet();
     private final CheckpointParts parts = new CheckpointParts();
     private State state = State.IDLE;
@@ -48,7 +48,7 @@ public final class CheckpointMachine {
         this.rankCount = rankCount;
     }
 
-    /** Takes in one event and returns the commands that follow, in order. */
+    /** Handles one event and returns the commands, in order. */
     public List<CheckpointCommand> on(CheckpointEvent event) {
         List<CheckpointCommand> commands = new ArrayList<>();
         switch (event) {
@@ -96,7 +96,7 @@ public final class CheckpointMachine {
         return commands;
     }
 
-    /** Whether bytes move of the checkpoint in progress. */
+    /** Returns whether bytes of the checkpoint in progress move. */
     public boolean isOfThis(CheckpointEvent.Moving moving) {
         return state != State.IDLE && moving.attempt().equals(attempt);
     }
@@ -167,7 +167,7 @@ public final class CheckpointMachine {
         answer(rank, commands);
     }
 
-    /** A rank that is started again elsewhere writes its part; a snapshot of this commit may be gone with its node. */
+    /** A rank that restarts elsewhere writes its part; a snapshot of this commit may be lost with its node. */
     private void loseNode(String node, String reason, List<CheckpointCommand> commands) {
         for (int rank = 0; rank < hosts.size(); rank++) {
             if (hosts.get(rank).equals(node) && awaitsPart(attempt, rank) && !isAwaited()) {

@@ -20,12 +20,12 @@ public final class CheckpointParts {
         unwritten.put(rank, why);
     }
 
-    /** Why the checkpoint is not whole, if it is not. */
+    /** Returns the reason why the checkpoint is incomplete, if it is. */
     public Optional<String> failure() {
         return unwritten.values().stream().findFirst();
     }
 
-    /** By their names: the same manifest whoever answers first. */
+    /** Returns the parts by name: the manifest does not depend on the order of answers. */
     public List<CheckpointPart> inOrder() {
         return written.stream().sorted(Comparator.comparing(CheckpointPart::file)).toList();
     }

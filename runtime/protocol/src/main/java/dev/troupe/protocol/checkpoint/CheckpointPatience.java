@@ -1,8 +1,8 @@
 package dev.troupe.protocol.checkpoint;
 
 /**
- * Says when a run has waited long enough for a checkpoint of which nothing moves. It counts looks and not a clock: time in
- * which nobody looks does not count.
+ * The limit on the wait of a run for a checkpoint without progress. It counts looks and not a clock: time in which nobody
+ * looks does not count.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -27,7 +27,7 @@ public final class CheckpointPatience {
         waitedNanos = 0;
     }
 
-    /** Looks; whether the run, if it waits, has waited for longer than it may. */
+    /** Takes a look; returns whether the run, if it waits, has waited too long. */
     public boolean isOver(boolean waits) {
         waitedNanos = waits ? waitedNanos + lookEveryNanos : 0;
         return waitedNanos > patienceNanos;

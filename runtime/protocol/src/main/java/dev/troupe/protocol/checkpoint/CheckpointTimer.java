@@ -1,7 +1,7 @@
 package dev.troupe.protocol.checkpoint;
 
 /**
- * Says when the last checkpoint is too old.
+ * The timer of the largest age of the last checkpoint.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
  */
@@ -10,7 +10,7 @@ public final class CheckpointTimer {
     private long sinceNanos;
 
     /**
-     * @param intervalNanos how old it may become; 0 for as old as it likes
+     * @param intervalNanos the largest age; 0 for no limit
      */
     public CheckpointTimer(long intervalNanos, long nowNanos) {
         this.intervalNanos = intervalNanos;
@@ -22,7 +22,7 @@ public final class CheckpointTimer {
         sinceNanos = nowNanos;
     }
 
-    /** Whether one is due; once for each interval. */
+    /** Returns whether one is due; true once for each interval. */
     public boolean takeDue(long nowNanos) {
         boolean isDue = intervalNanos > 0 && nowNanos - sinceNanos >= intervalNanos;
         if (isDue) {

@@ -1,6 +1,6 @@
 package dev.troupe.protocol.checkpoint;
 
-/** Whether a run waits for a checkpoint. */
+/** The way a checkpoint is written: with the run waiting for it, or not. */
 public enum CheckpointWay {
     /** Nodes write the parts from the snapshots of their ranks, while the run computes the next steps. */
     BESIDE,

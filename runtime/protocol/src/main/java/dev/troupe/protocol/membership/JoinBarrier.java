@@ -43,8 +43,8 @@ public final class JoinBarrier {
     }
 
     /**
-     * Returns why a node may not join, in a sentence. A node that joins after all others starts no rank from the beginning,
-     * so its number of steps done may differ.
+     * Returns the reason why a node may not join, in a sentence. A node that joins after all others starts no rank from the
+     * beginning, so its number of steps done may differ.
      */
     public Optional<String> refusal(String name, Map<String, String> keys) {
         if (!roster.ranks().containsKey(name)) {
@@ -80,12 +80,12 @@ public final class JoinBarrier {
         warmUps.put(name, report);
     }
 
-    /** Whether all nodes with ranks have joined, and have run their kernels once. */
+    /** Returns whether all nodes with ranks have joined, and have run their kernels once. */
     public boolean isReady() {
         return isComplete() && ofRanks().allMatch(WarmUpReport::isOver);
     }
 
-    /** Returns why a node cannot run its kernels, with the node's name if there are several. */
+    /** Returns the reason why a node cannot run its kernels, with the node's name if there are several. */
     public Optional<String> refusal() {
         return warmUps.entrySet().stream().filter(node -> node.getValue().refusal().isPresent()).findFirst()
                 .map(node -> (roster.ranks().size() == 1 ? "" : "node " + node.getKey() + ": ")
@@ -114,17 +114,15 @@ public final class JoinBarrier {
         warmUps.remove(name);
     }
 
-    /** Returns the nodes that have not joined, by name. */
     public List<String> missing() {
         return List.copyOf(missing);
     }
 
-    /** Returns the nodes that have joined, by name. */
     public List<String> joined() {
         return List.copyOf(joined);
     }
 
-    /** Whether all nodes with ranks have joined. */
+    /** Returns whether all nodes with ranks have joined. */
     public boolean isComplete() {
         return missing.isEmpty();
     }

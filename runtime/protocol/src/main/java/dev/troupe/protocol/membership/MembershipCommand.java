@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param <N> a process of a node
  */
 public sealed interface MembershipCommand<N> {
-    /** Tell a node that it may not take part, for the reason in this sentence. */
+    /** Refuse a node, for the reason in this sentence. */
     record Refuse<N>(N node, String why) implements MembershipCommand<N> {
     }
 
@@ -29,11 +29,11 @@ public sealed interface MembershipCommand<N> {
     record ReportMissing<N>(List<String> names) implements MembershipCommand<N> {
     }
 
-    /** Tell a node to obey no earlier coordinator, and to ask again. */
+    /** Have a node obey no earlier coordinator, and ask again. */
     record Follow<N>(N node) implements MembershipCommand<N> {
     }
 
-    /** Tell a node to run its kernels once. */
+    /** Have a node run its kernels once. */
     record RunKernels<N>(N node) implements MembershipCommand<N> {
     }
 
@@ -54,14 +54,14 @@ public sealed interface MembershipCommand<N> {
     record TakeOver<N>(RunSettings settings, CoordinatorFailover failover) implements MembershipCommand<N> {
     }
 
-    /** Tell a node the nodes of all ranks. */
+    /** Send a node the nodes of all ranks. */
     record Host<N>(N node) implements MembershipCommand<N> {
     }
 
     /**
      * The run has another node.
      *
-     * @param versions by rank, after how many steps it has all that the rank kept, if the run may continue from that
+     * @param versions by rank, the steps after which it has all states of the rank, if the run may continue from them
      */
     record AddNode<N>(String name, Map<Integer, List<Long>> versions) implements MembershipCommand<N> {
         public AddNode {

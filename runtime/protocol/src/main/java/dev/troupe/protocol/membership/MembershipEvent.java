@@ -14,10 +14,10 @@ public sealed interface MembershipEvent<N> {
     /**
      * A node asks to take part. It repeats this until it is answered, and while its kernels run.
      *
-     * @param isLocal whether the node is of the coordinator's own process, so that the cluster need not report it as up
+     * @param isLocal whether the node is in the coordinator's own process, so that the cluster need not report it as up
      * @param door the number of the stream on which the node's process receives copies of snapshots; 0 for none
      * @param keys its compatibility keys
-     * @param term the term of the latest coordinator that the node has heard; 0 for none
+     * @param term the latest term that the node has received; 0 for none
      * @param report its report on the run, if it took part under a lost coordinator
      * @param warmUp the progress of its kernels
      */

@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The membership of a run: which nodes take part, when the run begins, when a coordinator that takes over knows enough
- * to lead it, and which report of a node's end is believed. It is the first of the coordinator's machines: it reports
- * nodes to the run.
+ * The membership of a run: which nodes take part, when the run begins, when a coordinator that takes over knows enough to
+ * lead it, and which report of a node's end is believed. It is the first of the coordinator's machines: it reports nodes to
+ * the run.
  *
  * <pre>
  *   JOINING ---all nodes there, kernels run---> RUNNING ---> OVER
@@ -22,10 +22,10 @@ import java.util.TreeMap;
  *      +--a node reports a run--> TAKING_OVER -----+   (enough nodes have reported)
  * </pre>
  *
- * <p>A coordinator begins every run in JOINING, also one that takes over: whether the run has begun is known from the
- * first {@link dev.troupe.protocol.NodeReport}. If the records of the run have steps that no node knows, the run
- * ends: it does not begin again from its first step. A node takes part from when it obeys no earlier coordinator: before
- * that, a late order of one could still change what the node has reported.
+ * <p>A coordinator begins every run in JOINING, also one that takes over: whether the run has begun is known from the first
+ * {@link dev.troupe.protocol.NodeReport}. If the records of the run have steps that no node knows, the run ends: it does not
+ * begin again from its first step. A node takes part as soon as it obeys no earlier coordinator: before that, a late order
+ * of one could still change the state that the node has reported.
  *
  * <p>Thread rule: none; one caller at a time.
  *
@@ -42,20 +42,20 @@ public final class MembershipMachine<N> {
         Rules STANDARD = new Rules() {
         };
 
-        /** Whether the end of a process is believed, or checked again after a moment. */
+        /** Returns whether the end of a process is believed, or checked again after a moment. */
         default boolean isBelieved(boolean isCertain, boolean isPresent) {
             return isCertain || !isPresent;
         }
 
         /**
-         * Whether a coordinator may lead the run from a commit: records of the run that are newer, by more than the
+         * Returns whether a coordinator may lead the run from a commit: records of the run that are newer, by more than the
          * unfinished pass, show that other nodes know more.
          */
         default boolean mayLeadFrom(long committedSteps, long recordedSteps, int stepsPerPass) {
             return recordedSteps <= committedSteps + stepsPerPass;
         }
 
-        /** Whether a coordinator may begin the run before the other present nodes have asked it. */
+        /** Returns whether a coordinator may begin the run before the other present nodes have asked it. */
         default boolean mayBegin(boolean isFirst, boolean haveAllAsked) {
             return isFirst || haveAllAsked;
         }
@@ -78,11 +78,10 @@ public final class MembershipMachine<N> {
     private long unknownSinceNanos = -1;
     // The time at which the run could begin but for nodes that may know it; -1 before.
     private long readySinceNanos = -1;
-    // The steps of the commit from which this coordinator leads the run.
     private long leadsFrom;
 
     /**
-     * @param term the term of this coordinator, above 0 and above those of all earlier coordinators of the run
+     * @param term the term of this coordinator, above 0 and above all earlier terms of the run
      * @param reportNanos longest wait of a coordinator that takes over for more reports after the first
      */
     public MembershipMachine(Roster roster, RunSettings settings, int term, long reportNanos,
@@ -114,7 +113,7 @@ public final class MembershipMachine<N> {
         return Collections.unmodifiableMap(doors);
     }
 
-    /** Whether this coordinator leads a run that has begun. */
+    /** Returns whether this coordinator leads a run that has begun. */
     public boolean isRunning() {
         return phase == Phase.RUNNING;
     }
@@ -205,8 +204,8 @@ public final class MembershipMachine<N> {
     }
 
     /**
-     * Begins the run unless it has begun under an earlier coordinator. The records do not show that of a run without a
-     * committed step, but a present node may: each has time to report.
+     * Begins the run unless it has begun under an earlier coordinator. The records do not show a run without a committed
+     * step, but a present node may know of it: each has time to report.
      */
     private void beginIfUnknown(List<MembershipCommand<N>> commands) {
         long now = surroundings.nowNanos();
@@ -244,7 +243,7 @@ public final class MembershipMachine<N> {
                 .add(new MembershipCommand.AddNode<>(name, versions.getOrDefault(name, Map.of()))));
     }
 
-    /** Takes the run over once the nodes of a run whose coordinator was lost have reported. */
+    /** Takes the run over once its nodes have reported. */
     private void takeOverIfEnough(List<MembershipCommand<N>> commands) {
         long now = surroundings.nowNanos();
         if (!quorum.isEnough(surroundings.present(), nodes.keySet(), now)) {

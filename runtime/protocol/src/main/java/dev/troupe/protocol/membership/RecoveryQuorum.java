@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The reports of the nodes on a run whose coordinator was lost, until there are enough to continue it. One thread. */
+/** The reports of the nodes on a run with a lost coordinator, until there are enough to continue it. One thread. */
 public final class RecoveryQuorum {
-    /** How often the patience passes before a run ends, or continues behind a commit that a node was told of. */
+    /** The number of waits before a run ends, or continues from a commit older than one that a node knows. */
     private static final int PATIENCES_TO_GO_BACK = 3;
 
     private final long patienceNanos;
@@ -19,15 +19,15 @@ public final class RecoveryQuorum {
     private long sinceNanos;
 
     /**
-     * @param patienceNanos longest wait after the first report for those of the other nodes
+     * @param patienceNanos longest wait after the first report for the other nodes' reports
      */
     public RecoveryQuorum(long patienceNanos) {
         this.patienceNanos = patienceNanos;
     }
 
     /**
-     * Takes the report of a node. Only the first report of a node counts: meanwhile its ranks finish at most the update of
-     * which the lost coordinator told them.
+     * Takes the report of a node. Only the first report of a node counts: after it its ranks finish at most the update that
+     * the lost coordinator ordered.
      */
     public void hear(String node, NodeReport report, long nowNanos) {
         if (told.isEmpty()) {
@@ -41,13 +41,13 @@ public final class RecoveryQuorum {
         told.remove(node);
     }
 
-    /** Whether a report tells of a run that has begun. */
+    /** Returns whether a report is about a run that has begun. */
     public boolean isUnderWay() {
         return !told.isEmpty();
     }
 
     /**
-     * Whether all present nodes have reported, or have had their time.
+     * Returns whether all present nodes have reported, or have had their time.
      *
      * @param present the nodes of the cluster now
      * @param joined the nodes that have joined this coordinator, with a report or without
@@ -57,8 +57,8 @@ public final class RecoveryQuorum {
     }
 
     /**
-     * Whether the coordinator may take over from a commit, or end the run if there is no such commit. From the newest
-     * commit that a node reports it may. Otherwise it waits for the reports of all present nodes, for three times the
+     * Returns whether the coordinator may take over from a commit, or end the run if there is no such commit. From the
+     * newest commit that a node reports it may. Otherwise it waits for the reports of all present nodes, for three times the
      * patience at most: the next update overwrites the snapshots of older commits, also after a node has reported them. That
      * update waits until the snapshots of the newest commit are copied. So no update is in progress if all present nodes
      * have reported, and none of them has a rank's snapshot of the newest commit.
@@ -72,9 +72,9 @@ public final class RecoveryQuorum {
     }
 
     /**
-     * Returns by node and rank the states that count as copies if the run continues from a commit, as the steps behind
-     * each. Those behind the commit count only if all present nodes have reported: otherwise the update that overwrites
-     * them may be in progress, and the copies for which it waited may be on a node that has not reported.
+     * Returns by node and rank the states that count as copies if the run continues from a commit, as their steps. Older
+     * states than the commit count only if all present nodes have reported: otherwise the update that overwrites them may be
+     * in progress, and the copies for which it waited may be on a node that has not reported.
      *
      * @param from the steps of the commit
      */
@@ -85,7 +85,6 @@ public final class RecoveryQuorum {
         return versions;
     }
 
-    /** Returns the reports. */
     public Map<String, NodeReport> told() {
         return FixedOrder.copyOf(told);
     }

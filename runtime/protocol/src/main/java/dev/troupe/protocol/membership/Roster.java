@@ -18,16 +18,16 @@ import java.util.TreeMap;
 public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys, Duration joinTimeout,
         ReplicaTable.Buddies buddies) {
     /**
-     * The key of the steps done at the start of a node. A roster without it is that of a run that has begun, to which a
-     * node that rejoins may bring another number of steps.
+     * The key of the steps done at the start of a node. The roster of a run that has begun lacks it, since a node that
+     * rejoins may bring another number of steps.
      */
     public static final String STEPS_BEHIND = "steps behind";
 
-    /** How the keys of {@link #products} begin. */
+    /** The common beginning of the keys of {@link #products}. */
     static final String PRODUCTS = "engine.products on ";
 
     /**
-     * The key of the number of blocks that a stage replays ahead of their gradients, which a node finds from a budget of
+     * The key of the number of blocks that a stage replays ahead of their gradients, which a node derives from a budget of
      * memory with the sizes of its own engine.
      */
     public static final String BLOCKS_AHEAD = "blocks within training.recompute-ahead";

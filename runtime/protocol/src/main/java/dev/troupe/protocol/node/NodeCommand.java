@@ -35,21 +35,21 @@ public sealed interface NodeCommand {
     /**
      * Ask the coordinator for ranks.
      *
-     * @param term the term of the latest coordinator that the node has heard; 0 for none. The node obeys no earlier
-     *     one, so the report is final for a coordinator of this term.
+     * @param term the latest term that the node has received; 0 for none. The node obeys no earlier one, so the report is
+     *     final for a coordinator of this term.
      * @param report the node's report on the run, if it takes part already
      * @param runsKernels whether the progress of the node's kernels belongs to the question
      */
     record Ask(int term, Optional<NodeReport> report, boolean runsKernels) implements OfLink {
     }
 
-    /** Tell the coordinator of an event of the run. */
+    /** Report an event of the run to the coordinator. */
     record Report(RunEvent event) implements OfLink {
     }
 
     /**
-     * Have the run lose this node, for the reason in this sentence: its process ends as if it were killed; if the whole
-     * run is in the process, the coordinator is told.
+     * Have the run lose this node, for the reason in this sentence: its process ends as if it were killed; if the whole run
+     * is in the process, this is reported to the coordinator.
      */
     record Abandon(String why) implements OfLink {
     }
@@ -106,12 +106,12 @@ public sealed interface NodeCommand {
     record BeginEpoch(int epoch, List<String> hosts, Map<String, Integer> since) implements OfRun {
     }
 
-    /** From now on send copies of each of these ranks' snapshots to its buddy, and of no other rank's. */
+    /** From now on send copies of each of these ranks' snapshots to its buddy, and of no other rank. */
     record Route(Map<Integer, Buddy> buddies) implements OfRun {
         /**
          * A node that keeps copies.
          *
-         * @param door the number of the stream on which it receives them
+         * @param door the number of the stream on which it receives copies
          */
         public record Buddy(String node, int door) {
         }
@@ -125,7 +125,7 @@ public sealed interface NodeCommand {
     record ForgetSnapshots(List<Integer> ranks, long before) implements OfRun {
     }
 
-    /** Write these ranks' parts of a checkpoint, and tell the coordinator of each. */
+    /** Write these ranks' parts of a checkpoint, and report each to the coordinator. */
     record WriteParts(CheckpointAttempt attempt, List<Integer> ranks) implements OfRun {
     }
 
@@ -139,9 +139,7 @@ public sealed interface NodeCommand {
     record LetGo() implements NodeCommand {
     }
 
-    /**
-     * Free all memory of the node but that of these groups, which have not ended.
-     */
+    /** Free all memory of the node except for these groups, which have not ended. */
     record Release(Set<RankGroup> running) implements NodeCommand {
         public Release {
             running = FixedOrder.copyOf(running);

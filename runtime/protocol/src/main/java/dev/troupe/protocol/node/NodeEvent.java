@@ -26,7 +26,7 @@ public sealed interface NodeEvent {
     record Follow() implements Order {
     }
 
-    /** The run has not begun: run each kernel of the node's ranks once, and wait on for ranks. */
+    /** The run has not begun: run each kernel of the node's ranks once, and continue to wait for ranks. */
     record RunKernels() implements Order {
     }
 
@@ -35,7 +35,7 @@ public sealed interface NodeEvent {
      *
      * @param epoch the epoch of the run
      * @param hosts the node of each rank
-     * @param since for each node whose ranks have changed, the epoch of the last change
+     * @param since for each node with changed ranks, the epoch of the last change
      * @param directory the directory of the run
      */
     record HostRanks(int epoch, List<String> hosts, Map<String, Integer> since, String directory) implements Order {
@@ -46,11 +46,11 @@ public sealed interface NodeEvent {
     }
 
     /**
-     * Begin an epoch, and start those of these ranks that live here again.
+     * Begin an epoch, and restart those of these ranks that live here.
      *
-     * @param stepsDone the steps behind the weights of the ranks that start
+     * @param stepsDone the steps done by the weights of the ranks that start
      * @param hosts the node of each rank from now on
-     * @param since for each node whose ranks have changed, the epoch of the last change
+     * @param since for each node with changed ranks, the epoch of the last change
      */
     record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, List<String> hosts,
             Map<String, Integer> since) implements Order {
@@ -62,7 +62,7 @@ public sealed interface NodeEvent {
     }
 
     /**
-     * Copy the snapshots of the node's ranks to their buddies, and at once those of the last commit.
+     * Copy the snapshots of the node's ranks to their buddies, the ones of the last commit at once.
      *
      * @param stepsDone the steps of the last commit
      * @param buddies the node that keeps the copies of each rank; empty text for none
@@ -120,7 +120,7 @@ public sealed interface NodeEvent {
     /**
      * The directory of the run is open.
      *
-     * @param firstStep the steps behind the weights from which the run starts
+     * @param firstStep the steps done by the weights from which the run starts
      * @param tensorGroups the ranks of each tensor-parallel group
      * @param kept the node's snapshots; empty for a run that keeps none
      * @param warmsUp whether a node without ranks warms up
@@ -141,7 +141,7 @@ public sealed interface NodeEvent {
      * A coordinator has ended.
      *
      * @param term its term
-     * @param wasHere whether it was of this process
+     * @param wasHere whether it was in this process
      */
     record CoordinatorLost(int term, boolean wasHere) implements NodeEvent {
     }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The logic of one node of a run: how long it asks for ranks, which ranks it starts and gives up, whose snapshots it
- * copies and forgets, and how it ends.
+ * The logic of one node of a run: its request for ranks, the ranks that it starts and gives up, the snapshots that it copies
+ * and forgets, and its end.
  *
  * <pre>
  *   JOINING --host--> OPENING --the run is open--> HOSTING --coordinator lost--> SEEKING
@@ -25,9 +25,9 @@ import java.util.Optional;
  * <p>A group of ranks that is given up has no effect on others at once; its successor starts in the same epoch. Its memory
  * is freed when it has ended, and never before. Orders of an epoch that is not newer have no effect: they are repeated.
  *
- * <p>Of two coordinators the node obeys the one with the higher term, from the first order of that one on. A coordinator
- * takes a node in, and believes its report, only if the node has heard an order of it before: no late order of an earlier
- * coordinator can change what the node has reported.
+ * <p>Of two coordinators the node obeys the one with the higher term, from its first order on. A coordinator takes a node
+ * in, and believes its report, only if the node has received an order of it before: no late order of an earlier coordinator
+ * can change the reported state.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -46,9 +46,9 @@ public final class NodeMachine {
     private Phase phase = Phase.JOINING;
     private HostedGroups groups = new HostedGroups(List.of());
     private Optional<KeptSnapshots> kept = Optional.empty();
-    // The highest term of any coordinator that the node has heard.
+    // The highest term that the node has received.
     private int term;
-    // That of the coordinator whose ranks it hosts; 0 for none.
+    // The term of the coordinator that gave it its ranks; 0 for none.
     private int hostTerm;
     private boolean runsKernels;
     private boolean isWarmingUp;
@@ -225,7 +225,7 @@ public final class NodeMachine {
 
     /**
      * A group that was given up hands nothing over from now on; then the transport lets go of its tensors; only then does
-     * its successor report that it is there. A node whose ranks live elsewhere now is lost.
+     * its successor report that it is ready. A node whose ranks have moved elsewhere is lost.
      */
     private void enterEpoch(NodeEvent.EnterEpoch enter, List<NodeCommand> commands) {
         if (!isHosting() || enter.epoch() <= view.epoch()) {
@@ -271,7 +271,7 @@ public final class NodeMachine {
         }
     }
 
-    /** The coordinator hears of a rank when the copies of all its stages are here. */
+    /** The coordinator is informed of a rank when the copies of all its stages are here. */
     private void reportCopy(int rank, long stepsDone, List<NodeCommand> commands) {
         if (kept.filter(states -> states.versions(rank).contains(stepsDone)).isPresent()) {
             commands.add(new NodeCommand.Report(new RunEvent.Copied(rank, name, stepsDone)));
@@ -289,10 +289,10 @@ public final class NodeMachine {
     }
 
     /**
-     * A coordinator of this process ends without a word if all its actors do: whoever started them knows why. If its
-     * node is lost, the run continues under another coordinator, which needs the reports of the nodes. The end of any other
-     * coordinator than the one whose ranks the node hosts has no effect: the order of a lost coordinator to host ranks may
-     * arrive when the node has heard its successor, and then the node hears of that end too.
+     * A coordinator of this process ends without a report if all its actors do: the caller that started them knows why. If
+     * its node is lost, the run continues under another coordinator, which needs the reports of the nodes. The end of a
+     * coordinator has no effect unless the node hosts ranks for it: the order of a lost coordinator to host ranks may arrive
+     * after the first order of its successor, and then the node is notified of that end too.
      */
     private void loseCoordinator(int lost, boolean wasHere, List<NodeCommand> commands) {
         if (wasHere) {

@@ -72,7 +72,7 @@ final class NodeView {
         return IntStream.range(0, nodes.size()).filter(rank -> nodes.get(rank).equals(name)).boxed().toList();
     }
 
-    /** Returns the buddies of all ranks, by the last order; a buddy that has become a rank's host copies it to no node. */
+    /** Returns the buddies of all ranks, by the last order, except for a buddy that has become the rank's host. */
     Map<Integer, NodeCommand.Route.Buddy> buddies() {
         Map<Integer, NodeCommand.Route.Buddy> byRank = new TreeMap<>();
         copies.ifPresent(keep -> {
@@ -87,8 +87,8 @@ final class NodeView {
     }
 
     /**
-     * Returns the ranks of whose snapshots only those of the last two commits are of use here: the ranks live elsewhere,
-     * and other nodes keep their copies.
+     * Returns the ranks of which only the snapshots of the last two commits are of use here: the ranks live elsewhere, and
+     * other nodes keep their copies.
      */
     List<Integer> unwanted() {
         return copies.isEmpty()
@@ -98,8 +98,8 @@ final class NodeView {
     }
 
     /**
-     * Returns the report for a coordinator that takes over. All versions belong to it, also those of commits that this
-     * node does not know: a node that came late was told of few commits.
+     * Returns the report for a coordinator that takes over. It has all versions, also of commits that this node does not
+     * know: a node that came late received few commits.
      */
     NodeReport report(KeptSnapshots kept) {
         return new NodeReport(epoch, hosts, since, List.copyOf(commits.values()),

@@ -5,13 +5,12 @@ import dev.troupe.protocol.run.LayerSquaredSum;
 import java.util.List;
 
 /**
- * What an action measured.
+ * The measurements of an action.
  *
  * @param losses of the microbatches of a step or of a pass over validation data, from the stage with the head
  * @param squaredSums one for each layer, from a norm
  */
 public record ActionResult(List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums) {
-    /** Of an action that measures nothing. */
     public static final ActionResult NOTHING = new ActionResult(List.of(), List.of());
 
     public ActionResult {

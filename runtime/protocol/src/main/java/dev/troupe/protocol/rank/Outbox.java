@@ -6,8 +6,9 @@ import dev.troupe.protocol.MessageKeys;
 import java.util.Map;
 
 /**
- * All that one incarnation of a rank hands to the transport in its present epoch: buffers for messages to the rank, and
- * tensors to send. If the run recovers from failures, the outbox keeps a {@link SendLog} until the next pass begins.
+ * The buffers and tensors that one incarnation of a rank hands to the transport in its present epoch: buffers for messages
+ * to the rank, and tensors to send. If the run recovers from failures, the outbox keeps a {@link SendLog} until the next
+ * pass begins.
  *
  * <p>Thread rule: any thread.
  *
@@ -25,14 +26,13 @@ public final class Outbox<T> {
         /** Takes back a tensor that was sent on an edge and is not needed any more. */
         void release(Edge edge, T tensor);
 
-        /** Returns the size of a tensor, for the count of the bytes that were sent. */
         long byteCount(T tensor);
     }
 
     private final int rank;
     private final Transport<T> transport;
     private final boolean keeps;
-    // All below is guarded by this.
+    // Guards all below.
     private final SendLog<T> log;
     private int epoch;
     private long pass = -1;
@@ -41,7 +41,7 @@ public final class Outbox<T> {
     private long bytesSent;
 
     /**
-     * @param keeps whether what is sent is kept
+     * @param keeps whether sent tensors are kept
      * @param epoch the epoch in which the rank is started
      */
     public Outbox(int rank, Transport<T> transport, boolean keeps, int epoch) {
@@ -88,7 +88,7 @@ public final class Outbox<T> {
         }
     }
 
-    /** A pass begins: everything of the one before is received and committed. */
+    /** Begins a pass: all messages of the earlier one are received and committed. */
     public synchronized void begin(long number) {
         pass = number;
         log.clear().forEach((key, tensor) -> transport.release(key.edge(), tensor));
@@ -109,10 +109,10 @@ public final class Outbox<T> {
     }
 
     /**
-     * All ranks have entered an epoch.
+     * Continues after all ranks have entered an epoch.
      *
-     * @param ofPass the pass that continues; of another pass, every receiver has all messages
-     * @param received the messages of it that their receivers have; all others are sent again
+     * @param ofPass the pass to resume; messages of earlier passes have all been received
+     * @param received the messages of that pass that have been received; all others are sent again
      */
     public synchronized void resume(int resumed, long ofPass, MessageKeys received) {
         if (resumed == epoch && !isRetired) { // or another has begun since
@@ -123,7 +123,7 @@ public final class Outbox<T> {
         }
     }
 
-    /** Hands nothing over any more: this incarnation is given up. */
+    /** Hands nothing over any more, since this incarnation is given up. */
     public synchronized void retire() {
         isRetired = true;
     }

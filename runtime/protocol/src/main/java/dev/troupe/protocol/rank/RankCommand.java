@@ -25,10 +25,10 @@ public sealed interface RankCommand {
     }
 
     /**
-     * Tell the coordinator that the rank is ready in an epoch, and what it has of a pass.
+     * Report to the coordinator that the rank is ready in an epoch, with its messages of a pass.
      *
      * @param pass the number of the pass in progress, or of the last one; -1 for none
-     * @param received its receives that are behind
+     * @param received its completed receives
      */
     record ReportEpochReady(int epoch, long pass, List<Action> received) implements RankCommand {
         public ReportEpochReady {
@@ -36,17 +36,15 @@ public sealed interface RankCommand {
         }
     }
 
-    /**
-     * Tell the coordinator that a step of the pass is done up to what it decides, with what the stages have measured in it.
-     */
+    /** Report to the coordinator that a step of the pass is done up to its decision, with the measurements of the stages. */
     record ReportPassDone(Pass pass, long step) implements RankCommand {
-        /** Of the first step of the pass. */
+        /** Creates the report on the first step of the pass. */
         public ReportPassDone(Pass pass) {
             this(pass, pass.step());
         }
     }
 
-    /** Tell the coordinator that the new weights of a pass are in place, by its first step. */
+    /** Report to the coordinator that the new weights of a pass are in place, by its first step. */
     record ReportUpdated(long step) implements RankCommand {
     }
 }

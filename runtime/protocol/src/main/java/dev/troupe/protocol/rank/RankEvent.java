@@ -8,10 +8,10 @@ public sealed interface RankEvent {
     /**
      * The coordinator starts a pass.
      *
-     * @param decidedSteps the number of the row's steps whose updates are decided, from the first one
+     * @param decidedSteps the number of the row's steps with decided updates, from the first one
      */
     record PassStarted(Pass pass, int decidedSteps) implements RankEvent {
-        /** A pass of which nothing is decided. */
+        /** Creates the start of a pass without decided updates. */
         public PassStarted(Pass pass) {
             this(pass, 0);
         }
@@ -31,13 +31,13 @@ public sealed interface RankEvent {
      * @param stepInRow the step among those of the row
      */
     record UpdateRequested(int stepInRow) implements RankEvent {
-        /** Of the first step of a row. */
+        /** Creates the request for the first step of a row. */
         public UpdateRequested() {
             this(0);
         }
     }
 
-    /** The transport has begun an epoch: what was on its way to this rank does not come any more. */
+    /** The transport has begun an epoch: messages in flight to this rank do not arrive any more. */
     record EpochEntered(int epoch) implements RankEvent {
     }
 }

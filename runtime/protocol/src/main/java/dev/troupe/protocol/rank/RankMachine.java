@@ -12,18 +12,18 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The logic of one rank: it has its {@link RowWalk} of the pass in progress, and says what the coordinator is to hear. A
- * training row has the whole step: after its norms the rank reports its stages' losses and squared sums, and at its end that
- * the new weights are there. Where steps overlap, a row has several: the rank reports each after its norms and continues,
- * and its walk waits at an update for the decision of that step.
+ * The logic of one rank: its {@link RowWalk} of the pass in progress, and its reports to the coordinator. A training row has
+ * the whole step: after its norms the rank reports its stages' losses and squared sums, and at its end that the new weights
+ * are in place. If steps overlap, a row has several: the rank reports each after its norms and continues, and its walk waits
+ * at an update for the decision of that step.
  *
  * <p>A rank obeys the coordinator under which its node started it, and no other: its shell asks {@link #obeys}.
  *
- * <p>Thread rule: none; one caller at a time. An event that the state does not allow is an
- * {@link IllegalStateException}: the plan was certified, so it is a defect of the caller.
+ * <p>Thread rule: none; one caller at a time. An event that the state does not allow is an {@link IllegalStateException}:
+ * the plan was certified, so it is a defect of the caller.
  */
 public final class RankMachine {
-    /** Of a pass that is not started here yet. */
+    /** A message of a pass that is not started here yet. */
     private record Early(long pass, Action receive) {
     }
 
@@ -34,7 +34,7 @@ public final class RankMachine {
     private final Map<Pass.Kind, RankRow> rows;
     private final Set<Early> early = new LinkedHashSet<>();
 
-    // Of the pass in progress, or the last one; null and over before the first.
+    // The pass in progress, or the last one; null and over before the first.
     private Pass pass;
     private RowWalk walk = new RowWalk(NO_ROW, false);
     // The number of steps that are reported.
@@ -53,12 +53,12 @@ public final class RankMachine {
         this.rows = new EnumMap<>(Map.of(Pass.Kind.TRAINING, trainingRow, Pass.Kind.VALIDATION, validationRow));
     }
 
-    /** Whether the rank obeys an order of the coordinator of this term. */
+    /** Returns whether the rank obeys an order of the coordinator of this term. */
     public boolean obeys(int from) {
         return from == term;
     }
 
-    /** Takes in one event and returns the commands that follow, in order. */
+    /** Handles one event and returns the commands, in order. */
     public List<RankCommand> on(RankEvent event) {
         List<RankCommand> commands = new ArrayList<>();
         switch (event) {
@@ -95,7 +95,7 @@ public final class RankMachine {
     }
 
     /**
-     * A message may come before the pass it belongs to is started here, since its sender may have heard first. One that
+     * A message may come before its pass is started here, since its sender may have received the start first. A message that
      * comes again, or too late, is of no use.
      */
     private void land(Action receive, long number, List<RankCommand> commands) {
@@ -114,7 +114,7 @@ public final class RankMachine {
         commands.add(new RankCommand.ReportEpochReady(epoch, passNumber(), walk.received()));
     }
 
-    /** Of the pass in progress, or the last one; -1 for none. */
+    /** The number of the pass in progress, or of the last one; -1 for none. */
     private long passNumber() {
         return pass == null ? -1 : pass.number();
     }
@@ -160,17 +160,17 @@ public final class RankMachine {
         }
     }
 
-    /** Whether a stage of this rank is at work; if not, only a message from elsewhere can move the rank on. */
+    /** Returns whether a stage of this rank is at work; if not, only a message from elsewhere can move the rank on. */
     public boolean isComputing() {
         return walk.isWorking();
     }
 
-    /** The action that the rank does or waits for, in words for an error message. */
+    /** Returns the action that the rank does or waits for, in words for an error message. */
     public String situation() {
         return walk.isOver() ? "waiting for the coordinator to start a step" : walk.situation() + where();
     }
 
-    /** Where in its row the rank is; empty if it is in no pass. */
+    /** Returns the position of the rank in its row; empty if it is in no pass. */
     public Optional<RowPosition> position() {
         return walk.isOver() ? Optional.empty() : Optional.of(new RowPosition(pass.kind(), walk.position()));
     }

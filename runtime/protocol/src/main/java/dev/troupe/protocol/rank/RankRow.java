@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What one rank does in a pass, as its plan was certified.
+ * The work of one rank in a pass, as its plan was certified.
  *
  * @param actions its row of the lowered plan, each action once
  * @param peakActivations the most activations (microbatch x stage) it may hold at a time
- * @param local the receives of what a stage of this rank itself hands over: no message brings it
+ * @param local the receives from a stage of this rank itself, for which no message comes
  */
 public record RankRow(List<Action> actions, int peakActivations, Set<Action> local) {
     public RankRow {
@@ -18,7 +18,7 @@ public record RankRow(List<Action> actions, int peakActivations, Set<Action> loc
         local = FixedOrder.copyOf(local);
     }
 
-    /** A row whose receives are all of other ranks. */
+    /** Creates a row without local receives. */
     public RankRow(List<Action> actions, int peakActivations) {
         this(actions, peakActivations, Set.of());
     }

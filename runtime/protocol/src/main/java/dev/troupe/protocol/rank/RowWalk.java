@@ -15,40 +15,41 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One walk over a row: which action can start next. Actions are done in the order of the row, one at a time. While one is
- * done, the next may be ordered already if all it needs is there: the rank then goes from one to the other without asking.
+ * One walk over a row, which determines the next action that can start. Actions are done in the order of the row, one at a
+ * time. While one is done, the next may be ordered already if its inputs are present: the rank then goes from one to the
+ * other without asking.
  *
  * <p>The receive of an activation or a gradient is done as soon as its tensor has landed, since the action that follows
- * takes the tensor; a send of one needs what was ordered before it to be done. All else is done by a stage.
+ * takes the tensor; a send waits until the actions ordered before it are done. All other actions are done by a stage.
  *
  * <p>Thread rule: none; one caller at a time.
  */
 public final class RowWalk {
-    /** The action that is done and one behind it. More would gain nothing and say less about if a rank stands. */
+    /** The action in progress and the next one. More would gain nothing and make it harder to see whether a rank hangs. */
     private static final int MOST_ORDERED = 2;
 
     private final List<Action> row;
     private final RankRow certified;
     private final boolean keepsActivations;
-    // The first entry of the row that is neither behind nor ordered.
+    // The first entry of the row that is neither done nor ordered.
     private int position;
-    // As it will be when all that is ordered is done.
+    // The number when all ordered actions are done.
     private int liveActivations;
-    // The number of steps whose updates are decided, and of those whose norms are behind.
+    // The number of steps with decided updates, and of steps with all norms done.
     private int decided;
     private int measured;
-    // By step, the norms that are to be done.
+    // By step, the norms still to do.
     private final Map<Integer, Integer> normsLeft = new HashMap<>();
     // In the order of the row; the first is in progress.
     private final Deque<Action> ordered = new ArrayDeque<>();
     private final Set<Action> landed = new LinkedHashSet<>();
-    // The receives that are behind, in order: the same message is not used twice.
+    // The completed receives, in order: the same message is not used twice.
     private final Set<Action> received = new LinkedHashSet<>();
 
     /**
      * Begins at the row's first action.
      *
-     * @param keepsActivations whether forwards keep something for backwards
+     * @param keepsActivations whether forwards keep activations for backwards
      */
     public RowWalk(RankRow row, boolean keepsActivations) {
         this.row = row.actions();
@@ -58,14 +59,14 @@ public final class RowWalk {
                 .forEach(norm -> normsLeft.merge(stepOf(norm), 1, Integer::sum));
     }
 
-    /** The step in the row of what is done once in a step. */
+    /** Returns the step in the row of an action of a whole step. */
     private static int stepOf(Action ofWholeStep) {
         return Math.max(0, ofWholeStep.microbatch()); // a row of one step names none
     }
 
     /**
-     * Takes the next action that can start: one for a stage, of which {@link #ended} is told, or a send of an activation or
-     * a gradient. Empty if the walk waits or is over.
+     * Takes the next action that can start: one for a stage, which later reports {@link #ended}, or a send of an activation
+     * or a gradient. Empty if the walk waits or is over.
      *
      * @throws IllegalStateException if the action would hold more activations than the plan is certified for
      */
@@ -127,7 +128,7 @@ public final class RowWalk {
         }
     }
 
-    /** Takes the sends of activations and gradients right behind: they go when the action taken last is done. */
+    /** Takes the sends of activations and gradients that follow at once: they go when the action taken last is done. */
     public List<Action> takeSends() {
         int first = position;
         while (position < row.size() && row.get(position).kind().isTransfer() && row.get(position).kind().isSend()) {
@@ -136,12 +137,12 @@ public final class RowWalk {
         return row.subList(first, position);
     }
 
-    /** Whether an action is in progress first, so that it can end. */
+    /** Returns whether an action is the first in progress, so that it can end. */
     public boolean isDoing(Action action) {
         return action.equals(ordered.peekFirst());
     }
 
-    /** The action that is being done has ended. */
+    /** Ends the action in progress. */
     public void ended(Action action) {
         if (!isDoing(action)) {
             throw new IllegalStateException(action + " is not what is done, but " + ordered.peekFirst());
@@ -152,34 +153,35 @@ public final class RowWalk {
         }
     }
 
-    /** The tensor of a receive is there; false if it is of no use, since it came before. */
+    /** Takes note that the tensor of a receive has landed; false if it is of no use, since it came before. */
     public boolean landed(Action receive) {
         return !isOver() && !received.contains(receive) && landed.add(receive);
     }
 
-    /** Whether all that the decision follows from is done, and it is not there yet. */
+    /** Returns whether the walk waits only for a decision: everything that it follows from is done. */
     public boolean awaitsDecision() {
         return position < row.size() && awaitsDecision(row.get(position)) && ordered.isEmpty();
     }
 
-    /** The number of the row's steps from the first of which the rank has measured all that a decision follows from. */
+    /** Returns the number of the row's steps, from the first, that the rank has measured completely. */
     public int measuredSteps() {
         return awaitsDecision() ? Math.max(measured, stepOf(row.get(position)) + 1) : measured;
     }
 
-    /** The decision of the next step is there. */
+    /** Takes note of the decision of the next step. */
     public void decided() {
         decided++;
     }
 
-    /** The number of the row's steps of which it was decided how the weights are updated. */
+    /** Returns the number of the row's steps with a decided update. */
     public int decidedSteps() {
         return decided;
     }
 
     /**
-     * What is on its way to this rank does not come any more. Returns the receives whose tensors have landed and are not
-     * used yet: they go back and are sent again, in order, so that a message that was lost before them finds a buffer.
+     * Enters an epoch, in which messages in flight to this rank do not arrive any more. Returns the receives that have
+     * landed and are not used yet: they go back and are sent again, in order, so that a message that was lost before them
+     * finds a buffer.
      */
     public List<Action> enterEpoch() {
         List<Action> back = new ArrayList<>(landed);
@@ -187,32 +189,32 @@ public final class RowWalk {
         return back;
     }
 
-    /** The receives that are behind, in order. */
+    /** Returns the completed receives, in order. */
     public List<Action> received() {
         return List.copyOf(received);
     }
 
-    /** The receives whose tensors have landed and are not used yet. */
+    /** Returns the receives that have landed and are not used yet. */
     public Set<Action> unused() {
         return FixedOrder.copyOf(landed);
     }
 
-    /** Whether every action is done. */
+    /** Returns whether every action is done. */
     public boolean isOver() {
         return position == row.size() && ordered.isEmpty();
     }
 
-    /** Whether a stage is at work. */
+    /** Returns whether a stage is at work. */
     public boolean isWorking() {
         return !ordered.isEmpty();
     }
 
-    /** The index of the action in progress or waited for; the length of the row at its end. */
+    /** Returns the index of the action in progress or waited for; the length of the row at its end. */
     public int position() {
         return ordered.isEmpty() ? position : row.indexOf(ordered.getFirst());
     }
 
-    /** The action in progress or waited for, in words for a person. */
+    /** Returns the action in progress or waited for, in words for a person. */
     public String situation() {
         if (!ordered.isEmpty()) {
             return "computing " + ordered.getFirst();

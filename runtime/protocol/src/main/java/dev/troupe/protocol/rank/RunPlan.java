@@ -18,10 +18,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The certified plans of a run and the ranks that walk their rows: which row each rank has, and which message a send or
- * receive of it is. The ranks of a row walk it together and have consecutive numbers; the rank at offset k of a row
- * exchanges messages with those at offset k of the other rows. A place in the pipeline has one row, or one for each replica
- * of its stage. Immutable.
+ * The certified plans of a run and the ranks that walk their rows: the row of each rank, and the message of each send or
+ * receive. The ranks of a row walk it together and have consecutive numbers; the rank at offset k of a row exchanges
+ * messages with the ranks at offset k of other rows. A place in the pipeline has one row, or one for each replica of its
+ * stage. Immutable.
  */
 public interface RunPlan {
     /** The message number of a kind that travels once in a step, if a row has one step. */
@@ -33,15 +33,14 @@ public interface RunPlan {
     /** The certified plan of a forward pass over validation data. */
     Certificate validation();
 
-    /** The ranks of each row: they share its stages or hold the same weights. */
+    /** Returns the number of ranks of each row: they share its stages or hold the same weights. */
     int ranksPerPlace();
 
-    /** The world size. */
     default int rankCount() {
         return training().plan().rankCount() * ranksPerPlace();
     }
 
-    /** The ranks of each place in the pipeline, over all pipelines. */
+    /** Returns the ranks of each place in the pipeline, over all pipelines. */
     default List<List<Integer>> places() {
         Map<List<Integer>, List<Integer>> places = new LinkedHashMap<>();
         for (int rank = 0; rank < rankCount(); rank++) {
@@ -50,17 +49,16 @@ public interface RunPlan {
         return places.values().stream().map(List::copyOf).toList();
     }
 
-    /** The row of a rank. */
+    /** Returns the row of a rank. */
     default int placeOf(int rank) {
         return rank / ranksPerPlace(); // rounded down
     }
 
-    /** The stages that a rank holds, ascending. */
+    /** Returns the stages that a rank holds, ascending. */
     default List<Integer> stagesOf(int rank) {
         return training().plan().stagesOf(placeOf(rank));
     }
 
-    /** The certified plan of a kind of pass. */
     default Certificate certificate(Pass.Kind kind) {
         return switch (kind) {
             case TRAINING -> training();
@@ -68,7 +66,6 @@ public interface RunPlan {
         };
     }
 
-    /** The row of a rank in a pass. */
     default RankRow row(Pass.Kind kind, int rank) {
         Certificate certificate = certificate(kind);
         List<Action> row = certificate.plan().rows().get(placeOf(rank));
@@ -77,8 +74,8 @@ public interface RunPlan {
     }
 
     /**
-     * The action of a rank's row that completes its gradients of a stage in a step of the row, or if the stage has
-     * replicas in the round of that step.
+     * Returns the action of a rank's row that completes its gradients of a stage in a step of the row, or in the round of
+     * that step if the stage has replicas.
      */
     default Action lastBackward(int rank, int stage, int step) {
         return row(Pass.Kind.TRAINING, rank).actions().reversed().stream()
@@ -88,12 +85,12 @@ public interface RunPlan {
                 .findFirst().orElseThrow();
     }
 
-    /** The steps of a training pass: 1, or as many as are from one flush of the pipeline to the next. */
+    /** Returns the number of steps of a training pass: 1, or the steps from one flush of the pipeline to the next. */
     default int stepsPerPass() {
         return training().plan().stepCount();
     }
 
-    /** The most steps at one time of which a rank has begun the first forward and not ended the last update. */
+    /** Returns the most steps at one time with a first forward begun and a last update not ended. */
     default int stepsAtOnce(int rank) {
         int updated = 0;
         int most = 1;
@@ -107,7 +104,9 @@ public interface RunPlan {
         return most;
     }
 
-    /** For each action of a stage that reads weights, the updates between those and the newest that are there then. */
+    /**
+     * Returns for each action of a stage that reads weights, the number of updates by which they are older than the newest.
+     */
     default Map<Action, Integer> updatesBehind(int rank, int stage) {
         Map<Action, Integer> behind = new HashMap<>();
         int newest = training().plan().firstVersion();
@@ -125,27 +124,26 @@ public interface RunPlan {
         return new Rows(training());
     }
 
-    /** Messages that may be unconsumed on an edge. */
+    /** Returns the number of messages that may be unconsumed on an edge. */
     default int creditsPerEdge() {
         return training().creditsPerEdge();
     }
 
-    /** Whether a send or receive crosses ranks; stages of one rank hand over without a message. */
+    /** Returns whether a send or receive crosses ranks; stages of one rank hand over without a message. */
     default boolean needsMessage(Action message) {
         return training().plan().needsMessage(message);
     }
 
-    /** The stage at the other end of a message; {@link dev.troupe.schedule.StageGraph#NONE} if there is none. */
+    /** Returns the stage at the other end of a message; {@link dev.troupe.schedule.StageGraph#NONE} if there is none. */
     default int peerStage(Action message) {
         return training().plan().peerStage(message);
     }
 
-    /** The other end of a message. */
     default Action peer(Action message) {
         return training().plan().peer(message);
     }
 
-    /** A send or receive of a rank as a message of the transport. */
+    /** Returns the transport's message of a send or receive of a rank. */
     default MessageKey keyOf(int rank, Action message) {
         return new MessageKey(edgeOf(rank, message),
                 message.microbatch() == Action.WHOLE_STEP ? ONLY_MESSAGE : message.microbatch());
@@ -156,7 +154,7 @@ public interface RunPlan {
         return new RankMessages(this, rank);
     }
 
-    /** The way over the transport of a send or receive of a rank. */
+    /** Returns the transport's edge of a send or receive of a rank. */
     default Edge edgeOf(int rank, Action message) {
         MessageKind kind = switch (message.kind()) {
             case SEND_F, RECV_F -> MessageKind.ACTIVATION;
@@ -170,12 +168,14 @@ public interface RunPlan {
         return new Edge(holder(rank, from, message), holder(rank, to, message), to, kind);
     }
 
-    /** The rank in the pipeline of another that holds a stage, and of its replicas the one of a message's microbatch. */
+    /**
+     * Returns the rank that holds a stage in the pipeline of another rank; of replicas, the one of a message's microbatch.
+     */
     default int holder(int rank, int stage, Action message) {
         return training().plan().rankOf(stage, message) * ranksPerPlace() + rank % ranksPerPlace();
     }
 
-    /** For each way into a stage of a rank on which activations or gradients come, a receive of one. */
+    /** Returns a receive for each channel of activations or gradients into a stage of a rank. */
     default Collection<Action> receivesOf(int rank, int stage) {
         Map<Edge, Action> receives = new LinkedHashMap<>();
         for (Pass.Kind kind : Pass.Kind.values()) {
@@ -187,7 +187,7 @@ public interface RunPlan {
         return receives.values();
     }
 
-    /** The stage that sends on an edge. */
+    /** Returns the stage that sends on an edge. */
     default int senderOf(Edge edge) {
         return peerStage(new Action(edge.stage(), switch (edge.kind()) {
             case ACTIVATION -> Kind.RECV_F;
@@ -196,7 +196,7 @@ public interface RunPlan {
         }, ONLY_MESSAGE));
     }
 
-    /** Every way over the transport between two ranks, whatever travels on it and whichever pass needs it. */
+    /** Returns every edge of the transport between two ranks, for all kinds of messages and passes. */
     default Set<Edge> edges() {
         Set<Edge> edges = new LinkedHashSet<>();
         for (int rank = 0; rank < rankCount(); rank++) {

@@ -6,12 +6,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a rank has sent in the pass in progress, kept until the next one begins, so that a receiver that lost it gets it again.
- * Between entering an epoch and the report of what receivers have, it is closed: messages are kept here and not sent yet.
+ * The messages that a rank has sent in the pass in progress, kept until the next one begins, so that a receiver that lost
+ * one gets it again. From entering an epoch until it is known which messages receivers have, the log is closed: messages are
+ * kept here and not sent yet.
  *
  * <p>Thread rule: none; one caller at a time.
  *
- * @param <T> what a message carries
+ * @param <T> the content of a message
  */
 public final class SendLog<T> {
     private final Map<MessageKey, T> sent = new LinkedHashMap<>();
@@ -19,7 +20,7 @@ public final class SendLog<T> {
     private boolean isOpen;
 
     /**
-     * @param isOpen whether what is sent goes at once; a rank that is restarted is told first what others have of it
+     * @param isOpen whether messages are sent at once; a restarted rank first learns which messages receivers have
      */
     public SendLog(boolean isOpen) {
         this.isOpen = isOpen;
@@ -28,7 +29,7 @@ public final class SendLog<T> {
     /**
      * Keeps a message.
      *
-     * @return whether it is to go now
+     * @return whether to send it now
      * @throws IllegalStateException if it was sent in this pass already
      */
     public boolean add(MessageKey key, T content) {
@@ -38,16 +39,16 @@ public final class SendLog<T> {
         return isOpen && !received.contains(key);
     }
 
-    /** Lets nothing go from now on. */
+    /** Holds messages back from now on. */
     public void close() {
         isOpen = false;
     }
 
     /**
-     * Lets messages go again.
+     * Ends the hold.
      *
-     * @param known what the receivers have of this pass
-     * @return the messages that are to go once more, in the order in which they were sent
+     * @param known the messages of this pass that receivers have
+     * @return the messages to send again, in the order in which they were sent
      */
     public Map<MessageKey, T> open(MessageKeys known) {
         isOpen = true;
@@ -57,7 +58,7 @@ public final class SendLog<T> {
         return again;
     }
 
-    /** Begins a pass; returns what was kept of the one before. */
+    /** Begins a pass; returns the messages kept of the earlier one. */
     public Map<MessageKey, T> clear() {
         Map<MessageKey, T> old = new LinkedHashMap<>(sent);
         sent.clear();

@@ -6,22 +6,22 @@ import dev.troupe.schedule.Action;
 import java.util.Optional;
 
 /**
- * What the actions of a row mean, a method for each kind of work. An engine computes them, one that counts bytes makes the
- * memory plan of them, and a simulation hashes.
+ * The meaning of the actions of a row, a method for each kind of work. An engine computes them, the memory plan counts their
+ * bytes, and a simulation hashes.
  *
  * <p>Thread rule: the rank's thread.
  */
 public interface StepOps {
-    /** F, B, I, W or RECOMPUTE; of validation data the last forward with the head tells the losses. */
+    /** Does F, B, I, W or RECOMPUTE; the last forward of validation data with the head returns the losses. */
     ActionResult compute(Action action, Pass pass);
 
-    /** SEND_F or SEND_B: hands on what the stage made. */
+    /** Does SEND_F or SEND_B: hands on the tensor that the stage made. */
     void send(Action send, Pass pass);
 
-    /** Brings the weights of the stage's layers from the ranks that share them out. */
+    /** Gathers the weights of the stage's layers from the ranks that share them out. */
     void unshard(Action action);
 
-    /** Lets go of them. */
+    /** Frees the gathered weights. */
     void reshard(Action action);
 
     /** Adds up gradients over the ranks that hold the same weights. */
@@ -30,22 +30,22 @@ public interface StepOps {
     /** Sends the stage's gradient of a parameter that another stage has too. */
     void sendShared(Action send, Pass pass);
 
-    /** Adds the other stage's gradient of it. */
+    /** Adds the other stage's gradient of a shared parameter. */
     void addShared(Action receive, Pass pass);
 
-    /** Adds up the squares of the stage's gradients, which are final, and tells the losses of the step with the head. */
+    /** Adds up the squares of the stage's gradients, which are final; with the head, returns the losses of the step. */
     ActionResult norm(Action action, Pass pass);
 
     /** Steps the optimizer, and clears the gradients. */
     void update(Action action, WeightUpdate update);
 
-    /** Keeps what the stage starts again from after the step. */
+    /** Keeps the state from which the stage restarts after the step. */
     void snapshot(Action action, Pass pass);
 
     /**
      * Does an action.
      *
-     * @param decided what was decided of the step; there from its updates on
+     * @param decided the decision on the step; present from its updates on
      */
     default ActionResult perform(Action action, Pass pass, Optional<WeightUpdate> decided) {
         switch (action.kind()) {

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a rank has measured in the steps of the pass in progress, and what was decided of them.
+ * The measurements of a rank in the steps of the pass in progress, and the decisions on them.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -31,7 +31,7 @@ public final class StepsUnderWay {
     /**
      * A pass begins.
      *
-     * @param updates of its first steps, if they are decided
+     * @param updates the decided updates of its first steps
      */
     public void begin(Pass started, List<WeightUpdate> updates) {
         pass = started;
@@ -40,14 +40,13 @@ public final class StepsUnderWay {
         decided.addAll(updates);
     }
 
-    /** An action has ended. */
     public void measured(Action action, ActionResult result) {
         if (!result.equals(ActionResult.NOTHING)) {
             measured.computeIfAbsent(plan.rows().stepInRow(pass.kind(), action), _ -> new ArrayList<>()).add(result);
         }
     }
 
-    /** Returns what was measured in a step of the run, and forgets it. */
+    /** Returns the measurements of a step of the run, and forgets them. */
     public ActionResult takeMeasured(long step) {
         List<MicrobatchLoss> losses = new ArrayList<>();
         List<LayerSquaredSum> squaredSums = new ArrayList<>();
@@ -62,8 +61,8 @@ public final class StepsUnderWay {
     }
 
     /**
-     * It was decided how the weights are updated in a step, whose index in the row is returned. Behind a decision that was
-     * lost it is of no use.
+     * Takes the decided update of a step; returns the step's index in the row. If an earlier decision was lost, it is of no
+     * use.
      */
     public int decided(WeightUpdate update) {
         int step = pass == null ? 0 : (int) (update.step() - pass.step());
@@ -73,7 +72,7 @@ public final class StepsUnderWay {
         return step;
     }
 
-    /** Returns how an update updates the weights; empty for any other action. */
+    /** Returns the weight update of an action; empty if the action is no update. */
     public Optional<WeightUpdate> updateOf(Action action) {
         return action.kind() == Kind.UPDATE
                 ? Optional.of(decided.get(plan.rows().stepInRow(pass.kind(), action)))

@@ -1,5 +1,5 @@
 /**
- * The pure machine of a rank, which walks its row, and the outbox, which logs and sends its messages. {@link StepOps} is
- * what the actions of a row mean.
+ * The pure machine of a rank, which walks its row, and the outbox, which logs and sends its messages. {@link StepOps} is the
+ * meaning of the actions of a row.
  */
 package dev.troupe.protocol.rank;

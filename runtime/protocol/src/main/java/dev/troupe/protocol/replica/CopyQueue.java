@@ -7,7 +7,7 @@ import java.util.TreeSet;
 
 /**
  * The snapshots that wait to be copied to another node: the two newest of each stage. The stage that has waited longest is
- * first, and of its snapshots the older one, since it may be that of the last commit. One thread.
+ * first, with its older snapshot, which may be the last commit. One thread.
  */
 public final class CopyQueue {
     private static final int MOST_VERSIONS = 2;
@@ -21,7 +21,6 @@ public final class CopyQueue {
 
     private final Map<Place, TreeSet<Long>> waiting = new LinkedHashMap<>();
 
-    /** Adds a snapshot. */
     public void offer(int rank, int stage, long stepsDone) {
         TreeSet<Long> versions = waiting.computeIfAbsent(new Place(rank, stage), _ -> new TreeSet<>());
         versions.add(stepsDone);
@@ -30,12 +29,11 @@ public final class CopyQueue {
         }
     }
 
-    /** Whether no snapshot waits. */
     public boolean isEmpty() {
         return waiting.isEmpty();
     }
 
-    /** Takes the snapshot whose turn it is; empty if none waits. */
+    /** Takes the next snapshot; empty if none waits. */
     public Optional<Version> next() {
         if (waiting.isEmpty()) {
             return Optional.empty();

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 
 /**
  * The node that hosts each rank, the buddy that keeps copies of its snapshots, and the steps of the copies that each node
- * has. A buddy has the two newest snapshots of each rank; a former buddy still has those of the last two commits. One
- * thread.
+ * has. A buddy has the two newest snapshots of each rank; a former buddy still has the snapshots of the last two commits.
+ * One thread.
  */
 public final class ReplicaTable {
     /** The rule that gives each node with ranks a buddy. */
@@ -26,15 +26,15 @@ public final class ReplicaTable {
         Buddies NONE = (_, _) -> Map.of();
 
         /**
-         * For each node with ranks the one that keeps copies of what it has; it lacks those for which there is none.
+         * Returns the buddy of each node with ranks; nodes without a buddy are left out.
          *
-         * @param hosts for each rank its node
-         * @param present the nodes that there are
+         * @param hosts the node of each rank
+         * @param present the nodes of the cluster
          */
         Map<String, String> of(List<String> hosts, Set<String> present);
     }
 
-    /** After how many steps a node has copies: the two that it was last said to have. */
+    /** The steps of a node's two copies by its last report. */
     private record Copies(long newest, long older) {
         static final Copies NONE = new Copies(-1, -1);
 
@@ -51,24 +51,24 @@ public final class ReplicaTable {
     private final Buddies rule;
     private final long firstStep;
     private final Set<String> present = new TreeSet<>();
-    // For each node whose ranks are others than at first, the epoch since which it has those.
+    // For each node with other ranks than at first, the epoch of the change.
     private final Map<String, Integer> since = new TreeMap<>();
-    // By rank: the nodes that are to keep copies, and those that have some.
+    // By rank: the nodes that are to keep copies, and the nodes that have some.
     private final String[] buddies;
     private final List<Map<String, Copies>> copies;
 
     /**
-     * @param hosts for each rank the node that it lives on at first
-     * @param firstStep steps that lie behind the run when it starts: any node can make the weights after these
+     * @param hosts the first node of each rank
+     * @param firstStep steps done at the start of the run: any node can make the weights after them
      */
     public ReplicaTable(List<String> hosts, Buddies rule, long firstStep) {
         this(hosts, Map.of(), rule, firstStep);
     }
 
     /**
-     * Of a run that is in progress.
+     * Creates the table of a run in progress.
      *
-     * @param since for each node whose ranks are others than at first, the epoch since which it has those
+     * @param since for each node with other ranks than at first, the epoch of the change
      */
     public ReplicaTable(List<String> hosts, Map<String, Integer> since, Buddies rule, long firstStep) {
         this.since.putAll(since);
@@ -80,16 +80,16 @@ public final class ReplicaTable {
     }
 
     /**
-     * A node is there.
+     * Adds a node.
      *
-     * @param versions by rank, after how many steps it has all that the rank kept, ascending
+     * @param versions by rank, the steps after which it has all states of the rank, ascending
      */
     public void join(String node, Map<Integer, List<Long>> versions) {
         present.add(node);
         versions.forEach((rank, all) -> all.forEach(steps -> copied(rank, node, steps)));
     }
 
-    /** A node is gone, with what it kept; returns the ranks that lived there. */
+    /** Removes a node with its copies; returns the ranks that lived there. */
     public List<Integer> lose(String node) {
         present.remove(node);
         copies.forEach(byNode -> byNode.remove(node));
@@ -98,8 +98,8 @@ public final class ReplicaTable {
     }
 
     /**
-     * A node that is there has the snapshots of a rank after {@code stepsDone} steps; no copy of one that has come to live
-     * there since.
+     * Takes note that a present node has the snapshots of a rank after {@code stepsDone} steps. If the rank lives there by
+     * now they are no copy.
      */
     public void copied(int rank, String node, long stepsDone) {
         if (present.contains(node) && !node.equals(hosts[rank])) {
@@ -108,7 +108,7 @@ public final class ReplicaTable {
     }
 
     /**
-     * The steps after which lost ranks can continue on other nodes: those of the last commit, or of the one before; empty
+     * Returns the steps after which lost ranks can continue on other nodes: at the last commit, or at the one before; empty
      * if no copies are left.
      *
      * @param stepsPerPass steps from one commit to the next
@@ -123,7 +123,7 @@ public final class ReplicaTable {
         return holders(rank, steps).findAny().isPresent();
     }
 
-    /** If a rank can start after {@code steps} steps, its buddy first. */
+    /** The nodes on which a rank can start after {@code steps} steps, its buddy first. */
     private Stream<String> holders(int rank, long steps) {
         return present.stream().filter(node -> has(node, rank, steps))
                 .sorted(Comparator.comparing(node -> !node.equals(buddies[rank])));
@@ -133,7 +133,10 @@ public final class ReplicaTable {
         return steps == firstStep || copies.get(rank).getOrDefault(node, Copies.NONE).has(steps);
     }
 
-    /** From an epoch on, lost ranks live if they can start after {@code steps} steps; see {@link #recoverable}. */
+    /**
+     * Moves lost ranks, from an epoch on, to nodes on which they can start after {@code steps} steps; see
+     * {@link #recoverable}.
+     */
     public void move(Collection<Integer> lost, long steps, int epoch) {
         for (int rank : lost) {
             since.put(hosts[rank], epoch);
@@ -143,7 +146,7 @@ public final class ReplicaTable {
         }
     }
 
-    /** Chooses buddies anew; returns whether any is another than before. */
+    /** Chooses buddies anew; returns whether any has changed. */
     public boolean chooseBuddies() {
         Map<String, String> chosen = rule.of(hosts(), present);
         List<String> before = buddies();
@@ -151,27 +154,30 @@ public final class ReplicaTable {
         return !buddies().equals(before);
     }
 
-    /** The buddies of these ranks are too slow: nobody waits for copies of them until buddies are chosen again. */
+    /**
+     * Gives up the copies of these ranks, since their buddies are too slow: nothing waits for them until buddies are chosen
+     * again.
+     */
     public void giveUpCopies(Collection<Integer> ranks) {
         ranks.forEach(rank -> buddies[rank] = null);
     }
 
-    /** Ranks whose buddy does not have their snapshots after {@code steps} steps. */
+    /** Returns the ranks with a buddy that does not have their snapshots after {@code steps} steps. */
     public List<Integer> uncopied(long steps) {
         return ranks().filter(rank -> buddies[rank] != null && !has(buddies[rank], rank, steps)).boxed().toList();
     }
 
-    /** For each rank its node. */
+    /** Returns the node of each rank. */
     public List<String> hosts() {
         return List.of(hosts);
     }
 
-    /** For each node whose ranks are others than at first, the epoch since which it has those. */
+    /** Returns for each node with other ranks than at first, the epoch of the change. */
     public Map<String, Integer> since() {
         return FixedOrder.copyOf(since);
     }
 
-    /** For each rank the node that keeps copies; empty text for none. */
+    /** Returns for each rank the node that keeps copies; empty text for none. */
     public List<String> buddies() {
         return Arrays.stream(buddies).map(buddy -> buddy == null ? "" : buddy).toList();
     }

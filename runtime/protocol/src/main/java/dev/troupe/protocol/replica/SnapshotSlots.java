@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * The snapshots of one stage on a node, a rank's own or copies: the state of the last commit, and the newer one that may not
- * be committed yet. It decides whose memory a state takes, and when memory is freed; the bytes are its caller's.
+ * be committed yet. It decides which memory a state takes, and when memory is freed; the caller keeps the bytes.
  *
  * <p>Thread rule: one caller at a time; {@link #whole} any thread.
  *
@@ -25,21 +25,21 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
 
     /** The memory of one state. */
     public interface Snapshot {
-        /** The steps done of the whole state; negative while there is none. Does not wait for a rank that writes. */
+        /** Returns the steps done of the whole state; negative while there is none. Does not wait for a rank that writes. */
         long stepsDone();
 
-        /** Whether the state, or the one being written, is that after {@code steps} steps or more. */
+        /** Returns whether the state, or the one being written, is after {@code steps} steps or more. */
         boolean isSince(long steps);
 
-        /** Whether this node may write here; another's memory is only read. */
+        /** Returns whether this node may write here; the memory of another process is only read. */
         boolean isOwn();
 
-        /** Frees the memory, or lets go of another's; reads and writes of parts fail from now on. */
+        /** Frees the memory, or unmaps it; reads and writes of parts fail from now on. */
         void close();
     }
 
     private volatile List<S> slots = List.of();
-    // The number of pins of each snapshot; a pinned snapshot whose memory was due to be overwritten is in no slot any more.
+    // The number of pins of each snapshot; a pinned snapshot that was due to be overwritten is in no slot any more.
     private final Map<S, Integer> pins = new IdentityHashMap<>();
     private Optional<S> spare = Optional.empty();
     private boolean isForgotten;
@@ -54,24 +54,26 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
         return slots.stream();
     }
 
-    /** Whether the state after {@code stepsDone} steps is whole here. */
+    /** Returns whether the state after {@code stepsDone} steps is whole here. */
     public boolean isWhole(long stepsDone) {
         return whole().anyMatch(snapshot -> snapshot.stepsDone() == stepsDone);
     }
 
-    /** Whether a rank may keep a state here. A later state is of the incarnation that took the place of this one. */
+    /** Returns whether a rank may keep a state here. A later state belongs to the incarnation that replaced this one. */
     public boolean mayKeep(long stepsDone) {
         return !isForgotten && slots.stream().allMatch(snapshot -> snapshot.stepsDone() <= stepsDone);
     }
 
-    /** Whether a copy is of use here. A whole state is not overwritten by itself: the sender may die during the copy. */
+    /**
+     * Returns whether a copy is of use here. A whole state is not overwritten by itself: the sender may die during the copy.
+     */
     public boolean mayCopy(long stepsDone) {
         return !isForgotten && !isWhole(stepsDone);
     }
 
     /**
-     * Returns the snapshot whose memory the state after {@code stepsDone} steps takes: not the newest whole one, which may
-     * be that of the last commit, unless it is the same state again.
+     * Returns the snapshot that gives its memory to the state after {@code stepsDone} steps: not the newest whole one, which
+     * may be the last commit, unless it is the same state again.
      *
      * @param fits whether the state fits into the memory of a snapshot
      * @param allocate makes a snapshot into which it fits
@@ -150,8 +152,8 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
     }
 
     /**
-     * Frees all snapshots if all are of fewer than {@code before} steps, also pinned ones, whose readers then fail;
-     * returns whether they were.
+     * Frees all snapshots if all are of fewer than {@code before} steps, also pinned ones, so that their readers fail;
+     * returns whether they were freed.
      */
     public boolean forget(long before) {
         isForgotten = slots.stream().noneMatch(snapshot -> snapshot.isSince(before));

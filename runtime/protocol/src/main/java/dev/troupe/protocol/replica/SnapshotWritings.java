@@ -1,7 +1,7 @@
 package dev.troupe.protocol.replica;
 
 /**
- * What the memory of a snapshot holds: the state of its last writing, once that has ended, and nothing before. A reader or
+ * The content of a snapshot's memory: the state of its last writing, once that has ended, and nothing before. A reader or
  * writer of a part names its writing, and is refused when another has begun.
  *
  * <p>Thread rule: one caller at a time; {@link #stepsDone} any thread.
@@ -11,7 +11,7 @@ public final class SnapshotWritings {
     private long writing;
     private long writingAfter = -1;
 
-    /** The steps done of the whole state; -1 while there is none. */
+    /** Returns the steps done of the whole state; -1 while there is none. */
     public long stepsDone() {
         return stepsDone;
     }
@@ -23,7 +23,7 @@ public final class SnapshotWritings {
         return ++writing;
     }
 
-    /** Whether a writing may continue: it is the last, and has not ended. */
+    /** Returns whether a writing may continue: it is the last, and has not ended. */
     public boolean isUnderWay(long ofWriting) {
         return ofWriting == writing && stepsDone < 0;
     }
@@ -33,7 +33,7 @@ public final class SnapshotWritings {
         stepsDone = writingAfter;
     }
 
-    /** Whether the memory holds the whole state of a writing. */
+    /** Returns whether the memory holds the whole state of a writing. */
     public boolean isWhole(long ofWriting) {
         return ofWriting == writing && stepsDone >= 0;
     }
@@ -43,7 +43,7 @@ public final class SnapshotWritings {
         return stepsDone == afterSteps ? writing : -1;
     }
 
-    /** Whether the last writing, ended or not, is of the state after {@code steps} steps or more. */
+    /** Returns whether the last writing, ended or not, is of the state after {@code steps} steps or more. */
     public boolean isSince(long steps) {
         return writingAfter >= steps;
     }

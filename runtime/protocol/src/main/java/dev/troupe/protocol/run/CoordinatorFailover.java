@@ -12,24 +12,24 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * How a run continues whose coordinator was lost: the nodes' reports decide. Every rank starts again, in a new epoch,
- * from the newest commit that a node was told of and of which nodes have the state of every rank. Pure.
+ * The failover of a run to another coordinator, decided by the nodes' reports. Every rank starts again, in a new epoch, from
+ * the newest known commit for which nodes have the state of every rank. Pure.
  *
- * @param epoch the new one
- * @param commit what all start from
+ * @param epoch the new epoch
+ * @param commit the commit from which all ranks start
  * @param before the commit before, if the run may have to go back once more
- * @param hosts for each rank the node that it lives on from then on
- * @param since for each node whose ranks are others than at first, the epoch since which it has those
+ * @param hosts the node of each rank from then on
+ * @param since for each node with other ranks than at first, the epoch of the change
  */
 public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> before, List<String> hosts,
         Map<String, Integer> since) {
     /**
      * Decides.
      *
-     * @param byNode what each node that is there says
-     * @param first what the run started from, which any node can make
+     * @param byNode the report of each present node
+     * @param first the commit from which the run started, which any node can make
      * @param stepsPerPass steps from one commit to the next
-     * @return empty if nobody has the state of some rank any more
+     * @return empty if the state of some rank is lost
      */
     public static Optional<CoordinatorFailover> of(Map<String, NodeReport> byNode, Commit first,
             int stepsPerPass) {
@@ -50,7 +50,7 @@ public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> bef
     }
 
     /**
-     * Where ranks can start after {@code stepsDone} steps: if they are, else where copies are; empty if one cannot.
+     * The nodes on which ranks can start after {@code stepsDone} steps, their present ones first; empty if a rank cannot.
      */
     private static Optional<List<String>> hosts(Map<String, NodeReport> byNode, List<String> before, long stepsDone,
             Commit first) {

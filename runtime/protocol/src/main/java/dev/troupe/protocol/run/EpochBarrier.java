@@ -9,10 +9,10 @@ import java.util.Map;
 /** The ranks that are ready in the present epoch, and the messages of the pass in progress that they have received. */
 final class EpochBarrier {
     private final BitSet awaited = new BitSet();
-    // By the rank that sent it.
+    // By sender.
     private final Map<Integer, MessageKeys> received = new HashMap<>();
 
-    /** An epoch begins: every rank is to be ready in it. */
+    /** Begins an epoch, in which every rank is to become ready. */
     void begin(int rankCount) {
         awaited.clear();
         awaited.set(0, rankCount);
@@ -20,7 +20,7 @@ final class EpochBarrier {
     }
 
     /**
-     * A rank is ready.
+     * Takes note that a rank is ready.
      *
      * @param has the messages of the pass in progress that it has received
      * @return whether all ranks are ready now
@@ -35,17 +35,16 @@ final class EpochBarrier {
         return awaited.isEmpty();
     }
 
-    /** Whether all ranks are ready. */
+    /** Returns whether all ranks are ready. */
     boolean isComplete() {
         return awaited.isEmpty();
     }
 
-    /** Whether a rank is not ready yet. */
     boolean awaits(int rank) {
         return awaited.get(rank);
     }
 
-    /** The received messages, by the rank that sent them. */
+    /** Returns the received messages, by sender. */
     Map<Integer, MessageKeys> received() {
         return FixedOrder.copyOf(received);
     }

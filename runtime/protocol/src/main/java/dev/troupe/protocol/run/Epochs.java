@@ -9,8 +9,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The present epoch of a run: which incarnations it knows, which ranks are ready in it, and how often the step in progress was
- * recovered.
+ * The present epoch of a run: its incarnations, the ranks that are ready in it, and the recoveries of the step in progress.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -30,7 +29,7 @@ final class Epochs {
         barrier.begin(settings.rankCount());
     }
 
-    /** The epoch before this one was under another coordinator. */
+    /** Takes over after an epoch under another coordinator. */
     void takeOver(int first) {
         present = first - 1; // the new one begins with the restart of all
     }
@@ -43,14 +42,14 @@ final class Epochs {
         return allRanks;
     }
 
-    /** A rank as it was started last. */
+    /** Returns a rank as it was started last. */
     Incarnation last(int rank) {
         return restarts.last(rank);
     }
 
     /**
-     * Whether an event is of a rank that was restarted since or that another coordinator has started, or of a message that
-     * is sent again already.
+     * Returns whether an event is of a rank that was restarted since or that another coordinator has started, or of a
+     * message that is sent again already.
      */
     boolean isOfThePast(RunEvent event) {
         return event instanceof RunEvent.OfRank said && !restarts.isCurrent(said.from())
@@ -61,7 +60,7 @@ final class Epochs {
         return recoveries < settings.mostRecoveries();
     }
 
-    /** The reason for which this failure ends the run, with the number of recoveries in this step. */
+    /** Returns the reason for which this failure ends the run, with the number of recoveries in this step. */
     String failure(String reason, long stepsDone) {
         return recoveries == 0
                 ? reason
@@ -69,27 +68,27 @@ final class Epochs {
                         + " began; recovery.most-per-step is the limit)";
     }
 
-    /** Why the run cannot continue if the error of this failure has struck at the same action before. */
+    /** Returns the reason why the run cannot continue if the error of this failure has struck at the same action before. */
     Optional<String> strike(RunEvent.RankFailed failed) {
         return strikes.take(failed);
     }
 
     /**
-     * The ranks to start again for a lost message: none at first, all at the next loss in a step, which may be of a word
-     * between a rank and the coordinator, and only the rank's restart repeats that.
+     * Returns the ranks to restart for a lost message: none at first, and all at the next loss in a step, since a lost
+     * message between a rank and the coordinator is repeated only if the rank restarts.
      */
     List<Integer> restartedForMessage() {
         return recoveries > 0 && restarts.hasNoneOf(present) ? allRanks : List.of();
     }
 
-    /** The next epoch begins, in which these ranks start again. */
+    /** Begins the next epoch, in which these ranks start again. */
     void begin(List<Integer> restarted) {
         present++;
         barrier.begin(settings.rankCount());
         restarted.forEach(rank -> restarts.restart(rank, present));
     }
 
-    /** The next epoch has a number above this one. */
+    /** Raises the number of the next epoch above this one. */
     void outrun(int former) {
         present = Math.max(present, former);
     }
@@ -99,19 +98,19 @@ final class Epochs {
         recoveries++;
     }
 
-    /** A rank is ready; whether that makes all ranks ready in the present epoch. */
+    /** Takes note that a rank is ready; returns whether that makes all ranks ready in the present epoch. */
     boolean ready(RunEvent.EpochReady ready, Pass pass) {
         boolean isOfThisPass = pass != null && ready.pass() == pass.number();
         return ready.epoch() == present // or another has begun since
                 && barrier.ready(ready.from().rank(), isOfThisPass ? ready.received() : MessageKeys.NONE);
     }
 
-    /** Whether all ranks are ready. */
+    /** Returns whether all ranks are ready. */
     boolean isReady() {
         return barrier.isComplete();
     }
 
-    /** Whether a rank is still to be ready. */
+    /** Returns whether a rank is still to become ready. */
     boolean awaits(int rank) {
         return barrier.awaits(rank);
     }
@@ -121,33 +120,32 @@ final class Epochs {
         return restarts.takeUntold();
     }
 
-    /** These ranks repeat the pass in progress. */
+    /** Has these ranks repeat the pass in progress. */
     void repeat(List<Integer> ranks) {
         restarts.repeat(ranks);
     }
 
-    /** Whether a rank repeats the pass, and has not caught up with the others. */
+    /** Returns whether a rank repeats the pass, and has not caught up with the others. */
     boolean isRepeating(int rank) {
         return restarts.isRepeating(rank);
     }
 
-    /** A rank has caught up; whether every rank is ready and none repeats the pass. */
+    /** Takes note that a rank has caught up; returns whether every rank is ready and none repeats the pass. */
     boolean endsRecovery(int rank) {
         restarts.hasRepeated(rank);
         return hasCaughtUp() && isReady();
     }
 
-    /** Whether no rank has a pass to repeat. */
+    /** Returns whether no rank has a pass to repeat. */
     boolean hasCaughtUp() {
         return restarts.isDone();
     }
 
-    /** All ranks are ready: the order to send missing messages of the pass of this number again. */
+    /** Returns the order to resend missing messages of the pass of this number, once all ranks are ready. */
     RunCommand.Resume resume(long pass) {
         return new RunCommand.Resume(present, pass, barrier.received());
     }
 
-    /** A step is committed. */
     void commit() {
         recoveries = 0;
         strikes.clear();

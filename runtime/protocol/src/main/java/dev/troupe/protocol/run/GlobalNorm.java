@@ -4,26 +4,26 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 
-/** The norm of all gradients of the model, and how they are clipped by it. */
+/** The norm of all gradients of the model, and the factor by which they are clipped. */
 public final class GlobalNorm {
-    // What torch.nn.utils.clip_grad_norm_ adds, so that a norm of zero divides.
+    // Added by torch.nn.utils.clip_grad_norm_, so that a norm of zero divides.
     private static final double EPSILON = 1e-6;
 
     private GlobalNorm() {
     }
 
     /**
-     * The norm over layers, whichever stage each is on: sums are added in the order of blocks, and inside a block in that of
-     * its parameters, so that the result is the same bits under every partition.
+     * Returns the norm over layers, whatever their stages: sums are added in the order of blocks, and inside a block in the
+     * order of its parameters, so that the result is the same bits under every partition.
      *
      * @param sums of every block of the model, in any order
-     * @throws IllegalArgumentException if a block is missing or a part is there twice
+     * @throws IllegalArgumentException if a block is missing or a part occurs twice
      */
     public static double of(Collection<LayerSquaredSum> sums) {
         return of(sums, true);
     }
 
-    /** As {@link #of(Collection)}, for the blocks that there are: those of the stages that update their weights. */
+    /** Returns the norm, as {@link #of(Collection)}, of the blocks present: those on stages that update their weights. */
     static double ofSome(Collection<LayerSquaredSum> sums) {
         return of(sums, false);
     }
@@ -56,7 +56,7 @@ public final class GlobalNorm {
     }
 
     /**
-     * What gradients are multiplied by so that their norm is at most {@code maximum}, exactly as
+     * Returns the factor that limits the norm of gradients to {@code maximum}, exactly as
      * {@code torch.nn.utils.clip_grad_norm_} computes it: {@code maximum / (norm + 1e-6)}, at most 1.
      *
      * @param norm the norm of all gradients; NaN gives NaN

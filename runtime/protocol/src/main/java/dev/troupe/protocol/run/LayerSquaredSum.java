@@ -1,10 +1,10 @@
 package dev.troupe.protocol.run;
 
 /**
- * What a block, the embedding or the head adds to the global gradient norm, or a part of that.
+ * The share of a block, the embedding or the head in the squared global gradient norm, or a part of that.
  *
  * @param block its number in the model, in the order of its pipeline
- * @param part 0 for all of it, or for its first parameters; of a block that two stages share, the number of a later
+ * @param part 0 for all of it, or for its first parameters; in a block that two stages share, the number of a later
  *     parameter in the block
  * @param squaredSum sum of the squares of the gradients
  */

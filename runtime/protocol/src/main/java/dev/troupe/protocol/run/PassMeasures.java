@@ -31,7 +31,7 @@ final class PassMeasures {
         return byRank.values().stream().flatMap(done -> done.squaredSums().stream()).toList();
     }
 
-    /** The mean loss of all microbatches, added up in their order. */
+    /** Returns the mean loss of all microbatches, added up in their order. */
     double meanLoss() {
         List<MicrobatchLoss> losses = byRank.values().stream().flatMap(done -> done.losses().stream())
                 .sorted(Comparator.comparingInt(MicrobatchLoss::microbatch)).toList();

@@ -10,7 +10,6 @@ import java.util.List;
  * The epoch in which each rank was started, the ranks that have no order to repeat yet, and those that repeat. One thread.
  */
 final class Restarts {
-    // The epoch in which each rank was started last.
     private final int[] startedIn;
     private final BitSet untold = new BitSet();
     private final BitSet repeating = new BitSet();
@@ -25,12 +24,12 @@ final class Restarts {
         return new Incarnation(rank, startedIn[rank], term);
     }
 
-    /** Whether the incarnation is of this coordinator and has not been given up. */
+    /** Returns whether the incarnation is of this coordinator and has not been given up. */
     boolean isCurrent(Incarnation from) {
         return from.equals(last(from.rank()));
     }
 
-    /** Whether no rank was started last in this epoch. */
+    /** Returns whether no rank was started last in this epoch. */
     boolean hasNoneOf(int epoch) {
         return Arrays.stream(startedIn).noneMatch(started -> started == epoch);
     }
@@ -48,7 +47,7 @@ final class Restarts {
         return ranks;
     }
 
-    /** These ranks repeat the pass in progress. */
+    /** Has these ranks repeat the pass in progress. */
     void repeat(Collection<Integer> ranks) {
         ranks.forEach(repeating::set);
     }
@@ -57,12 +56,12 @@ final class Restarts {
         return repeating.get(rank);
     }
 
-    /** A rank has caught up with the others. */
+    /** Takes note that a rank has caught up with the others. */
     void hasRepeated(int rank) {
         repeating.clear(rank);
     }
 
-    /** Whether no rank has a pass to repeat. */
+    /** Returns whether no rank has a pass to repeat. */
     boolean isDone() {
         return repeating.isEmpty();
     }

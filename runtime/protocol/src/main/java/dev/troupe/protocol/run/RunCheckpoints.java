@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * When a run wants a checkpoint, and which events wait for the one in progress. Where ranks keep snapshots, a checkpoint
- * on the way is written beside training: one at a time, and the commit at which the next is due by its steps waits for it.
- * One that is due by the time waits for the one in progress. So do the last checkpoint and the end of a run that failed. If
- * no snapshots are kept, ranks write every checkpoint between two steps, and the run waits. The run continues without a
- * checkpoint that cannot be written; only the last has none after it, and so ends the run.
+ * The checkpoints that a run requests, and the events that wait for the one in progress. If ranks keep snapshots, a
+ * checkpoint on the way is written during training: one at a time, and the commit at which the next is due by its steps
+ * waits for it. One that is due by time waits for the one in progress, and so do the last checkpoint and the end of a run
+ * that failed. If no snapshots are kept, ranks write every checkpoint between two steps, and the run waits. The run
+ * continues without a checkpoint that cannot be written, except for the last one, which ends the run.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -24,15 +24,15 @@ final class RunCheckpoints {
     private final ReplicaTable replicas;
     private final CheckpointWay onTheWay;
     private Optional<CheckpointAttempt> underWay = Optional.empty();
-    /** Whether nodes hold what the one in progress needs. */
+    /** Whether nodes hold the states that the checkpoint in progress needs. */
     private boolean isPinned;
     private long newest;
     private boolean isTimeUp;
     private boolean isEnding;
 
     /**
-     * @param settings with how many steps lie between two checkpoints, and the newest one that is written already
-     * @param replicas with the node of each rank, which has its snapshot
+     * @param settings with the steps between two checkpoints, and the newest one that is written already
+     * @param replicas with the node of each rank, which holds its snapshot
      */
     RunCheckpoints(RunSettings settings, StepProgress step, ReplicaTable replicas) {
         this.settings = settings;
@@ -42,17 +42,17 @@ final class RunCheckpoints {
         this.newest = settings.savedStep();
     }
 
-    /** One was written so long ago that the next commit is to have one. */
+    /** Requests a checkpoint at the next commit, since the last one is too old. */
     void timeIsUp() {
         isTimeUp = true;
     }
 
-    /** The run is to end after the step in progress, and waits for its last checkpoint. */
+    /** Ends the run after the step in progress; it waits for its last checkpoint. */
     void endAfterStep() {
         isEnding = true;
     }
 
-    /** Whether the run ends at the last commit. */
+    /** Returns whether the run ends at the last commit. */
     boolean isLast() {
         return isLast(step.stepsDone());
     }
@@ -61,7 +61,7 @@ final class RunCheckpoints {
         return isEnding || stepsDone >= settings.stepCount();
     }
 
-    /** Whether one of the last commit is to be begun in this way, while the run is on its way. */
+    /** Returns whether a checkpoint of the last commit is to begin in this way while the run continues. */
     boolean isDue(CheckpointWay way) {
         return way == onTheWay && (way == CheckpointWay.AWAITED || !isLast())
                 && (isTimeUp || isDueBySteps(step.stepsDone())) && underWay.isEmpty() && newest != step.stepsDone();
@@ -71,12 +71,12 @@ final class RunCheckpoints {
         return RunSettings.isDue(settings.checkpointEvery(), stepsDone);
     }
 
-    /** Whether a run that ends at the last commit wants a checkpoint of it. */
+    /** Returns whether a run that ends at the last commit writes a checkpoint of it. */
     boolean isWantedAtEnd() {
         return settings.endsWithCheckpoint() && newest != step.stepsDone();
     }
 
-    /** Has one of the last commit begun. */
+    /** Begins a checkpoint of the last commit. */
     void begin(CheckpointWay way, int epoch, List<RunCommand> commands) {
         Commit commit = step.lastCommit();
         CheckpointAttempt attempt = new CheckpointAttempt(commit.stepsDone(), epoch, way);
@@ -87,12 +87,12 @@ final class RunCheckpoints {
                 new CheckpointEvent.Wanted(attempt, commit.lossScale(), replicas.hosts())));
     }
 
-    /** Nodes hold what a checkpoint needs. */
+    /** Takes note that nodes hold the states that a checkpoint needs. */
     void pinned(CheckpointAttempt attempt) {
         isPinned |= underWay.equals(Optional.of(attempt));
     }
 
-    /** The one in progress is written, or nothing is left of it. */
+    /** Takes note that the checkpoint in progress is complete or deleted. */
     void settle(RunEvent.CheckpointSettled settled) {
         if (!underWay.equals(Optional.of(settled.attempt()))) {
             throw new IllegalStateException(settled + ", but in progress is " + underWay);
@@ -119,27 +119,27 @@ final class RunCheckpoints {
         }));
     }
 
-    /** Passes this on if the run waits for one. */
+    /** Passes an event on if the run waits for a checkpoint. */
     void tellAwaited(CheckpointEvent event, List<RunCommand> commands) {
         if (isUnderWay(CheckpointWay.AWAITED)) {
             commands.add(new RunCommand.TellCheckpoint(event));
         }
     }
 
-    /** A node is gone, whatever the run does about it. */
+    /** Takes note that a node has left. */
     void lose(String node, String reason, List<RunCommand> commands) {
         if (isUnderWay(CheckpointWay.BESIDE)) {
             commands.add(new RunCommand.TellCheckpoint(new CheckpointEvent.NodeGone(node, reason)));
         }
     }
 
-    /** Why a run ends that cannot have its last one. */
+    /** The reason why a run without its last checkpoint ends. */
     private String lastFailed(String why) {
         return "the checkpoint at its end, after " + step.stepsDone() + " steps, could not be written, and nothing else"
                 + " keeps what was learnt since the one before: " + why;
     }
 
-    /** Returns why the run ends with a checkpoint that failed; reports a failure after which the run continues. */
+    /** Returns the reason why a failed checkpoint ends the run; reports a failure after which the run continues. */
     Optional<String> failure(RunEvent.CheckpointSettled settled, List<RunCommand> commands) {
         if (!isLast()) {
             settled.failure().ifPresent(
@@ -150,15 +150,15 @@ final class RunCheckpoints {
     }
 
     /**
-     * Whether the update at the end of this pass waits for the one in progress, since the state that it overwrites is that of
-     * the checkpoint, and a node does not hold it yet.
+     * Returns whether the update at the end of this pass waits for the checkpoint in progress, since it would overwrite a
+     * state of the checkpoint that a node does not hold yet.
      */
     boolean holdsUpUpdate() {
         return isUnderWay(CheckpointWay.BESIDE) && !isPinned && step.isLastOfPass()
                 && underWay.orElseThrow().stepsDone() < step.stepsDone();
     }
 
-    /** Whether the next commit waits for the one in progress, since another is due at it. */
+    /** Returns whether the next commit waits for the checkpoint in progress, since another is due at it. */
     boolean holdsUpCommit() {
         long next = step.stepsDone() + settings.stepsPerPass();
         return !isLast(next) && isDueBySteps(next)

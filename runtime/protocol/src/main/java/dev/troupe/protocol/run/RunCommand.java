@@ -15,7 +15,7 @@ public sealed interface RunCommand {
     /**
      * These ranks are to walk their rows.
      *
-     * @param updates of the first steps of the pass, if they are decided before it begins
+     * @param updates the updates of the first steps, if they are decided before the pass begins
      */
     record StartPass(Pass pass, List<WeightUpdate> updates, List<Integer> ranks) implements RunCommand {
         public StartPass {
@@ -23,7 +23,7 @@ public sealed interface RunCommand {
             ranks = List.copyOf(ranks);
         }
 
-        /** The begin of a pass of which nothing is decided. */
+        /** Creates the start of a pass without decided updates. */
         public StartPass(Pass pass, List<Integer> ranks) {
             this(pass, List.of(), ranks);
         }
@@ -37,7 +37,7 @@ public sealed interface RunCommand {
     }
 
     /**
-     * The new weights of a step, or of all steps of a pass, are in place everywhere; every node is to hear of it.
+     * The new weights of a step, or of all steps of a pass, are in place everywhere: notify every node.
      *
      * @param results of each step, in their order
      */
@@ -46,14 +46,14 @@ public sealed interface RunCommand {
             results = List.copyOf(results);
         }
 
-        /** The commit of one step. */
+        /** Creates the commit of one step. */
         public CommitStep(StepResult result, Commit commit) {
             this(List.of(result), commit);
         }
     }
 
     /**
-     * Tell a node that joins of the last commit. A node that does not know the commit cannot report it to the next
+     * Send the last commit to a node that joins. A node that does not know the commit cannot report it to the next
      * coordinator, and its copies of the ranks' states are of no use then.
      */
     record TellCommit(String node, Commit commit) implements RunCommand {
@@ -63,7 +63,7 @@ public sealed interface RunCommand {
     record ReportValidation(long stepsDone, double loss) implements RunCommand {
     }
 
-    /** This happens to the checkpoint that the run wants, or has in progress: its machine is to hear it. */
+    /** Pass this event of the checkpoint that the run requests, or has in progress, to its machine. */
     record TellCheckpoint(CheckpointEvent event) implements RunCommand {
     }
 
@@ -72,11 +72,11 @@ public sealed interface RunCommand {
     }
 
     /**
-     * Something failed, for this reason: every node is to begin an epoch, and to start these ranks again with the
-     * weights after the steps of a commit; each rank answers {@link RunEvent.EpochReady}.
+     * A failure, for this reason: every node is to begin an epoch, and to restart these ranks with the weights after the
+     * steps of a commit; each rank answers {@link RunEvent.EpochReady}.
      *
-     * @param hosts for each rank the node that it lives on from now on
-     * @param since for each node whose ranks are others than at first, the epoch since which it has those
+     * @param hosts the node of each rank from now on
+     * @param since for each node with other ranks than at first, the epoch of the change
      */
     record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason, List<String> hosts,
             Map<String, Integer> since) implements RunCommand {
@@ -88,7 +88,7 @@ public sealed interface RunCommand {
     }
 
     /**
-     * Every node is to copy what its ranks keep to other nodes, and at once what they kept at a commit.
+     * Every node is to copy its ranks' snapshots to other nodes, the ones of a commit at once.
      *
      * @param buddies for each rank the node that keeps its copies; empty text for none
      */
@@ -101,22 +101,22 @@ public sealed interface RunCommand {
     /**
      * All ranks are ready in the epoch: each is to send the messages of the pass again that the others lack.
      *
-     * @param pass the {@linkplain Pass#number number} of the pass in progress; -1 between two passes, when nothing is
-     *     sent again
-     * @param received what of it the others have, by the rank that sent it
+     * @param pass the {@linkplain Pass#number number} of the pass in progress; -1 between two passes, when nothing is sent
+     *     again
+     * @param received the messages of it that the others have, by sender
      */
     record Resume(int epoch, long pass, Map<Integer, MessageKeys> received) implements RunCommand {
         public Resume {
             received = FixedOrder.copyOf(received);
         }
 
-        /** The messages that the others have received from a rank. */
+        /** Returns the messages that the others have received from a rank. */
         public MessageKeys from(int rank) {
             return received.getOrDefault(rank, MessageKeys.NONE);
         }
     }
 
-    /** The ranks that were restarted have done again what they had to. */
+    /** The restarted ranks have caught up. */
     record ReportCaughtUp() implements RunCommand {
     }
 

@@ -16,9 +16,8 @@ import java.util.Optional;
 
 /** An event of a run. */
 public sealed interface RunEvent {
-    /** An event of a rank; the event of an incarnation that was given up since is dropped. */
+    /** An event of a rank; it is dropped if the incarnation was given up since. */
     sealed interface OfRank extends RunEvent {
-        /** The incarnation that reports. */
         Incarnation from();
     }
 
@@ -29,20 +28,20 @@ public sealed interface RunEvent {
      * @param received the messages of that pass that it has used or is about to
      */
     record EpochReady(Incarnation from, int epoch, long pass, MessageKeys received) implements OfRank {
-        /** The same with each message by itself. */
+        /** Creates the event from single messages. */
         public EpochReady(Incarnation from, int epoch, long pass, List<MessageKey> received) {
             this(from, epoch, pass, MessageKeys.of(received));
         }
     }
 
     /**
-     * A rank has done a step of its row; losses from the rank of the last stage, squared sums in a training pass.
+     * A rank has done a step of its row; losses come from the rank of the last stage, squared sums in a training pass.
      *
-     * @param step the step; that of the pass, if its row has one
+     * @param step the step
      */
     record PassDone(Incarnation from, Pass pass, long step, List<MicrobatchLoss> losses,
             List<LayerSquaredSum> squaredSums) implements OfRank {
-        /** Of a pass of one step. */
+        /** Creates the event of a pass of one step. */
         public PassDone(Incarnation from, Pass pass, List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums) {
             this(from, pass, pass.step(), losses, squaredSums);
         }
@@ -68,20 +67,20 @@ public sealed interface RunEvent {
     /**
      * A rank has failed, for the reason in this sentence.
      *
-     * @param strike the error, if it is one that would strike again if nothing but the attempt were different
+     * @param strike the error, if it could strike again in another attempt
      */
     record RankFailed(Incarnation from, String reason, Optional<Strike> strike) implements OfRank {
-        /** Of a rank that fails by no error of its own: it hangs, or was made to fail. */
+        /** Creates the failure of a rank without an error of its own: it hangs, or was made to fail. */
         public RankFailed(Incarnation from, String reason) {
             this(from, reason, Optional.empty());
         }
     }
 
     /**
-     * A node is there: one that hosts ranks, or a standby.
+     * A node has joined, with ranks or as a standby.
      *
-     * @param versions by rank, after how many steps it has all that the rank kept, ascending; empty for a node that
-     *     reports none
+     * @param versions by rank, the steps after which it has all states of the rank, ascending; empty for a node that reports
+     *     none
      */
     record NodeJoined(String node, Map<Integer, List<Long>> versions) implements RunEvent {
         public NodeJoined {
@@ -101,11 +100,11 @@ public sealed interface RunEvent {
     record NodeLost(String node, String reason) implements RunEvent {
     }
 
-    /** A node has copies of all that a rank, which lives elsewhere, kept after {@code stepsDone} steps. */
+    /** A node has copies of all states of a rank, which lives elsewhere, after {@code stepsDone} steps. */
     record Copied(int rank, String buddy, long stepsDone) implements RunEvent {
     }
 
-    /** Copies that the next update waits for do not come. */
+    /** The copies that the next update waits for are late. */
     record CopiesLate() implements RunEvent {
     }
 
@@ -121,7 +120,7 @@ public sealed interface RunEvent {
     record CheckpointPartFailed(Incarnation from, String why) implements OfCheckpoint {
     }
 
-    /** Updates can overwrite nothing that this checkpoint, which is written beside training, needs. */
+    /** Updates can overwrite nothing that this checkpoint, which is written during training, needs. */
     record CheckpointPinned(CheckpointAttempt attempt) implements RunEvent {
     }
 
@@ -129,7 +128,7 @@ public sealed interface RunEvent {
      * Nothing of a checkpoint is in progress any more.
      *
      * @param isWritten whether it is complete on disk
-     * @param failure why it does not, in one sentence, if the run waits for it
+     * @param failure the reason why it is not, in one sentence, if the run waits for it
      */
     record CheckpointSettled(CheckpointAttempt attempt, boolean isWritten,
             Optional<String> failure) implements RunEvent {

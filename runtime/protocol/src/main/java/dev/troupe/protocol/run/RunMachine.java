@@ -12,22 +12,22 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * The logic of a run: which pass comes next, when a step is committed, when to measure the validation loss, when to write a
- * checkpoint, when to end. Each phase ends when every rank has answered.
+ * The logic of a run: its passes, commits, validations, checkpoints and its end. Each phase ends when every rank has
+ * answered.
  *
  * <pre>
  *   STARTING --> TRAINING --> UPDATING --commit--> [VALIDATION] --> [CHECKPOINT] --> TRAINING ... --> OVER
  * </pre>
  *
- * <p>Where steps overlap, a pass has several: each is decided when every rank has measured it, while ranks compute, and the
- * last decision leads to {@code UPDATING}; {@code StepProgress} says which updates ranks are told as the pass begins.
+ * <p>If steps overlap, a pass has several: each is decided when every rank has measured it, while ranks compute, and the
+ * last decision leads to {@code UPDATING}; {@code StepProgress} has the updates that ranks receive as the pass begins.
  *
- * <p>Where ranks fail, an epoch begins ({@link Epochs}): they start again with the weights of the last commit, and when
- * every rank is ready, they do again what the phase had asked of them, while the others continue from where they are. What
- * a rank says that was restarted meanwhile is not heard. If a node is lost, its ranks start again where
- * {@link ReplicaTable} has their copies; if it lacks those of the last commit, all go back to the one before. If
- * the coordinator was lost, {@link CoordinatorFailover} says how to continue. An error that strikes again at the same action
- * ends the run ({@code Strikes}). {@link RunCheckpoints} says when a checkpoint is due; {@code CheckpointMachine} leads it.
+ * <p>If ranks fail, an epoch begins ({@link Epochs}): they restart with the weights of the last commit, and when every rank
+ * is ready, they repeat the work of the phase, while the others continue from their positions. Reports of a rank's earlier
+ * incarnation are dropped. If a node is lost, its ranks restart on nodes with copies in the {@link ReplicaTable}; if copies
+ * of the last commit are missing, all go back to the one before. If the coordinator was lost, {@link CoordinatorFailover}
+ * decides how to continue. An error that strikes again at the same action ends the run ({@code Strikes}).
+ * {@link RunCheckpoints} decides when a checkpoint is due; {@code CheckpointMachine} leads it.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -44,7 +44,7 @@ public final class RunMachine {
     private final RunCheckpoints checkpoints;
     private Phase phase = Phase.STARTING;
     private Pass pass;
-    // Why the run ends, once a checkpoint that is in progress is settled.
+    // The reason why the run ends, once a checkpoint in progress is settled.
     private String failure;
 
     public RunMachine(RunSettings settings, ReplicaTable replicas, int term) {
@@ -56,8 +56,8 @@ public final class RunMachine {
     }
 
     /**
-     * Of a run that continues after its coordinator was lost; its order has the last checkpoint. {@link #succeed} comes
-     * first.
+     * Creates the machine of a run that continues after its coordinator was lost; its order has the last checkpoint.
+     * {@link #succeed} comes first.
      */
     public RunMachine(RunSettings settings, ReplicaTable replicas, int term, CoordinatorFailover failover) {
         this(settings, replicas, term);
@@ -66,7 +66,7 @@ public final class RunMachine {
         step.takeOver(failover.commit(), failover.before());
     }
 
-    /** Has every rank start again, for this reason; the nodes have joined with what they have. */
+    /** Restarts every rank, for this reason; the nodes have joined with their states. */
     public List<RunCommand> succeed(String reason) {
         List<RunCommand> commands = new ArrayList<>();
         recover(epochs.allRanks(), reason, commands);
@@ -74,7 +74,7 @@ public final class RunMachine {
         return commands;
     }
 
-    /** Takes in one event and returns the commands that follow, in order. */
+    /** Handles one event and returns the commands, in order. */
     public List<RunCommand> on(RunEvent event) {
         List<RunCommand> commands = new ArrayList<>();
         if (epochs.isOfThePast(event)) {
@@ -117,8 +117,8 @@ public final class RunMachine {
             case RunEvent.CheckpointTimeIsUp() -> checkpoints.timeIsUp();
             case RunEvent.StopRequested() -> checkpoints.endAfterStep();
         }
-        // Not before all are ready: what they said they had received is of this pass, and a rank that starts is told once
-        // what to do.
+        // Not before all are ready: the messages that they reported are of this pass, and a rank that starts receives its
+        // work once.
         while (epochs.isReady() && isPhaseOver()) {
             answered.clear();
             phaseDone(commands);
@@ -126,22 +126,22 @@ public final class RunMachine {
         return commands;
     }
 
-    /** How many steps are committed. */
+    /** Returns the number of committed steps. */
     public long stepsDone() {
         return step.stepsDone();
     }
 
-    /** The present epoch; it began with the last failure. */
+    /** Returns the present epoch, which began with the last failure. */
     public int epoch() {
         return epochs.present();
     }
 
-    /** A rank as it was started last. */
+    /** Returns a rank as it was started last. */
     public Incarnation incarnation(int rank) {
         return epochs.last(rank);
     }
 
-    /** The ranks that are not ready in the present epoch; if all do, those that have not answered in this phase. */
+    /** Returns the ranks that are not ready in the present epoch; if all are, those that have not answered in this phase. */
     public List<Integer> missing() {
         return epochs.allRanks().stream()
                 .filter(rank -> !epochs.isReady()
@@ -150,14 +150,17 @@ public final class RunMachine {
                 .toList();
     }
 
-    /** Ranks whose copies of the last commit the next update waits for: after it, what they kept two commits ago is gone. */
+    /**
+     * Returns the ranks without copies of the last commit, for which the next update waits, since it overwrites their states
+     * of the commit before.
+     */
     public List<Integer> awaitsCopiesOf() {
         return phase == Phase.TRAINING && step.isLastOfPass() && step.isMeasured(pass)
                 ? replicas.uncopied(stepsDone())
                 : List.of();
     }
 
-    /** Whether the run waits for a checkpoint that is written beside training. */
+    /** Returns whether the run waits for a checkpoint that is written during training. */
     public boolean waitsForCheckpoint() {
         return checkpoints.isUnderWay(CheckpointWay.BESIDE) && switch (phase) {
             case CHECKPOINT, FAILING -> true;
@@ -183,7 +186,7 @@ public final class RunMachine {
         }
     }
 
-    /** The ranks of a lost node continue if their copies are, from the last commit or the one before. */
+    /** The ranks of a lost node continue on nodes with their copies, from the last commit or the one before. */
     private void lose(String node, String reason, List<RunCommand> commands) {
         List<Integer> lost = replicas.lose(node);
         if (lost.isEmpty() || phase == Phase.OVER) {
@@ -222,7 +225,7 @@ public final class RunMachine {
         }
     }
 
-    /** Nothing that a lost coordinator has begun may have the number of the present epoch, or of a rank's. */
+    /** No epoch that a lost coordinator has begun may have the number of the present epoch, or of a rank's. */
     private void outrun(String node, int former, List<RunCommand> commands) {
         if (phase != Phase.OVER) {
             phase = phase == Phase.STARTING ? Phase.FAILING_OVER : phase;
@@ -261,7 +264,7 @@ public final class RunMachine {
         }
     }
 
-    /** The ranks that were restarted are told of the pass first: what they are told to send again is of that pass. */
+    /** The restarted ranks receive the pass first, since the messages that they resend belong to it. */
     private void resume(List<RunCommand> commands) {
         List<Integer> again = epochs.takeUntold();
         if (phase != Phase.CHECKPOINT && !again.isEmpty()) {

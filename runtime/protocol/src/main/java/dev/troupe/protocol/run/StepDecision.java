@@ -8,20 +8,21 @@ import dev.troupe.protocol.WeightUpdate;
 import java.util.Optional;
 
 /**
- * What follows from what the ranks measured in a step: how the weights are updated, or why training cannot go on.
+ * The decision on a step from the ranks' measurements: the update of the weights, or the reason why training cannot
+ * continue.
  *
- * @param lossScale after the step
+ * @param lossScale the scale after the step
  */
 record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale, Optional<String> failure) {
     /**
      * Decides.
      *
-     * @param factor what the loss of the step was multiplied by
-     * @param lossScale after the step before
+     * @param factor the factor of the step's loss
+     * @param lossScale the scale after the step before
      */
     static StepDecision of(long step, PassMeasures measured, double factor, LossScale lossScale, RunSettings settings) {
         double loss = measured.meanLoss();
-        // If a stage has replicas, it updates its weights behind every so many steps.
+        // A stage with replicas updates its weights after a round of steps.
         double norm = (settings.stagesUpdateAlone()
                 ? GlobalNorm.ofSome(measured.squaredSums())
                 : GlobalNorm.of(measured.squaredSums())) / factor;

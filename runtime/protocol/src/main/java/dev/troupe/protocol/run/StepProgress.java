@@ -15,31 +15,30 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * How many steps are committed, and what is known of those in progress: what ranks measured, how weights are updated, what
- * ranks sent. If the loss is scaled and gradients overflow, the update is one that changes nothing; see
- * {@link LossScale}.
+ * The committed steps, and for the steps in progress the measurements, updates and traffic of ranks. If the loss is scaled
+ * and gradients overflow, the update changes nothing; see {@link LossScale}.
  *
- * <p>A pass has one step, or several where steps overlap. These are decided one after the other, and the decisions are kept
- * until the pass is committed, for a rank that does its row again. A step reads weights that lack the update before it, and
+ * <p>A pass has one step, or several if steps overlap. These are decided one after the other, and the decisions are kept
+ * until the pass is committed, for a rank that repeats its row. A step reads weights that lack the update before it, and
  * uses the loss scale that was current when those weights were made.
  *
- * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on which
- * rank answers first, nor on if a layer lives.
+ * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on the order
+ * of answers, nor on the places of layers.
  *
  * <p>Thread rule: none; one caller at a time.
  */
 final class StepProgress {
-    /** The updates between the weights that a step reads and those that it updates, where steps overlap. */
+    /** The updates between the weights that a step reads and those that it updates, if steps overlap. */
     private static final int STALENESS = 1;
 
     private final RunSettings settings;
-    // By step of the pass in progress; those of a pass over validation data by the step that it follows.
+    // By step of the pass in progress; for a pass over validation data by the step that it follows.
     private final Map<Long, PassMeasures> measured = new HashMap<>();
     // Of the pass in progress, by step.
     private final List<StepDecision> decided = new ArrayList<>();
-    // With which each pass began that the run may have to go back to.
+    // The scales at the beginning of the passes to which the run may have to go back.
     private final TreeMap<Long, LossScale> scales = new TreeMap<>();
-    // What each rank sent in this pass; a rank that repeats it sends the same.
+    // The bytes that each rank sent in this pass; a rank that repeats it sends the same.
     private final Map<Integer, Traffic> traffic = new TreeMap<>();
     private long stepsDone;
     private LossScale lossScale;
@@ -50,7 +49,7 @@ final class StepProgress {
         this.lossScale = settings.lossScale();
     }
 
-    /** The run continues from this commit, before which was another if the run can go back to it. */
+    /** Continues from this commit, and from the one before it if the run can go back to that. */
     void takeOver(Commit commit, Optional<Commit> before) {
         stepsDone = commit.stepsDone();
         lossScale = commit.lossScale();
@@ -66,7 +65,7 @@ final class StepProgress {
         return new Commit(stepsDone, scales.getOrDefault(stepsDone, lossScale));
     }
 
-    /** The next pass begins. */
+    /** Begins the next pass. */
     Pass begin() {
         scales.put(stepsDone, lossScale);
         scales.headMap(stepsDone - settings.stepsPerPass()).clear();
@@ -80,8 +79,8 @@ final class StepProgress {
     }
 
     /**
-     * How the weights are updated in the steps of a pass that begins, where stages update alone: in all but the last, behind
-     * which is the commit, so that it waits for all ranks. The decision of a later step says whether training can continue.
+     * Returns the updates of the steps of a pass that begins, if stages update alone: all but the last, after which is the
+     * commit, so that it waits for all ranks. The decision on a later step is whether training can continue.
      */
     List<WeightUpdate> updatesAhead(Pass begun) {
         List<WeightUpdate> ahead = new ArrayList<>();
@@ -96,34 +95,35 @@ final class StepProgress {
         return ahead;
     }
 
-    /** Has ranks update the weights as was decided, if they were not told at the begin of the pass. */
+    /** Has ranks update the weights as decided, if they did not receive the update at the beginning of the pass. */
     List<RunCommand> tell(WeightUpdate update, List<Integer> ranks) {
         return settings.stagesUpdateAlone() && !isLastOfPass(update.step())
                 ? List.of()
                 : List.of(new RunCommand.Update(update, ranks));
     }
 
-    /** A rank has done a step of its row. */
     void measure(RunEvent.PassDone done) {
         of(done.step()).put(done);
     }
 
-    /** A rank does its row again. */
+    /** Has a rank do its row again. */
     void repeat(int rank) {
         measured.values().forEach(ofStep -> ofStep.remove(rank));
     }
 
-    /** Whether a rank has done a step of the pass. */
+    /** Returns whether a rank has done a step of the pass. */
     boolean hasMeasured(int rank, long step) {
         return of(step).has(rank);
     }
 
-    /** Whether a rank has done a pass over validation data, or of a training pass the first step that is not decided. */
+    /**
+     * Returns whether a rank has done a pass over validation data, or the first step of a training pass that is not decided.
+     */
     boolean hasMeasured(int rank, Pass pass) {
         return of(next(pass)).has(rank);
     }
 
-    /** Whether every rank has. */
+    /** Returns whether every rank has. */
     boolean isMeasured(Pass pass) {
         return of(next(pass)).rankCount() == settings.rankCount();
     }
@@ -136,34 +136,32 @@ final class StepProgress {
         return measured.computeIfAbsent(step, _ -> new PassMeasures());
     }
 
-    /** Whether the first step that is not decided is the last of its pass. */
+    /** Returns whether the first step that is not decided is the last of its pass. */
     boolean isLastOfPass() {
         return decided.size() == settings.stepsPerPass() - 1;
     }
 
-    /** Whether a step is the last of the pass. */
     boolean isLastOfPass(long step) {
         return step == stepsDone + settings.stepsPerPass() - 1;
     }
 
-    /** Whether every step of the pass is decided. */
+    /** Returns whether every step of the pass is decided. */
     boolean isDecided() {
         return decided.size() == settings.stepsPerPass();
     }
 
-    /** Whether a step of the pass is decided. */
     boolean isDecided(long step) {
         return step < stepsDone + decided.size();
     }
 
-    /** The mean loss of the validation pass that is done. */
+    /** Returns the mean loss of the completed validation pass. */
     double takeMeanLoss() {
         return measured.remove(stepsDone - 1).meanLoss();
     }
 
     /**
-     * Every rank has its gradients of the next step: decides how the weights are updated; why training cannot continue if
-     * it cannot.
+     * Decides the update of the next step, of which every rank has its gradients; returns the reason if training cannot
+     * continue.
      */
     Optional<String> decide() {
         long step = stepsDone + decided.size();
@@ -175,29 +173,32 @@ final class StepProgress {
         return decision.failure();
     }
 
-    /** The factor of the next step's loss: decided before the weights were made that it reads. */
+    /** The factor of the next step's loss, decided before the weights that it reads were made. */
     private double factor() {
         int decisions = decided.size() - STALENESS;
         LossScale scale = decisions > 0 ? decided.get(decisions - 1).lossScale() : scales.get(stepsDone);
         return scale.factor();
     }
 
-    /** How the weights are updated in the step that was decided last. */
+    /** Returns the update of the step that was decided last. */
     WeightUpdate update() {
         return decided.getLast().update();
     }
 
-    /** How the weights are updated in a step that is decided. */
+    /** Returns the update of a decided step. */
     WeightUpdate update(long step) {
         return decided.get((int) (step - stepsDone)).update();
     }
 
-    /** A rank has updated its weights, and sent this since its update before. */
+    /** Takes note that a rank has updated its weights, with the traffic since its last update. */
     void sent(int rank, Traffic sent) {
         traffic.put(rank, sent);
     }
 
-    /** Every rank has updated its weights. Steps of a pass send the same; the last one has what is left over. */
+    /**
+     * Commits the pass when every rank has updated its weights. Its steps have equal traffic; the last one has the
+     * remainder.
+     */
     RunCommand.CommitStep commitStep() {
         Traffic left = traffic.values().stream().reduce(Traffic.NONE, Traffic::plus);
         Traffic each = left.dividedBy(decided.size());
@@ -217,7 +218,7 @@ final class StepProgress {
         return scales.containsKey(stepsDone - settings.stepsPerPass());
     }
 
-    /** The pass before is in progress again. */
+    /** Goes back to the pass before. */
     Pass goBack() {
         stepsDone -= settings.stepsPerPass();
         lossScale = scales.get(stepsDone);

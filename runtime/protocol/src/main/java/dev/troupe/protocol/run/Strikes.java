@@ -6,15 +6,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The errors of the step in progress. One that strikes again at the same action would strike for ever: an action is computed
- * from the same bits each time.
+ * The errors of the step in progress. An error that strikes again at the same action would strike for ever: an action is
+ * computed from the same bits each time.
  *
  * <p>Thread rule: none; one caller at a time.
  */
 final class Strikes {
     private final List<Strike> ofThisStep = new ArrayList<>();
 
-    /** Takes in a failure; why the run cannot go on, with the cause first, if its error has struck there before. */
+    /**
+     * Takes a failure; returns the reason why the run cannot continue, with the cause first, if its error has struck there
+     * before.
+     */
     Optional<String> take(RunEvent.RankFailed failed) {
         Optional<Strike> strike = failed.strike();
         boolean isAgain = strike.filter(now -> ofThisStep.stream().anyMatch(now::isAgain)).isPresent();
@@ -24,7 +27,6 @@ final class Strikes {
                         + "; it was started again, and the same error struck there again, so the run ends)");
     }
 
-    /** A step is committed. */
     void clear() {
         ofThisStep.clear();
     }

@@ -6,15 +6,15 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The end of a node's process before the end of the run, and the evidence that the run continues without the process: a
- * step that was committed after the end.
+ * The end of a node's process before the end of the run, and the evidence that the run continues without the process: a step
+ * that was committed after the end.
  *
- * <p>The answers to questions of the first moment, and the first answer of each process since the end, tell which steps were
+ * <p>The answers to questions of the first moment, and the first answer of each process since the end, show the steps
  * committed before it, as far as the nodes knew; only a later answer with more steps than all of these is evidence. The
  * moment is short, since a run may have its last steps right after the end of a process.
  */
 final class NodeFailure {
-    /** Longer than a node takes to hear of a commit. */
+    /** Longer than the notification of a commit takes to reach a node. */
     private static final long COMMIT_KNOWN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final SupervisedProcess process;
@@ -49,7 +49,7 @@ final class NodeFailure {
         }
     }
 
-    /** Whether a step was committed after the end. */
+    /** Returns whether a step was committed after the end. */
     boolean isSurvived() {
         return isSurvived;
     }
@@ -71,7 +71,7 @@ final class NodeFailure {
         return process.state() == ProcessState.LOST;
     }
 
-    /** Whether a process that was started again was refused; another one would be refused too. */
+    /** Returns whether a process that was started again was refused; another one would be refused too. */
     boolean isRefusedAgain() {
         return process.isRejoined() && process.state() == ProcessState.REFUSED;
     }

@@ -14,12 +14,12 @@ public enum ProcessState {
     /** The process was killed, or crashed. */
     LOST;
 
-    /** Whether the process ended with the run, at its last step or before. */
+    /** Returns whether the process ended with the run, at its last step or before. */
     boolean isOver() {
         return this == DONE || this == STOPPED;
     }
 
-    /** Whether the process ended before the run. */
+    /** Returns whether the process ended before the run. */
     boolean hasFailed() {
         return this == FAILED || this == REFUSED || this == LOST;
     }

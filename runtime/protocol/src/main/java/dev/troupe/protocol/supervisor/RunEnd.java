@@ -1,6 +1,6 @@
 package dev.troupe.protocol.supervisor;
 
-/** How a run ended on one machine. */
+/** The end of a run on one machine. */
 public enum RunEnd {
     DONE, FAILED,
     /** The request was wrong; no step was computed. */

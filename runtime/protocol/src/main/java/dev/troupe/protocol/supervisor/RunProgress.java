@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The progress of a run by the answers of its nodes: the committed steps, and the time that a step can take. */
 final class RunProgress {
-    /** Nodes hear of a failure from the coordinator, or notice its loss, within this time. */
+    /** Nodes are notified of a failure by the coordinator, or notice its loss, within this time. */
     private static final long LEAST_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int STEPS_OF_PATIENCE = 3;
     private static final long LONGEST_STEP_NANOS = TimeUnit.SECONDS.toNanos(600);

@@ -24,7 +24,7 @@ public final class RunRestarts {
 
     /**
      * Returns whether a run that has lost a process is to start again, and counts the restart. Without a checkpoint it
-     * begins again, which is as good: a run that begins twice has the same bits.
+     * begins again, with the same bits.
      *
      * @param newest the steps of the newest checkpoint now
      */

@@ -3,7 +3,7 @@ package dev.troupe.protocol.supervisor;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** A process of a node, from its start to its end. A node whose process starts again has another one. */
+/** A process of a node, from its start to its end. If a node's process starts again, it is another one. */
 final class SupervisedProcess {
     /** A JVM that gets one sixtieth of a core starts in two or three minutes. */
     static final long LONGEST_START_NANOS = TimeUnit.MINUTES.toNanos(10);
@@ -57,7 +57,7 @@ final class SupervisedProcess {
         state = how;
     }
 
-    /** Whether the process may be asked: one question at a time, since a process that hangs reads none. */
+    /** Returns whether the process may be asked: one question at a time, since a process that hangs reads none. */
     boolean isToBeAsked() {
         return isAlive() && !isAsked;
     }
@@ -87,8 +87,8 @@ final class SupervisedProcess {
     }
 
     /**
-     * Whether the process has not started yet, or has not joined yet and may be as slow in that as in its start, several
-     * times over. A process that hangs is none that starts.
+     * Returns whether the process has not started yet, or has not joined yet and may be several times as slow in that as in
+     * its start. A process that hangs is none that starts.
      */
     boolean isStarting(long nowNanos) {
         boolean mayBeSlow = isUp
@@ -97,7 +97,7 @@ final class SupervisedProcess {
         return isAlive() && !knowsRun && mayBeSlow;
     }
 
-    /** Whether the process knows of a run that has begun. */
+    /** Returns whether the process knows of a run that has begun. */
     boolean knowsRun() {
         return knowsRun;
     }

@@ -42,7 +42,7 @@ public sealed interface SupervisorCommand {
      * The run is over on this machine: end the processes that live, report the end of each, and then
      * {@link SupervisorEvent.AllEnded}.
      *
-     * @param kills whether the processes end without a word
+     * @param kills whether the processes are killed
      */
     record End(boolean kills) implements SupervisorCommand {
     }

@@ -9,8 +9,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The launcher of one machine's nodes and their media drivers: which processes live, when one starts again, when the run
- * is over, and how it ended.
+ * The launcher of one machine's nodes and their media drivers: the processes that live, their restarts, and the end of the
+ * run.
  *
  * <pre>
  *   NEW --begin--> DRIVERS --all are ready--> NODES --no node lives, or the others have to end--> OVER
@@ -18,11 +18,11 @@ import java.util.concurrent.TimeUnit;
  *    +----------------+----- a request to stop, or a driver that does not start ------------------+
  * </pre>
  *
- * <p>A process that ended before the run did is a {@link NodeFailure} until a step is committed without it, or until
- * another process ends with the run. Then the process starts again, within its {@link RestartBudget}. The committed steps
- * are known from the processes, which are asked again and again. A run that could not continue without a lost process is
- * launched again, within its {@link RunRestarts}, by another machine: also if it has not begun, or if no living
- * process knows of it, since such processes have nothing to wait for.
+ * <p>A process that ended before the run did is a {@link NodeFailure} until a step is committed without it, or until another
+ * process ends with the run. Then the process starts again, within its {@link RestartBudget}. The committed steps are known
+ * from the processes, which are asked again and again. A run that could not continue without a lost process is launched
+ * again, within its {@link RunRestarts}, by another machine: also if it has not begun, or if no living process knows of it,
+ * since such processes have nothing to wait for.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -33,11 +33,11 @@ public final class SupervisorMachine {
 
     private static final long DRIVER_START_SECONDS = TimeUnit.NANOSECONDS
             .toSeconds(SupervisedProcess.LONGEST_START_NANOS);
-    /** The end of the process that took the others along may be reported a little after theirs. */
+    /** The end of the process that ended the others may be reported a little after theirs. */
     private static final long CAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** No node tells a process that was still starting when the run ended that the run is over. */
+    /** No node notifies a process that was still starting when the run ended. */
     private static final long LAST_REJOINED_SECONDS = 5;
-    /** Longer than a node takes to exit by itself after a request to stop at once. */
+    /** Longer than a node needs to exit by itself after a request to stop at once. */
     private static final long STOP_NOW_SECONDS = 35;
 
     private final SupervisorSettings settings;
@@ -102,12 +102,15 @@ public final class SupervisorMachine {
         return commands;
     }
 
-    /** Whether the run is over on this machine, so that the machine has no more commands. */
+    /** Returns whether the run is over on this machine, so that the machine has no more commands. */
     public boolean isOver() {
         return phase == Phase.OVER;
     }
 
-    /** Returns how the run ended, once all processes have. A refused request tells more than the ends of the other nodes. */
+    /**
+     * Returns the end of the run, once all processes have ended. A refused request tells more than the ends of the other
+     * nodes.
+     */
     public RunEnd end() {
         if (isRefused()) {
             return RunEnd.REFUSED;
@@ -131,7 +134,7 @@ public final class SupervisorMachine {
         }
     }
 
-    /** One driver starts after the other: the first that is refused says why. */
+    /** One driver starts after the other: the first that is refused reports why. */
     private void startDriver(List<SupervisorCommand> commands) {
         driverStartNanos = nowNanos;
         commands.add(new SupervisorCommand.StartDriver(hosts.get(readyDrivers)));
@@ -244,7 +247,7 @@ public final class SupervisorMachine {
         endAll(commands);
     }
 
-    /** Says of the first process that failed how it ended, unless it did so itself: it ended the other nodes. */
+    /** Reports the end of the first process that failed, unless it did so itself: it ended the other nodes. */
     private void tellCause(List<SupervisorCommand> commands) {
         if (!hasToldCause) {
             hasToldCause = true;
@@ -255,8 +258,8 @@ public final class SupervisorMachine {
 
     /**
      * Returns whether the living processes have nothing to wait for: a process failed, and none that lives knows of a run
-     * that has begun. They would find no cluster until their patience is over. Where nodes of other machines may continue
-     * the run, only a start is given up.
+     * that has begun. They would find no cluster until their patience is over. If nodes of other machines may continue the
+     * run, only a start is given up.
      */
     private boolean isUnknownToAll() {
         boolean isCauseKnown = failures.stream()
@@ -353,7 +356,7 @@ public final class SupervisorMachine {
     }
 
     /**
-     * A run that could not continue without a lost process starts again, from its newest checkpoint or from the beginning,
+     * Launches a run that could not continue without a lost process again, from its newest checkpoint or from the beginning,
      * within the budget.
      */
     private void launchAgain(OptionalLong checkpoint, List<SupervisorCommand> commands) {

@@ -1,4 +1,2 @@
-/**
- * The launcher's machine: which processes of one machine's nodes live, when one starts again, and when the run is over.
- */
+/** The launcher's machine: the processes of one machine's nodes, their restarts, and the end of the run. */
 package dev.troupe.protocol.supervisor;

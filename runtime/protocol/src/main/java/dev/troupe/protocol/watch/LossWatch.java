@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Finds a step whose loss is far above those of the steps before it: above the median of the last {@value #WINDOW} by
- * {@value #DEVIATIONS} times their median deviation and by a quarter. A loss that remains high is a spike once.
+ * The detector of loss spikes, steps with a loss far above the steps before: above the median of the last {@value #WINDOW}
+ * by {@value #DEVIATIONS} times their median deviation and by a quarter. A loss that remains high is a spike once.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -25,11 +25,10 @@ public final class LossWatch {
     /**
      * A loss far above the usual one.
      *
-     * @param loss the loss of the step
      * @param usual the median of the steps before it
      * @param microbatch the microbatch of the step with the highest loss
      * @param highest the loss of that microbatch
-     * @param block the block, or the embedding (0) or the head, whose gradient's norm has grown most against its own
+     * @param block the block, or the embedding (0) or the head, with the gradient norm that has grown most against its own
      *     median
      * @param growth how many times that median it is
      */
@@ -48,7 +47,7 @@ public final class LossWatch {
     private long steps;
     private boolean isHigh;
 
-    /** A rank has done its row of a step; again if it does the step again. */
+    /** Takes the measures of a rank that has done its row of a step, perhaps again. */
     public void measured(long step, int rank, List<MicrobatchLoss> ofMicrobatches, List<LayerSquaredSum> sums) {
         if (step != measuredStep) {
             measuredStep = step;
@@ -57,7 +56,7 @@ public final class LossWatch {
         byRank.put(rank, new Measured(ofMicrobatches, sums));
     }
 
-    /** Takes in a committed step; the first of a spike is returned. */
+    /** Takes a committed step; returns the spike if it begins with this step. */
     public Optional<Spike> onStep(StepResult result) {
         Map<Integer, Double> now = result.step() == measuredStep ? norms(result.lossScale()) : Map.of();
         Optional<MicrobatchLoss> highest = byRank.values().stream().flatMap(measured -> measured.losses().stream())
@@ -92,7 +91,7 @@ public final class LossWatch {
         return new Spike(loss, median(losses), highest.microbatch(), highest.loss(), most, growth);
     }
 
-    /** Weights that are not trained have a norm of 0; one that is no number has grown beyond all. */
+    /** Weights that are not trained have a norm of 0; a norm that is no number has grown beyond all. */
     private static double growth(double norm, double[] before) {
         return Double.isNaN(norm)
                 ? Double.POSITIVE_INFINITY

@@ -3,15 +3,15 @@ package dev.troupe.protocol.watch;
 /**
  * The threads of a machine that run or wait for a core, at one moment.
  *
- * @param runnable their number, those of the run too
+ * @param runnable their number, including the run's
  * @param cores the cores of the machine
  */
 public record MachineLoad(int runnable, int cores) {
-    /** The most runnable tasks of a rank: its own, and those that carry its messages. */
+    /** The most runnable tasks of a rank: its own, and the carriers of its messages. */
     private static final int THREADS_OF_A_RANK = 2;
     private static final int OVERLOADED = 2;
 
-    /** Whether others than these ranks want more than twice the cores. */
+    /** Returns whether other work than these ranks wants more than twice the cores. */
     boolean isOverloaded(int ranks) {
         return runnable - THREADS_OF_A_RANK * ranks > OVERLOADED * cores;
     }

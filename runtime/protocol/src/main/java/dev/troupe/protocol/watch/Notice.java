@@ -6,20 +6,19 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Something about the speed or the loss of a run that its user should know.
+ * A notice for the user about the speed or the loss of a run.
  *
- * @param kind what it is about
+ * @param kind the subject
  * @param stepsDone steps that were committed by then
- * @param epoch of the run
- * @param node the node that it is about; empty text for none in particular
- * @param ranks the ranks that it is about
- * @param stages the stages that it is about
- * @param times how many times as long something takes, or as high a loss is
- * @param sentence all of that in words
+ * @param epoch the epoch of the run
+ * @param node the node concerned; empty text for none in particular
+ * @param ranks the ranks concerned
+ * @param stages the stages concerned
+ * @param times the factor by which something takes longer, or a loss is higher
+ * @param sentence the notice in words
  */
 public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Integer> ranks, List<Integer> stages,
         double times, String sentence) {
-    /** The subject of a notice. */
     public enum Kind {
         /** A stage has become much slower than it was, or is much slower than others. */
         STRAGGLER,
@@ -31,7 +30,7 @@ public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Int
         ALL_SLOWER,
         /** Most stages compute again about as fast as at their best. */
         ALL_SLOWER_ENDED,
-        /** The machine has more work than the run's, by far: a straggler that is named next may be slow by chance. */
+        /** The machine has far more work than the run's: a straggler that is named next may be slow by chance. */
         OVERLOADED,
         /** A node is lost that held no ranks. */
         STANDBY_LOST,
@@ -41,7 +40,7 @@ public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Int
         PACE,
         /** The time of a step is again what it was before a node was lost. */
         PACE_ENDED,
-        /** The loss of a step is far above those of the steps before it. */
+        /** The loss of a step is far above the steps before it. */
         LOSS_SPIKE;
 
         /** Returns its name in files. */

@@ -12,14 +12,14 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Says what the loss of a node does to the time of a step: the median of the last {@value #MEASURED} steps before it
- * against that of the first as many after it, and later that the time is what it was, should it be.
+ * The watch over the time of a step after the loss of a node: it compares the median of the last {@value #MEASURED} steps
+ * before it with the first {@value #MEASURED} after it, and later reports when the time is back.
  *
  * <p>Thread rule: none; one caller at a time. Times are seconds.
  */
 public final class PaceWatch {
     static final int MEASURED = 10;
-    /** Of fewer, a median says little. */
+    /** The fewest steps for a median. */
     private static final int FEWEST = 3;
     /** Steps in which the JVM still compiles. */
     private static final int SETTLING = 2;
@@ -30,7 +30,7 @@ public final class PaceWatch {
     private final List<Double> after = new ArrayList<>();
     private List<String> hosts;
     private long steps;
-    // Of the steps before the first loss from which the run has not recovered its speed; 0 if nobody measured them.
+    // The median before the first loss from which the run has not recovered its speed; 0 if nobody measured it.
     private double before;
     private String loss = "";
     private Phase phase = Phase.STEADY;
@@ -40,7 +40,7 @@ public final class PaceWatch {
     }
 
     /**
-     * @param hosts for each rank the node that it lives on at first
+     * @param hosts the first node of each rank
      * @param earlierSeconds the times of steps that another coordinator led, in their order
      */
     public PaceWatch(List<String> hosts, List<Double> earlierSeconds) {
@@ -51,7 +51,7 @@ public final class PaceWatch {
     /**
      * Takes in a committed step.
      *
-     * @param isDisturbed whether something was repeated in it
+     * @param isDisturbed whether part of it was repeated
      */
     public Optional<Notice> onStep(long stepsDone, int epoch, double seconds, boolean isDisturbed) {
         if (isDisturbed || ++steps <= SETTLING) {
@@ -73,7 +73,7 @@ public final class PaceWatch {
         return Optional.empty();
     }
 
-    /** Ranks live elsewhere from an epoch on: those of a node that is lost. */
+    /** Takes note that the ranks of a lost node live elsewhere from an epoch on. */
     public void onMoved(List<String> nodes) {
         if (nodes.equals(hosts)) {
             return;
@@ -97,7 +97,7 @@ public final class PaceWatch {
         begin(where);
     }
 
-    /** A node is lost that had no ranks. */
+    /** Takes note of the loss of a node without ranks. */
     public Notice onStandbyLost(long stepsDone, int epoch, String node, Collection<String> present) {
         boolean isAnotherThere = present.stream().anyMatch(other -> !hosts.contains(other));
         begin("node " + node + ", which stood by, is lost");
@@ -108,7 +108,7 @@ public final class PaceWatch {
                                 + " longer"));
     }
 
-    /** A node has joined; empty if none was lost before. */
+    /** Takes note of a node that has joined; empty if none was lost before. */
     public Optional<Notice> onJoined(long stepsDone, int epoch, String node) {
         return loss.isEmpty() || hosts.contains(node)
                 ? Optional.empty()
@@ -118,7 +118,7 @@ public final class PaceWatch {
                                 + " before"));
     }
 
-    /** The run ends; what was measured until then is said. */
+    /** Reports the measurements so far as the run ends. */
     public Optional<Notice> onEnd(long stepsDone, int epoch) {
         return phase == Phase.MEASURING && after.size() >= FEWEST
                 ? Optional.of(measured(stepsDone, epoch))

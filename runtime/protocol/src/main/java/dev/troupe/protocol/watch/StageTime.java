@@ -3,11 +3,10 @@ package dev.troupe.protocol.watch;
 import dev.troupe.schedule.Kind;
 
 /**
- * What a rank computed for one of its stages in a step: for each kind of action the time of the microbatch that took
- * the shortest, without waits for other ranks. Nanoseconds; 0 for a kind that the row does not have.
+ * The computing times of a rank for one of its stages in a step: for each kind of action the shortest of its microbatches,
+ * without waits for other ranks. Nanoseconds; 0 for a kind that the row does not have.
  */
 public record StageTime(int stage, long forward, long backward, long backwardInput, long backwardWeight) {
-    /** The time of a kind of action that computes. */
     public long nanos(Kind kind) {
         return switch (kind) {
             case FORWARD -> forward;

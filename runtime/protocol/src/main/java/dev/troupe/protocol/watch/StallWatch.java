@@ -10,28 +10,27 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Notices that a run stands still: no rank works, every rank waits for a message, and nothing has moved for as long as a
- * wait may last. Also notices a rank that no longer answers, and one that hangs: it is at work, but ends no kernel and
- * moves no byte for far longer than any rank ever took for that. A rank that moves may be at one action as long as it
- * likes.
+ * The detector of a stalled run: no rank works, every rank waits for a message, and nothing has moved for longer than a wait
+ * may last. It also detects a rank that no longer answers, and one that hangs: it is at work, but ends no kernel and moves
+ * no byte for far longer than any rank ever took for that. A rank that moves may take any time for an action.
  *
  * <p>Only time in which somebody watches counts: between two looks at most a quarter of the timeout, or of the hang timeout
- * if that is less. So a process that was stopped for an hour, or a coordinator that a slow disk held up, goes on.
+ * if that is less. So a process that was stopped for an hour, or a coordinator that waited for a slow disk, continues.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
  */
 public final class StallWatch {
     /** The least number of looks in a timeout of either kind. */
     private static final int LOOKS_PER_TIMEOUT = 4;
-    /** A rank hangs whose pulse is still for this many times the longest pause that any rank made and ended. */
+    /** A rank hangs if its pulse pauses for this many times the longest pause that any rank made and ended. */
     private static final int TIMES_THE_LONGEST = 10;
 
     /**
      * A stall.
      *
-     * @param rank the rank whose fault it is; empty if all wait
-     * @param sentence what is known of it
-     * @param ranks what every rank said last, by rank; one that never answered is not in it
+     * @param rank the rank at fault; empty if all wait
+     * @param sentence the stall in words
+     * @param ranks the last status of every rank that ever answered, by rank
      */
     public record Stall(OptionalInt rank, String sentence, List<Standstill> ranks) {
         public Stall {
@@ -64,8 +63,8 @@ public final class StallWatch {
     private long movedNanos;
 
     /**
-     * @param hangNanos how long a rank at work may make no progress in any case; 0 for ever
-     * @param longestKernelNanos how long a kernel of the run takes, as far as that is known
+     * @param hangNanos the time without progress that a rank at work may take in any case; 0 for ever
+     * @param longestKernelNanos the time of the longest kernel of the run, as far as it is known
      */
     public StallWatch(int rankCount, long timeoutNanos, long hangNanos, long longestKernelNanos, long nowNanos) {
         this.longestNanos = longestKernelNanos;
@@ -79,13 +78,12 @@ public final class StallWatch {
         }
     }
 
-    /** Something moves that ranks wait for. */
+    /** Takes note that something moves for which ranks wait. */
     public void onMoved(long nowNanos) {
         look(nowNanos);
         movedNanos = watchedNanos;
     }
 
-    /** Takes in what a rank says of itself. */
     public void onStatus(RankStatus status, long nowNanos) {
         look(nowNanos);
         RankStatus before = statuses.put(status.rank(), status);
@@ -104,7 +102,7 @@ public final class StallWatch {
         }
     }
 
-    /** The stall; empty while the run moves. */
+    /** Returns the stall; empty while the run moves. */
     public Optional<Stall> stall(long nowNanos) {
         look(nowNanos);
         Optional<Integer> silent = answeredNanos.entrySet().stream()

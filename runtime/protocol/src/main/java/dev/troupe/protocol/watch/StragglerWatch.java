@@ -16,21 +16,22 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Names stages that have become slow: each is held against its own best, since stages are unequal by right. A stage that was
- * slow from its first step has no better one, so each is also held against what its operations let expect beside the others.
+ * The detector of slow stages. Each is compared with its own best, since stages are unequal by right. A stage that is slow
+ * from its first step has no better time of its own, so each is also compared with the time predicted from its operation
+ * count.
  *
- * <p>The rule. Of each step counts the shortest action of a kind, which a core that something else wants now and then
- * lets through. A stage's <em>level</em> is the second shortest of these over the last {@value #WINDOW} steps: all but
- * one of them were at least as slow, so a few bad steps say nothing. A stage is a straggler where, at {@value #LOOKS}
- * steps in a row, a kind's level
+ * <p>The rule. For each kind of action the shortest time of a step counts, on which other work that wants the core now and
+ * then has no effect. A stage's <em>level</em> is the second shortest of these over the last {@value #WINDOW} steps: all but
+ * one of them were at least as slow, so a few bad steps have no effect. A stage is a straggler if, at {@value #LOOKS} steps
+ * in a row, a kind's level
  * <ul>
- * <li>is {@value #SLOW} times the lowest level it ever had, and {@value #STANDS_OUT} times as much above it as the
- * median of the stages of other ranks: a machine that is slower as a whole slows them all; or
- * <li>is {@value #SLOW} times what its operations let expect at the rate of the median of the stages of other ranks;
+ * <li>is {@value #SLOW} times the lowest level it ever had, and {@value #STANDS_OUT} times as much above it as the median of
+ * the stages of other ranks: a machine that is slower as a whole slows them all; or
+ * <li>is {@value #SLOW} times the time predicted from its operation count at the rate of the median of the stages of other
+ * ranks;
  * </ul>
- * and that is a tenth of the stage's time for a microbatch. It ends if
- * the median of these steps is below {@value #FINE} times. Where most stages are {@value #SLOW}
- * times above their best, that is said of all.
+ * and the difference is a tenth of the stage's time for a microbatch. It ends if the median of these steps is below
+ * {@value #FINE} times. If most stages are {@value #SLOW} times above their best, one notice names them all.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds.
  */
@@ -48,10 +49,10 @@ public final class StragglerWatch {
     private static final List<Kind> COMPUTED = List.of(Kind.FORWARD, Kind.FULL_BACKWARD, Kind.BACKWARD_INPUT,
             Kind.BACKWARD_WEIGHT);
 
-    /** How long a stage should compute, as against other stages; 0 if nobody can say. */
+    /** The predicted computing time of a stage, relative to other stages; 0 if it is unknown. */
     @FunctionalInterface
     public interface Expectation {
-        /** The time of an action of a kind, in any unit that all stages share. */
+        /** Returns the time of an action of a kind, in any unit that all stages share. */
         double of(int stage, Kind kind);
     }
 
@@ -82,7 +83,7 @@ public final class StragglerWatch {
         }
     }
 
-    /** How slow a stage is, and in what. */
+    /** The slowness of a stage, and its kinds of action. */
     private record Finding(boolean isAgainstBest, List<Kind> kinds, double times, double nowNanos, double fineNanos) {
     }
 
@@ -114,7 +115,7 @@ public final class StragglerWatch {
     /**
      * Begins with the first step of a run, or of a coordinator that takes over.
      *
-     * @param load of the coordinator's machine now; empty if nobody can say
+     * @param load the present load of the coordinator's machine; empty if it is unknown
      */
     public StragglerWatch(Expectation expectation, Supplier<Optional<MachineLoad>> load) {
         this.expectation = expectation;
@@ -122,10 +123,10 @@ public final class StragglerWatch {
     }
 
     /**
-     * Takes in a step that is committed and in which nothing was repeated.
+     * Takes a committed step in which nothing was repeated.
      *
-     * @param nodes for each rank the node that it lives on
-     * @param times what each rank computed; a rank without times is not looked at
+     * @param nodes the node of each rank
+     * @param times the computing times of each rank; a rank without times is skipped
      * @return the notices, mostly none
      */
     public List<Notice> onStep(long stepsDone, int epoch, List<String> nodes, Map<Integer, List<StageTime>> times) {
@@ -143,7 +144,7 @@ public final class StragglerWatch {
         return news;
     }
 
-    /** The best times of a rank on another node, or beside other ranks, are void. */
+    /** The best times of a rank are void on another node, or next to other ranks. */
     private void moveTo(List<String> nodes, long stepsDone, int epoch) {
         List<String> before = hosts;
         hosts = List.copyOf(nodes);
@@ -207,7 +208,7 @@ public final class StragglerWatch {
         unit.said = slow;
     }
 
-    /** A stage that is slow on a machine that has no time for it may be slow by chance, so that is said first. */
+    /** A stage that is slow on an overloaded machine may be slow by chance, so the load is reported first. */
     private void tellOfLoad(long stepsDone, int epoch) {
         load.get().filter(now -> now.isOverloaded(hosts.size()))
                 .ifPresent(now -> news.add(new Notice(Notice.Kind.OVERLOADED, stepsDone, epoch, "", List.of(),
@@ -215,7 +216,7 @@ public final class StragglerWatch {
                                 + ", so the stage that is named next may be slow by chance")));
     }
 
-    /** By its own best if it has become slow, else beside the others. */
+    /** By its own best if it has become slow, else by the others. */
     private Optional<Finding> finding(Unit unit, List<Unit> others) {
         double othersAboveBest = median(others, Unit::aboveBest);
         List<Kind> slower = kindsOf(unit).filter(kind -> {
@@ -255,7 +256,7 @@ public final class StragglerWatch {
         return COMPUTED.stream().filter(kind -> unit.kinds.containsKey(kind) && unit.kinds.get(kind).isKnown());
     }
 
-    /** The time of a kind of action at the rate of the others; 0 if nobody can say. */
+    /** The time of a kind of action at the rate of the others; 0 if it is unknown. */
     private double expected(Unit unit, Kind kind, List<Unit> others) {
         List<Unit> alike = others.stream().filter(other -> other.kinds.containsKey(kind)
                 && other.kinds.get(kind).isKnown() && expectation.of(other.key.stage(), kind) > 0).toList();
@@ -265,7 +266,7 @@ public final class StragglerWatch {
                         other -> other.kinds.get(kind).level / expectation.of(other.key.stage(), kind));
     }
 
-    /** Whether what was said of a straggler does not hold any more. */
+    /** Returns whether the last report on a straggler does not hold any more. */
     private boolean differs(Finding said, Unit unit, List<Unit> others) {
         double times = (said.isAgainstBest()
                 ? againstBest(unit, said.kinds())
