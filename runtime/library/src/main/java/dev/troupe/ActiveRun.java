@@ -99,7 +99,7 @@ final class ActiveRun {
         };
     }
 
-    /** The end on a node that is not the coordinator's. */
+    /** The end on a node without the coordinator. */
     private TrainingResult follow(RunOutcome outcome) {
         if (outcome.failure().isPresent()) {
             throw new RunFailedException(outcome.failure().get(), outcome.cause(), directory(), newest());

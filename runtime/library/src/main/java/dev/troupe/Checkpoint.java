@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.SequencedMap;
 
 /**
- * A checkpoint of a run, of which each file was read once and has the right checksum. Its files are mapped into memory; a
- * tensor is copied from them when it is asked for, from the slices of all ranks.
+ * A checkpoint of a run with verified checksums. Its files are mapped into memory; a tensor is copied from them when it is
+ * asked for, from the slices of all ranks.
  *
  * <p>Thread rule: any thread may read; none may once the checkpoint is closed.
  */
@@ -56,7 +56,7 @@ public final class Checkpoint implements AutoCloseable {
         return files.model().summary();
     }
 
-    /** Returns the name of each trained parameter, from the embedding to the head; with LoRA those are the adapters'. */
+    /** Returns the name of each trained parameter, from the embedding to the head; with LoRA, the adapters. */
     public List<String> names() {
         return parameters().keySet().stream().filter(files::has).toList();
     }

@@ -8,8 +8,8 @@ import org.apache.pekko.actor.CoordinatedShutdown;
 import org.apache.pekko.actor.typed.ActorSystem;
 
 /**
- * The part of a run in the end of a program's actor system, by a signal or by {@code terminate}: the run stops after
- * its step, with a checkpoint and a model, and the system waits for it as long as two of its phases allow.
+ * The hook of a run into the end of a program's actor system, by a signal or by {@code terminate}: the run stops after its
+ * step, with a checkpoint and a model, and the system waits for it as long as two of its phases allow.
  */
 final class HostShutdown {
     private HostShutdown() {

@@ -38,7 +38,7 @@ final class JvmFlags {
         if (!here.isNativeAccessEnabled()) {
             missing.add("--enable-native-access=ALL-UNNAMED");
         }
-        // No interface of the JDK tells how the JVM answers sun.misc.Unsafe.
+        // No interface of the JDK reports how the JVM answers sun.misc.Unsafe.
         List<String> given = ManagementFactory.getRuntimeMXBean().getInputArguments();
         if (!given.contains(UNSAFE) && !given.contains(UNSAFE_WITH_WARNING)) {
             missing.add(UNSAFE);

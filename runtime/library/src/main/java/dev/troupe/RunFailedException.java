@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A run that had started has failed. The message is one sentence with the reason; the cause is the exception or error
+ * The failure of a run that had started. The message is one sentence with the reason; the cause is the exception or error
  * that was thrown in this process, by a listener for example, if there was one.
  */
 public final class RunFailedException extends RuntimeException {

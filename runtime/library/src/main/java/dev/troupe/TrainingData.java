@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The data of a run: text in memory, files, or what the configuration names. Text and files that a program gives win over
+ * The data of a run: text in memory, files, or the data of the configuration. Text and files of a program win over
  * {@code data.path}.
  */
 public final class TrainingData {
@@ -28,7 +28,7 @@ public final class TrainingData {
         this.files = files;
     }
 
-    /** Returns what {@code data.path} names: by default a built-in million characters of Shakespeare. */
+    /** Returns the data of {@code data.path}: by default a built-in million characters of Shakespeare. */
     public static TrainingData configured() {
         return CONFIGURED;
     }

@@ -97,12 +97,12 @@ public final class TrainingHandle implements AutoCloseable {
         return Optional.of(await());
     }
 
-    /** Whether the run is over, and all that it held is released. */
+    /** Returns whether the run is over, and all its resources are released. */
     public boolean isDone() {
         return result.isDone();
     }
 
-    /** Ends the run at once, without a checkpoint, if it is not over, and waits until all that it held is released. */
+    /** Ends the run at once, without a checkpoint, if it is not over, and waits until all its resources are released. */
     @Override
     public void close() {
         if (!isDone()) {

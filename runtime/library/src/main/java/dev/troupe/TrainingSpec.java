@@ -15,8 +15,7 @@ import java.util.Optional;
 /**
  * The configuration of a run, checked by the reader of configuration files. Immutable.
  *
- * <p>Every key of {@code ./troupe keys} can be {@link Builder#set set}; methods of the builder with a name of their
- * own are short for a key.
+ * <p>Every key of {@code ./troupe keys} can be {@link Builder#set set}; other methods of the builder are short for a key.
  */
 public final class TrainingSpec {
     private final Optional<Path> file;
@@ -206,8 +205,8 @@ public final class TrainingSpec {
         }
 
         /**
-         * Checks every value, and the name of the schedule. What depends on the machine or on the data, such as the
-         * engine, is checked if a run starts.
+         * Checks every value, and the name of the schedule. Values that depend on the machine or on the data, such as the
+         * engine, are checked when a run starts.
          *
          * @throws RequestException with a sentence for each that is wrong
          */

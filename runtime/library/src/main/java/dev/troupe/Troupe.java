@@ -33,11 +33,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Trains from a program what {@code ./troupe train} trains, with the same checks, the same sentences and the same
- * files.
+ * The training of a model from a program, with the checks, the sentences and the files of {@code ./troupe train}.
  *
- * <p>A run logs through SLF4J, prints nothing, handles no signal and ends no process. Any number of runs may be under
- * way in a JVM, one after the other or beside each other, each in a directory of its own. Thread rule: any thread.
+ * <p>A run logs through SLF4J, prints nothing, handles no signal and ends no process. Any number of runs may be in progress
+ * in a JVM, at the same time too, each in a directory of its own. Thread rule: any thread.
  */
 public final class Troupe {
     private static final Logger LOG = LoggerFactory.getLogger(Troupe.class);
@@ -73,8 +72,7 @@ public final class Troupe {
      * Starts a run in this JVM and returns once its first step is in progress or about to be.
      *
      * @throws RequestException if the request is wrong: nothing was started and nothing written
-     * @throws InterruptedException if this thread was interrupted, as its interrupt status still says; nothing was
-     *     started
+     * @throws InterruptedException if this thread was interrupted, with its interrupt status set; nothing was started
      */
     public static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener)
             throws InterruptedException {
@@ -130,10 +128,8 @@ public final class Troupe {
      * @param clusterFile a HOCON file with {@code cluster.nodes}, the same on all nodes
      * @param node the name of this node
      * @param listener called if this process has the coordinator: at first on the first node of the file
-     * @throws RequestException if the request is wrong; a refusal by other nodes comes from
-     *     {@link TrainingHandle#await}
-     * @throws InterruptedException if this thread was interrupted, as its interrupt status still says; nothing was
-     *     started
+     * @throws RequestException if the request is wrong; a refusal by other nodes comes from {@link TrainingHandle#await}
+     * @throws InterruptedException if this thread was interrupted, with its interrupt status set; nothing was started
      */
     public static TrainingHandle join(Path clusterFile, String node, TrainingListener listener)
             throws InterruptedException {
@@ -170,9 +166,9 @@ public final class Troupe {
     }
 
     /**
-     * A start that is interrupted ends in exceptions of many kinds, each of which says less than the interrupt.
-     * Libraries look for their services by the class loader of the thread, which the threads of the run inherit: in a
-     * fat jar a thread of the common pool has one that sees none.
+     * A start that is interrupted ends in exceptions of many kinds, all less clear than the interrupt. Libraries look for
+     * their services by the class loader of the thread, which the threads of the run inherit: in a fat jar a thread of the
+     * common pool has one that sees none.
      */
     private static TrainingHandle started(Start start) throws InterruptedException {
         CompletableFuture<TrainingHandle> handle = new CompletableFuture<>();

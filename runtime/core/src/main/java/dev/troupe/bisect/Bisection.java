@@ -12,20 +12,20 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * What a comparison of the digests of two runs has found.
+ * The result of a comparison of the digests of two runs.
  *
- * @param first the first step that both have
+ * @param first the first step of both runs
  * @param last the last compared step
  * @param steps number of compared steps
  * @param outputs number of the outputs of a step that both runs have
- * @param parting if the runs part; empty if all is the same
+ * @param parting the place where the runs part; empty if all is the same
  */
 public record Bisection(long first, long last, int steps, int outputs, Optional<Parting> parting) {
     /**
      * The first output, in the order of dependence, that differs.
      *
      * @param step the optimizer step
-     * @param key what it is
+     * @param key the output
      * @param layerName the name of its layer
      * @param stage the stage of the layer in the first run
      * @param left the digest in the first run
@@ -39,7 +39,7 @@ public record Bisection(long first, long last, int steps, int outputs, Optional<
     }
 
     /**
-     * Compares two runs over the steps that both have.
+     * Compares two runs over their common steps.
      *
      * @throws UsageException if they cannot be compared
      */
@@ -54,11 +54,6 @@ public record Bisection(long first, long last, int steps, int outputs, Optional<
         return of(left, right, steps);
     }
 
-    /**
-     * Compares two runs over some steps, which both have.
-     *
-     * @throws UsageException if they cannot be compared
-     */
     static Bisection of(RecordedBits left, RecordedBits right, NavigableSet<Long> steps) {
         requireSameFacts(left, right);
         List<Common> common = common(left, right);

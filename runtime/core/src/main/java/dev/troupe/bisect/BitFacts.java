@@ -21,7 +21,7 @@ final class BitFacts {
     private BitFacts() {
     }
 
-    /** Returns the facts of a run, the most telling first. */
+    /** Returns the facts of a run, the most important first. */
     static Map<String, String> of(PreparedRun run) {
         TrainingSpec training = run.spec().training();
         Map<String, String> facts = new LinkedHashMap<>();
@@ -45,8 +45,8 @@ final class BitFacts {
     }
 
     /**
-     * Returns recorded facts, complete: a run of a version before matrix products had a choice of libraries had them
-     * computed by its engine's own.
+     * Returns recorded facts, complete: a run of a version before matrix products had a choice of libraries used its
+     * engine's own.
      */
     static Map<String, String> complete(Map<String, String> recorded) {
         Map<String, String> facts = new LinkedHashMap<>(recorded);

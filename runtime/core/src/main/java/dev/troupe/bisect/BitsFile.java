@@ -15,13 +15,12 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /**
- * {@code digests.bin} in the directory of a run: a header, which says what each digest is of, and a record of fixed size for
- * each of the newest steps, in a ring. A step that is done again overwrites its record.
+ * {@code digests.bin} in the directory of a run: a header with the keys of the digests, and a record of fixed size for each
+ * of the newest steps, in a ring. A step that is repeated overwrites its record.
  *
  * <p>Thread rule: one thread at a time.
  */
 public final class BitsFile implements AutoCloseable {
-    /** Its name. */
     public static final String NAME = "digests.bin";
 
     static final long MAGIC = 0x3142_5055_4F52_5427L;
@@ -46,7 +45,7 @@ public final class BitsFile implements AutoCloseable {
     /**
      * Creates the file's writer; the file is opened with the first step.
      *
-     * @param directory of the run
+     * @param directory the run's directory
      * @param trouble receives a sentence if a step cannot be written; the run continues without it
      */
     public BitsFile(PreparedRun run, Path directory, Consumer<String> trouble) {
@@ -55,12 +54,11 @@ public final class BitsFile implements AutoCloseable {
         this.trouble = trouble;
     }
 
-    /** Removes what another run left in a directory. */
+    /** Removes the file of an earlier run in a directory. */
     public static void clear(Path directory) throws IOException {
         Files.deleteIfExists(directory.resolve(NAME));
     }
 
-    /** Writes the digests of a step. */
     public void add(StepBits bits) {
         try {
             if (channel == null) {
@@ -118,7 +116,7 @@ public final class BitsFile implements AutoCloseable {
         }
     }
 
-    /** The checksum of a record: of its step and its digests. */
+    /** Returns the checksum of a record: of its step and its digests. */
     static long checksum(long step, ByteBuffer record) {
         CRC32C sum = new CRC32C();
         sum.update(ByteBuffer.allocate(Long.BYTES).putLong(0, step));

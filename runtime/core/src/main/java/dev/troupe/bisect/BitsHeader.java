@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the digests of a file are of.
+ * The keys of a file's digests.
  *
  * @param version of the file's form
- * @param facts what a run with the same bits has in common with this one
+ * @param facts the common facts of all runs with the same bits
  * @param layers the names of the model's layers
  * @param lastLayers for each stage its last layer
  * @param tensors the names of tensors, the first one empty
@@ -63,7 +63,7 @@ record BitsHeader(int version, Map<String, String> facts, List<String> layers, L
         }
     }
 
-    /** Reads a header; an {@link IllegalArgumentException} with what is wrong if it is none. */
+    /** Reads a header; an {@link IllegalArgumentException} with the defect if it is none. */
     static BitsHeader parse(byte[] json) {
         try {
             BitsHeader header = JSON.readValue(json, BitsHeader.class);

@@ -108,27 +108,26 @@ public final class RecordedBits implements AutoCloseable {
         }
     }
 
-    /** The directory of the run. */
     public Path run() {
         return run;
     }
 
-    /** The facts that must be the same in a run with the same bits. */
+    /** Returns the facts that must be the same in a run with the same bits. */
     Map<String, String> facts() {
         return BitFacts.complete(header.facts());
     }
 
-    /** The steps that there are digests of. */
+    /** Returns the steps with digests. */
     public NavigableSet<Long> steps() {
         return Collections.unmodifiableNavigableSet(steps);
     }
 
-    /** The tensor of each digest, with its place. */
+    /** Returns the tensor of each digest, with its place. */
     Map<BitKey, Integer> places() {
         return places;
     }
 
-    /** The digests of a step by place; none if the step is not there or its record is damaged. */
+    /** Returns the digests of a step by place; none if the step is missing or its record is damaged. */
     long[] values(long step) {
         try {
             read(position(step), record.clear());
@@ -144,12 +143,10 @@ public final class RecordedBits implements AutoCloseable {
         }
     }
 
-    /** The name of a layer. */
     String layerName(int layer) {
         return header.layers().get(layer);
     }
 
-    /** The stage that has a layer. */
     int stageOf(int layer) {
         return header.stageOf(layer);
     }

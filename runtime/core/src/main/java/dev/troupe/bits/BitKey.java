@@ -1,8 +1,8 @@
 package dev.troupe.bits;
 
 /**
- * What a digest is of, in words that do not depend on the pipeline: two runs that agree to the bit have the same digests
- * for the keys that both have, whatever their stages and schedules are.
+ * The key of a digest, independent of the pipeline: two runs that agree to the bit have the same digests for their common
+ * keys, whatever their stages and schedules are.
  *
  * @param what the kind of output
  * @param microbatch its number in the step over all pipelines; {@link #NONE} for gradients and values of parameters
@@ -19,13 +19,13 @@ public record BitKey(What what, int microbatch, int layer, String tensor, int da
     public enum What {
         /** The activation that a rank has received for its first layer. */
         RECEIVED_ACTIVATION("RECV_F"),
-        /** The activation behind a layer; of the head the loss. */
+        /** The activation after a layer; for the head, the loss. */
         ACTIVATION("F"),
         /** The gradient that a rank has received for the output of its last layer. */
         RECEIVED_GRADIENT("RECV_B"),
         /** The gradient for the input of a layer. */
         GRADIENT("I"),
-        /** The gradient of a parameter, before the ranks with the same weights add theirs up if they do so once. */
+        /** The gradient of a parameter, before ranks with the same weights add theirs up if they do so once. */
         WEIGHT_GRADIENT("W"),
         /** A parameter after the update. */
         WEIGHT("UPDATE");
@@ -36,12 +36,12 @@ public record BitKey(What what, int microbatch, int layer, String tensor, int da
             this.action = action;
         }
 
-        /** The action that makes it, in the plan's words. */
+        /** Returns the action that makes it, in the plan's words. */
         public String action() {
             return action;
         }
 
-        /** Whether a step has one for each microbatch. */
+        /** Returns whether a step has one for each microbatch. */
         public boolean isPerMicrobatch() {
             return this != WEIGHT_GRADIENT && this != WEIGHT;
         }

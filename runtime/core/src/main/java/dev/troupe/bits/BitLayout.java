@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The place of each digest of a step in an array: all of rank 0, then all of rank 1, and so on. Of a rank those of its
+ * The place of each digest of a step in an array: all of rank 0, then all of rank 1, and so on. The digests of a rank's
  * weights come last, since they are known after the others. It follows from the plan alone. Immutable.
  */
 public final class BitLayout {
@@ -37,22 +37,22 @@ public final class BitLayout {
         }
     }
 
-    /** The digests of a run's steps. */
+    /** Returns the layout of a run's steps. */
     public static BitLayout of(TrainingPlan plan) {
         return new BitLayout(IntStream.range(0, plan.rankCount()).mapToObj(rank -> new Rank(plan, rank)).toList());
     }
 
-    /** What each digest of a step is of. */
+    /** Returns the key of each digest of a step. */
     public List<BitKey> keys() {
         return Collections.unmodifiableList(keys);
     }
 
-    /** Whether ranks with the same weights add gradients up after each microbatch. */
+    /** Returns whether ranks with the same weights add gradients up after each microbatch. */
     static boolean sharesGradients(TrainingPlan plan) {
         return plan.ranks().data() > 1 && plan.zero().includes(Zero.GRADIENTS);
     }
 
-    /** The place of the first digest of a rank. */
+    /** Returns the place of the first digest of a rank. */
     int start(int rank) {
         return starts.get(rank);
     }
@@ -106,7 +106,7 @@ public final class BitLayout {
             }
         }
 
-        /** A stage has the halves of a block that it holds as one layer. */
+        /** A stage has both halves of a block as one layer. */
         private static List<LayerRange> blocks(ModelSpec model, LayerRange layers) {
             List<LayerRange> blocks = new ArrayList<>();
             for (int layer = layers.first(); layer <= layers.last(); layer++) {
@@ -142,7 +142,7 @@ public final class BitLayout {
             }
         }
 
-        /** The place of the output of a layer for a microbatch of the rank's pipeline. */
+        /** Returns the place of the output of a layer for a microbatch of the rank's pipeline. */
         int place(What what, int layer, int microbatch) {
             int first = microbatches[what.ordinal()][layer];
             if (first == NOWHERE) {
@@ -151,7 +151,7 @@ public final class BitLayout {
             return first + microbatch;
         }
 
-        /** The place of a tensor of one of these layers. */
+        /** Returns the place of a tensor of one of these layers. */
         int place(What what, LayerRange layers, String tensor) {
             List<Map<String, Integer>> ofLayers = tensors.get(what);
             for (int layer = layers.first(); layer <= layers.last(); layer++) {
@@ -163,12 +163,11 @@ public final class BitLayout {
             throw new IllegalStateException("no digest of " + what + " of " + tensor + " is planned");
         }
 
-        /** The number of digests. */
         int count() {
             return keys.size();
         }
 
-        /** The place of the first digest that is known only after the update. */
+        /** Returns the place of the first digest that is known only after the update. */
         int firstOfWeights() {
             return firstOfWeights;
         }

@@ -24,11 +24,11 @@ import java.util.Map;
 
 /**
  * The digests of one incarnation of a rank in the training step in progress, or in the steps that overlap. An engine that
- * computes late makes them, and they are read when the rank has waited for it anyway; of others the host makes them. Nothing
- * is allocated while a step runs.
+ * computes late makes them itself, and they are read when the rank has waited for it anyway; for other engines the host
+ * makes them. Nothing is allocated while a step runs.
  *
- * <p>Thread rule: the rank's thread, but {@link #takeFirst} and {@link #takeWeights} on that of the rank's actor, while the
- * rank does nothing of that step.
+ * <p>Thread rule: the rank's thread, but {@link #takeFirst} and {@link #takeWeights} on the thread of the rank's actor,
+ * while the rank does nothing of that step.
  */
 public final class BitRecorder {
     private final int rank;
@@ -45,13 +45,13 @@ public final class BitRecorder {
     /** The tensors of each stage; the same always. */
     private final Map<Stage, List<StateTensor>> weights = new IdentityHashMap<>();
 
-    /** What is known of a step. */
+    /** The digests of a step. */
     private final class Step {
         /** By place; {@link RankBits#NONE} if there is none. */
         private final long[] values;
-        /** Those that an engine is to make that computes late, row by row as the values; null of others. */
+        /** The digests that an engine that computes late makes, in the order of the values; null for others. */
         private final Tensor digests;
-        /** What is read of them. */
+        /** The host's copy of the digests. */
         private final MemorySegment copy;
         private final BitSet unread = new BitSet();
 
@@ -104,7 +104,6 @@ public final class BitRecorder {
         this.current = steps[0];
     }
 
-    /** Has a stage's layers recorded. */
     public void watch(Stage stage) {
         if (records) {
             stage.watchedBy(new Watch());
@@ -112,7 +111,7 @@ public final class BitRecorder {
         }
     }
 
-    /** What is recorded from now on is of this step among those of the row. */
+    /** Records for this step among those of the row from now on. */
     public void enter(int stepInRow) {
         current = steps[stepInRow % steps.length];
     }
@@ -144,21 +143,21 @@ public final class BitRecorder {
         }
     }
 
-    /** A stage has received the activation for its first layer from another rank. */
+    /** Records the activation for a stage's first layer from another rank. */
     public void receivedActivation(Stage stage, int microbatch, Tensor activation) {
         if (records) {
             record(What.RECEIVED_ACTIVATION, stage.layers().first(), microbatch, activation);
         }
     }
 
-    /** A stage has received the gradient for the output of its last layer from another rank. */
+    /** Records the gradient for the output of a stage's last layer from another rank. */
     public void receivedGradient(Stage stage, int microbatch, Tensor gradient) {
         if (records) {
             record(What.RECEIVED_GRADIENT, stage.layers().last(), microbatch, gradient);
         }
     }
 
-    /** The forward of the layer with the head has measured a loss. */
+    /** Records a loss that the forward of the layer with the head has measured. */
     public void loss(Stage stage, int microbatch, double loss) {
         if (records) {
             current.values[layout.place(What.ACTIVATION, stage.layers().last(),
@@ -166,14 +165,14 @@ public final class BitRecorder {
         }
     }
 
-    /** The gradients of a stage are final. */
+    /** Records the final gradients of a stage. */
     public void finalGradients(Stage stage) {
         if (records && sharesGradients) {
             add(What.WEIGHT_GRADIENT, stage, stage.gradients());
         }
     }
 
-    /** A stage has the weights of the step after. */
+    /** Records the weights of a stage after the step. */
     public void weights(Stage stage) {
         if (records) {
             add(What.WEIGHT, stage, weights.get(stage));
@@ -187,14 +186,14 @@ public final class BitRecorder {
         }
     }
 
-    /** Reads what the engine has been asked for in the step: if it computes late, the rank waits for it. */
+    /** Reads the requested digests of the step; if the engine computes late, the rank waits for it. */
     public void read() {
         if (records) {
             current.read();
         }
     }
 
-    /** Returns what was read before the update of a step of the row, and forgets it. */
+    /** Returns the digests read before the update of a step of the row, and forgets them. */
     public RankBits takeFirst(int stepInRow) {
         return take(stepInRow, 0, layout.firstOfWeights());
     }

@@ -3,8 +3,7 @@ package dev.troupe.bits;
 /**
  * Digests of a rank in a step, one after the other by the places of {@link BitLayout.Rank}.
  *
- * @param rank the number of the rank in the world
- * @param first the place of the first
+ * @param first the place of the first digest
  * @param values the digests, {@link #NONE} if nothing was recorded
  */
 public record RankBits(int rank, int first, long[] values) {

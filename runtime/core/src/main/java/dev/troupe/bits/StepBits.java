@@ -8,11 +8,11 @@ import java.util.Optional;
  * The digests of all ranks in a step.
  *
  * @param step the optimizer step
- * @param layout what each of them is of
+ * @param layout the key of each digest
  * @param values the digests by the layout's places; {@link RankBits#NONE} if nothing was recorded
  */
 public record StepBits(long step, BitLayout layout, long[] values) {
-    /** The first output, in the order of dependence, that has a number that is not finite. */
+    /** Returns the first output, in the order of dependence, with a number that is not finite. */
     public Optional<BitKey> firstNotFinite() {
         List<BitKey> keys = layout.keys();
         BitKey first = null;

@@ -3,7 +3,7 @@ package dev.troupe.bits;
 import dev.troupe.bits.BitKey.What;
 import java.util.Comparator;
 
-/** An order of the outputs of a step in which none comes before one that it is computed from. */
+/** An order of the outputs of a step in which each comes after its inputs. */
 public final class StepOrder {
     /** The order: forwards from the first layer, backwards from the last, gradients of weights, weights. */
     public static final Comparator<BitKey> BY_DEPENDENCE = Comparator.comparingInt(StepOrder::part)
@@ -22,7 +22,7 @@ public final class StepOrder {
         };
     }
 
-    /** What a stage receives comes between the outputs of two layers. */
+    /** A received tensor comes between the outputs of two layers. */
     private static long depth(BitKey key) {
         boolean isReceived = key.what() == What.RECEIVED_ACTIVATION || key.what() == What.RECEIVED_GRADIENT;
         boolean isBackward = key.what() == What.GRADIENT || key.what() == What.RECEIVED_GRADIENT;

@@ -6,8 +6,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The digests of the steps in progress, put together from those of its ranks; a rank that begins a step again replaces its
- * earlier ones.
+ * The digests of the steps in progress, put together from its ranks'; a rank that repeats a step replaces its earlier ones.
  *
  * <p>Thread rule: the coordinator's thread.
  */
@@ -16,19 +15,18 @@ public final class StepsOfBits {
     private final int most;
     /** Made with the first digests; engines that compute nothing have none. */
     private BitLayout layout;
-    // By step: as many as a pass has.
+    // By step, one for each step of a pass.
     private final TreeMap<Long, long[]> values = new TreeMap<>();
     private long[] spare;
-    /** Of the steps committed so far; null while there is none. */
+    /** The earliest of the committed steps; null while there is none. */
     private NotFinite earliest;
 
-    /** The steps of a run. */
     public StepsOfBits(TrainingPlan plan) {
         this.plan = plan;
         this.most = plan.stepsPerPass();
     }
 
-    /** A rank has come so far in a step. */
+    /** Adds the digests of a rank in a step. */
     public void add(long ofStep, RankBits bits) {
         if (bits.values().length == 0) {
             return;
@@ -52,8 +50,8 @@ public final class StepsOfBits {
     }
 
     /**
-     * The first output with a number that is not finite, of a step or of those in progress after it; empty if all are
-     * finite.
+     * Returns the first output with a number that is not finite, of a committed step or of those in progress after it; empty
+     * if all are finite.
      */
     public Optional<NotFinite> firstNotFinite() {
         return earliest == null
@@ -63,7 +61,7 @@ public final class StepsOfBits {
                 : Optional.of(earliest);
     }
 
-    /** A step is committed; if it was skipped, its gradients overflowed as they may. */
+    /** Commits a step; if it was skipped, its gradients overflowed as they may. */
     public void committed(long ofStep, boolean isSkipped) {
         if (!isSkipped && earliest == null) {
             earliest = of(ofStep).flatMap(StepBits::firstNotFinite).map(key -> new NotFinite(ofStep, key)).orElse(null);
@@ -72,16 +70,11 @@ public final class StepsOfBits {
         spare = done == null ? spare : done;
     }
 
-    /**
-     * An output with a number that is not finite.
-     *
-     * @param step its step
-     * @param output what it is
-     */
+    /** An output with a number that is not finite. */
     public record NotFinite(long step, BitKey output) {
     }
 
-    /** The digests of a step so far; empty if no rank has told any. */
+    /** Returns the digests of a step so far; empty if no rank has reported any. */
     public Optional<StepBits> of(long ofStep) {
         return Optional.ofNullable(values.get(ofStep)).map(ofAll -> new StepBits(ofStep, layout, ofAll.clone()));
     }

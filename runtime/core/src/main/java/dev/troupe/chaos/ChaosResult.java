@@ -82,7 +82,7 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
                 && recovery.detectedAtMillis() < toMillis).findFirst();
     }
 
-    /** Whether losses and weights are the same as without faults. */
+    /** Returns whether losses and weights are the same as without faults. */
     public boolean isEqual() {
         return difference.isEmpty();
     }
@@ -92,7 +92,7 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
         return faults.stream().filter(fault -> fault.missed().filter(MissedFault::wasDue).isPresent()).toList();
     }
 
-    /** Whether every fault that was due struck, and losses and weights are the same as without faults. */
+    /** Returns whether every fault that was due struck, and losses and weights are the same as without faults. */
     public boolean isProven() {
         return isEqual() && missed().isEmpty();
     }

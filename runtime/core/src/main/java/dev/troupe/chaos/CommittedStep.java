@@ -4,9 +4,8 @@ package dev.troupe.chaos;
  * A step from a line of {@code metrics.jsonl}.
  *
  * @param step its number, from 0
- * @param loss its loss
  * @param seconds its time
- * @param committedMillis when it was committed, on the wall clock, in milliseconds since 1970
+ * @param committedMillis the time of its commit on the wall clock, in milliseconds since 1970
  */
 public record CommittedStep(long step, double loss, double seconds, long committedMillis) {
     /** Returns the time of its start. */

@@ -23,14 +23,14 @@ public record FaultOutcome(String fault, Optional<FiredFault> fired, Optional<Re
         return new FaultOutcome(fault, Optional.empty(), Optional.empty(), Optional.of(why));
     }
 
-    /** Returns the seconds until the coordinator was told of the fault. */
+    /** Returns the seconds until the coordinator was notified of the fault. */
     public OptionalDouble secondsToDetect() {
         return recovery.isPresent()
                 ? seconds(fired.orElseThrow().timeMillis(), recovery.get().detectedAtMillis())
                 : OptionalDouble.empty();
     }
 
-    /** Returns the seconds from then until the restarted ranks were loaded and told to continue. */
+    /** Returns the seconds from then until the restarted ranks were loaded and resumed. */
     public OptionalDouble secondsToRestart() {
         return recovery.isPresent()
                 ? seconds(recovery.get().detectedAtMillis(), recovery.get().resumedAtMillis())

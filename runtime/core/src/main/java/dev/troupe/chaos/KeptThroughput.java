@@ -13,12 +13,12 @@ import java.util.stream.Collectors;
 /**
  * The share of its throughput that a run kept under faults.
  *
- * <p>Processes that start anew for each run compile their code anew, so that two such runs can be compared as a whole.
- * In one process the second run finds the code of the first one compiled; there the disturbed run is its own measure:
- * each step during a fault or its recovery is compared with the median of the other steps.
+ * <p>Processes that start anew for each run compile their code anew, so that two such runs can be compared as a whole. In
+ * one process the second run finds the code of the first one compiled; there the disturbed run is its own measure: each step
+ * during a fault or its recovery is compared with the median of the other steps.
  *
- * @param share the time without faults over the time with them, 1 where faults cost nothing; empty if no step can be
- *     the measure
+ * @param share the time without faults over the time with them, 1 if faults cost nothing; empty if no step can be the
+ *     measure
  * @param basis the measure of the comparison
  */
 public record KeptThroughput(Optional<Double> share, Basis basis) {

@@ -14,7 +14,7 @@ import java.util.Optional;
  */
 public record MissedFault(String reason, boolean wasDue) {
     /**
-     * Finds why a fault did not strike.
+     * Finds the reason why a fault did not strike.
      *
      * @param isDrawn whether the fault was drawn, and not named by the user
      * @param run the run in which the fault did not strike

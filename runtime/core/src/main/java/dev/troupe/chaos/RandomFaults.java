@@ -13,8 +13,8 @@ import java.util.Locale;
 import java.util.Random;
 
 /**
- * Faults drawn from a seed: the times between them are exponentially distributed, as those of independent failures are,
- * and each has a random kind, stage and microbatch. The same arguments draw the same faults.
+ * Faults drawn from a seed: the times between them are exponentially distributed, as for independent failures, and each has
+ * a random kind, stage and microbatch. The same arguments draw the same faults.
  */
 public final class RandomFaults {
     /** Kinds that a run in one process survives. */
@@ -34,7 +34,7 @@ public final class RandomFaults {
      *
      * @param meanSeconds the mean time between two faults
      * @param stepSeconds the time of a step
-     * @param hasNodes whether the run has nodes whose processes may end
+     * @param hasNodes whether the run has nodes with processes that may end
      * @param places the places of the run: stages, steps and microbatches
      */
     public static List<FaultSpec> draw(long seed, double meanSeconds, double stepSeconds, boolean hasNodes,
@@ -65,7 +65,6 @@ public final class RandomFaults {
     /**
      * The places at which faults of a run may strike.
      *
-     * @param stages number of stages
      * @param steps of the run
      * @param microbatches of each pipeline
      * @param messages the messages of each stage to another rank, for each microbatch

@@ -85,7 +85,7 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
         return steps.size() - losses().size();
     }
 
-    /** Seconds from the start of the first step to the commit of the last; 0 without steps. */
+    /** Returns the seconds from the start of the first step to the commit of the last; 0 without steps. */
     public double seconds() {
         return steps.isEmpty()
                 ? 0

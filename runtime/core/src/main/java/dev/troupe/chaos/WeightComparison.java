@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Compares the weights of two models. */
+/** The comparison of the weights of two models. */
 public final class WeightComparison {
     private WeightComparison() {
     }

@@ -27,8 +27,8 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * A checkpoint that was read, with right checksums. As a weight source it has the weights and the optimizer's state by
- * name, so that a run may resume with its layers on other stages.
+ * A checkpoint with verified checksums. As a weight source it has the weights and the optimizer's state by name, so that a
+ * run may resume with its layers on other stages.
  *
  * <p>Thread rule: {@link #read} from any thread; close when no thread reads.
  */
@@ -92,14 +92,14 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return checkpoint;
     }
 
-    /** Whether a directory is that of a checkpoint, whole or not, and not of a run. */
+    /** Returns whether a directory is a checkpoint's, whole or not, and not a run's. */
     public static boolean isAt(Path directory) {
         Path absolute = directory.toAbsolutePath().normalize();
         return Files.exists(absolute.resolve(Manifest.FILE)) || CheckpointFolder.entry(absolute).stepsDone() >= 0
                 && absolute.getParent().endsWith(CheckpointFolder.NAME);
     }
 
-    /** The run's directory, absolute, of RUN/checkpoints/step-000100 or of RUN itself. */
+    /** Returns the run's directory, absolute, of RUN/checkpoints/step-000100 or of RUN itself. */
     public static Path runDirectoryOf(Path runOrCheckpoint) {
         Path absolute = runOrCheckpoint.toAbsolutePath().normalize();
         Path checkpoints = isAt(absolute) ? absolute.getParent() : null;
@@ -125,15 +125,15 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
 
     /**
      * Returns the libraries of matrix products that computed a checkpoint, or the newest of a run's directory, as
-     * {@link EngineSettings#products}. No other file than its manifest is read; if none can be, the engine's own.
+     * {@link EngineSettings#products}. Reads only the manifest; the engine's own if it cannot be read.
      */
     public static String products(Path runOrCheckpoint) {
         return manifest(runOrCheckpoint).map(Manifest::products).orElse(EngineSettings.OWN_PRODUCTS);
     }
 
     /**
-     * Returns the model of a checkpoint, or of the newest of a run's directory. No other file than its manifest is read;
-     * empty if none can be.
+     * Returns the model of a checkpoint, or of the newest of a run's directory. Reads only the manifest; empty if it cannot
+     * be read.
      */
     public static Optional<ModelSpec> modelOf(Path runOrCheckpoint) {
         return manifest(runOrCheckpoint).map(manifest -> manifest.model().spec());
@@ -175,7 +175,6 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         }
     }
 
-    /** The checkpoint's own directory. */
     public Path directory() {
         return directory;
     }
@@ -185,7 +184,6 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return passedOver;
     }
 
-    /** Returns the steps done. */
     public long stepsDone() {
         return manifest.stepsDone();
     }
@@ -195,7 +193,6 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return manifest.lossScale();
     }
 
-    /** The model. */
     public ModelSpec model() {
         return manifest.model().spec();
     }
@@ -211,12 +208,12 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
                 .anyMatch(tensor -> tensor.type() == StoredType.F64) ? DataType.FLOAT64 : DataType.FLOAT32;
     }
 
-    /** Whether a tensor is there: one of adapters has those that were trained, and no frozen one. */
+    /** Returns whether a tensor is present: a checkpoint of adapters has the trained tensors, and no frozen one. */
     public boolean has(String name) {
         return weights.names().contains(name);
     }
 
-    /** Returns the moments of an optimizer that there are of each weight, by their names. */
+    /** Returns the names of the optimizer's moments of each weight. */
     public Map<String, Set<String>> moments() {
         Map<String, Set<String>> moments = new HashMap<>();
         for (String name : weights.names()) {
@@ -226,7 +223,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return moments;
     }
 
-    /** Returns how many versions before the newest there are of a weight. */
+    /** Returns the number of versions before the newest that a weight has. */
     public int olderVersions(String weight) {
         int older = 0;
         while (has(StateTensor.before(older + 1) + weight)) {
@@ -235,7 +232,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return older;
     }
 
-    /** Reads the newest weights for those before the last updates too, if the run had one version of them. */
+    /** Reads the newest weights for the versions before the last updates too, if the run had one version. */
     @Override
     public void read(String asked, Shape shape, DataType parameterType, MemorySegment target) {
         String name = has(asked) ? asked : StateTensor.newestOf(asked).orElse(asked);

@@ -62,12 +62,12 @@ record CheckpointFolder(Path path) {
         }
     }
 
-    /** Whether a directory holds only files that a run writes there. */
+    /** Returns whether a directory holds only files that a run writes there. */
     static boolean holdsNothingElse(Path directory) throws IOException {
         return files(directory).stream().allMatch(file -> FILE.matcher(file.getFileName().toString()).matches());
     }
 
-    /** Deletes a checkpoint, the manifest first, so that half of one is never taken for one. */
+    /** Deletes a checkpoint, the manifest first, so that a partial one is never taken for whole. */
     static void delete(Path directory) throws IOException {
         Files.deleteIfExists(directory.resolve(Manifest.FILE));
         for (Path file : files(directory)) {

@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the checkpoints of a run: {@code checkpoints/step-000100/} holds {@code rank-000.safetensors} and so on, and
- * {@code manifest.json}. Everything is written under {@code step-000100.partial}; the manifest comes last, and the
- * directory then takes its name by one atomic rename, so that a directory of that name is always whole.
+ * The writer of a run's checkpoints: {@code checkpoints/step-000100/} holds {@code rank-000.safetensors} and so on, and
+ * {@code manifest.json}. Everything is written under {@code step-000100.partial}; the manifest comes last, and the directory
+ * then takes its name by one atomic rename, so that a directory of that name is always whole.
  *
  * <p>Thread rule: {@link #writePart} by one thread per rank, {@link #commit} once, after all parts are written.
  */
@@ -76,7 +76,7 @@ public final class CheckpointStore {
         this.replicas = replicas;
     }
 
-    /** Returns the same store for a run whose stages are on several ranks, which every manifest tells. */
+    /** Returns the same store for a run with several ranks for some stages, which every manifest records. */
     public CheckpointStore ofReplicas(List<Integer> counts) {
         return new CheckpointStore(runDirectory, model, products, kept, expectedBytes, disk, List.copyOf(counts));
     }
@@ -89,7 +89,7 @@ public final class CheckpointStore {
     /**
      * Checks that there is room for another checkpoint, so that none is begun in vain.
      *
-     * @throws CheckpointException if there is not
+     * @throws CheckpointException if there is none
      */
     public void requireRoom() {
         requireRoom(expectedBytes);

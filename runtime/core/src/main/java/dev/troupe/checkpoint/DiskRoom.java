@@ -30,7 +30,7 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
      * Checks that a model of some size has room, before any of its files is written.
      *
      * @param output the directory of the model, which need not exist yet
-     * @throws CheckpointException with the numbers and what to change
+     * @throws CheckpointException with the numbers and the remedy
      */
     public static void requireForModel(Path output, long bytes) {
         requireForModel(output, bytes, Disk.REAL);

@@ -62,7 +62,7 @@ record Manifest(@JsonProperty(required = true) int format,
     private interface SnakeCase {
     }
 
-    /** A model as a manifest has it. */
+    /** A model in a manifest. */
     record Model(@JsonProperty(required = true) String family,
             @JsonProperty(required = true) Map<String, Object> section) {
         static Model of(ModelSpec spec) {
@@ -156,7 +156,6 @@ record Manifest(@JsonProperty(required = true) int format,
         }
     }
 
-    /** Returns the manifest as text, for a file. */
     String toJson() throws JsonProcessingException {
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this);
     }

@@ -40,7 +40,7 @@ final class Retention {
         }
     }
 
-    /** Whether the sizes of a checkpoint's files are right; to read all files would cost as much as to write one. */
+    /** Returns whether the sizes of a checkpoint's files are right; reading all files would cost as much as writing one. */
     private static boolean looksWhole(CheckpointFolder.Entry entry) {
         try {
             Manifest.read(entry.directory()).parts().forEach(part -> PartFile.requireThere(entry.directory(), part));

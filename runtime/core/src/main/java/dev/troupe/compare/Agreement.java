@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/** The check that schedules which train the same model on the same data have the same losses. */
+/** The check that schedules on the same model and data have the same losses. */
 final class Agreement {
     static final String SAME = "the same to the bit";
 
@@ -17,8 +17,8 @@ final class Agreement {
      * @param label the schedule
      * @param runs the loss of each step, for each run of the schedule
      * @param expected the loss of each step of the first schedule
-     * @param tolerance largest deviation of a loss from the expected one, as a share of it, where gradients were added
-     *     in another order
+     * @param tolerance largest deviation of a loss from the expected one, as a share of it, if gradients were added in
+     *     another order
      * @throws ComparisonException if the runs differ among themselves, or deviate too far from the expected losses
      */
     static String of(String label, List<List<Double>> runs, List<Double> expected, double tolerance) {

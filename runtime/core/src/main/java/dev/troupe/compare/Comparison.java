@@ -21,19 +21,19 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Compares schedules on one model, one corpus and one seed. The runs of all schedules are alive together and do their steps
- * in turns. Behind the warm-up, the costs are read off every other step (the engine {@code emulated} has configured ones),
- * and the steps between them are measured, so that both are of the same minutes; the step is simulated with those costs.
+ * The comparison of schedules on one model, one corpus and one seed. The runs of all schedules are alive together and
+ * alternate step by step. After the warm-up, the costs are read from every other step (the engine {@code emulated} has
+ * configured ones), and the steps between them are measured, so that both are of the same minutes; the step is simulated
+ * with those costs.
  *
  * <p>Thread rule: one thread.
  */
 public final class Comparison {
     private static final long GIB = 1L << 30;
-    /** Steps of the warm-up, which no figure includes. */
     private static final int WARM_UP_STEPS = 3;
     /**
-     * Largest deviation of losses where gradients were added in another order: in float32, in float64, and in bfloat16,
-     * if a difference in the last bits may be rounded to either of two neighbours, 2^-8 apart.
+     * Largest deviation of losses if gradients were added in another order: in float32, in float64, and in bfloat16, if a
+     * difference in the last bits may be rounded to either of two neighbours, 2^-8 apart.
      */
     private static final double FLOAT32_TOLERANCE = 1e-4;
     private static final double BFLOAT16_TOLERANCE = 0x1p-8;
@@ -51,7 +51,7 @@ public final class Comparison {
      * @param builtInCorpus text to train on if the run names none
      * @param directory a directory in which each run has a directory of its own while it lasts
      * @param repeats runs of each schedule, at least 1
-     * @param steps measured steps of each run, at least 1; as many more are done between them
+     * @param steps measured steps of each run, at least 1; the same number of others are done between them
      * @param progress receives a line for each part of the work
      */
     public Comparison(RunSpec base, byte[] builtInCorpus, Path directory, int repeats, int steps,

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The time of a rank's own control between two actions of which the second does not wait for a message, read off
- * measured steps.
+ * The time of a rank's own control between two actions, the second of which does not wait for a message, read from measured
+ * steps.
  */
 final class ControlGap {
     private ControlGap() {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The cost of a message between two ranks in measured steps, read off actions that waited for one message alone. */
+/** The cost of a message between two ranks in measured steps, read from actions that waited for one message alone. */
 final class HopMeasure {
     private HopMeasure() {
     }

@@ -15,7 +15,7 @@ import java.util.List;
  * @param control the time from a tensor's landing to the start of the computing that waited for it
  * @param losses the loss of each step
  * @param agreement how its losses compare with the first schedule's, in words
- * @param measuredTimeline the measured step whose time is nearest to the median
+ * @param measuredTimeline the measured step with the time nearest to the median
  */
 public record Outcome(Contestant contestant, String engine, Prediction prediction, Figures measured, StepTime stepTime,
         List<Double> seconds, ControlTime control, List<Double> losses, String agreement, Timeline measuredTimeline) {
@@ -35,8 +35,8 @@ public record Outcome(Contestant contestant, String engine, Prediction predictio
     }
 
     /**
-     * Returns the ratio of the predicted step times to the measured ones, turn by turn: each is beside a measured step of
-     * the same minute.
+     * Returns the ratio of the predicted step times to the measured ones, turn by turn: each is paired with a measured step
+     * of the same minute.
      */
     public PairedRatio predictedBesideMeasured() {
         return PairedRatio.of(prediction.seconds(), seconds);

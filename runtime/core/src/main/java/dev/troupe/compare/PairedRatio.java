@@ -4,15 +4,15 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The ratio of two times that were measured in pairs, one after the other, so that what disturbs both is in neither: the
- * median of the ratios, and an interval with its confidence from the sorted ratios as the sign test
- * gives it, whatever their distribution is.
+ * The ratio of two times that were measured in pairs, one after the other, so that disturbances of both cancel: the median
+ * of the ratios, and an interval with its confidence from the sorted ratios as the sign test gives it, whatever their
+ * distribution is.
  *
  * @param median the median of the ratios; the mean of the two in the middle
  * @param low the lower end of the interval
  * @param high the upper end
- * @param confidence probability that the interval has the true median in it, where pairs are independent: the smallest
- *     that is at least 0.95; less if there are fewer than six pairs
+ * @param confidence probability that the interval has the true median in it, if pairs are independent: the smallest that is
+ *     at least 0.95; less if there are fewer than six pairs
  */
 public record PairedRatio(double median, double low, double high, double confidence) {
     private static final double ASKED = 0.95;
@@ -21,7 +21,7 @@ public record PairedRatio(double median, double low, double high, double confide
      * Returns the ratio of times that were measured in pairs.
      *
      * @param times at least one time
-     * @param besides as many; the ratio is the former over the latter
+     * @param besides the same number; the ratio is the former over the latter
      */
     public static PairedRatio of(List<Double> times, List<Double> besides) {
         if (times.isEmpty() || times.size() != besides.size()) {

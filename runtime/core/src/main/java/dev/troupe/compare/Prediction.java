@@ -23,12 +23,12 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * The simulator's prediction for a schedule, with costs that were read off runs of it.
+ * The simulator's prediction for a schedule, with costs read from runs of it.
  *
- * @param figures the median of the steps that were simulated
- * @param stepTime the median of those of each run by itself
- * @param seconds the time of each simulated step with its updates, as measured steps have it, in the order of the turns
- * @param timeline the forwards and backwards of the simulated step whose time is closest to the median
+ * @param figures the median of the simulated steps
+ * @param stepTime the medians of each run by itself
+ * @param seconds the time of each simulated step with its updates, like measured steps, in the order of the turns
+ * @param timeline the forwards and backwards of the simulated step closest to the median
  */
 public record Prediction(Figures figures, StepTime stepTime, List<Double> seconds, Timeline timeline) {
     /** Decides by how many microbatches the times of a step go around; the same in every comparison. */
@@ -37,7 +37,7 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
     /**
      * Simulates the plan of the runs, once with the costs of each step.
      *
-     * @param runs runs of one plan on one engine, at least one, with the steps of which the costs are read off
+     * @param runs runs of one plan on one engine, at least one, with the steps from which the costs are read
      */
     static Prediction of(String title, List<TracedRun> runs) {
         TracedRun any = runs.getFirst();
@@ -71,9 +71,9 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
     }
 
     /**
-     * Returns the costs of each step. The engine {@code emulated} has configured ones, else an action takes what one of its
-     * kind took in that step, {@link MeasuredCosts#shifted}; a hop, the control of an action and the decision take what
-     * they usually do in all runs.
+     * Returns the costs of each step. The engine {@code emulated} has configured ones; else an action takes the time of its
+     * kind in that step, {@link MeasuredCosts#shifted}, and a hop, the control of an action and the decision take their
+     * usual times in all runs.
      */
     private static Function<Timeline, Costs> costs(List<TracedRun> runs) {
         List<Timeline> whole = runs.stream().flatMap(run -> run.wholeSteps("").stream()).toList();

@@ -29,8 +29,7 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 /**
- * Runs that are alive together in this process and do their steps in {@link Turns}. Each has a directory of its own while it
- * lasts.
+ * Runs that are alive together in this process and take {@link Turns}. Each has a directory of its own while it lasts.
  *
  * <p>Thread rule: {@link #run} on one thread, which waits; each run has a thread that waits for its end.
  */

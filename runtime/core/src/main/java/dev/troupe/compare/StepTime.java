@@ -2,13 +2,7 @@ package dev.troupe.compare;
 
 import java.util.List;
 
-/**
- * The time of a step over repeats.
- *
- * @param medianSeconds the median
- * @param leastSeconds the shortest
- * @param mostSeconds the longest
- */
+/** The time of a step over repeats. */
 public record StepTime(double medianSeconds, double leastSeconds, double mostSeconds) {
     /** Returns the step time of at least one measurement. */
     static StepTime of(List<Double> seconds) {
@@ -16,7 +10,7 @@ public record StepTime(double medianSeconds, double leastSeconds, double mostSec
         return new StepTime(median(sorted), sorted.getFirst(), sorted.getLast());
     }
 
-    /** Returns the median, or the mean of the two numbers in the middle; of at least one number. */
+    /** Returns the median of at least one number; of an even number, the mean of the two in the middle. */
     static double median(List<Double> numbers) {
         List<Double> sorted = numbers.stream().sorted().toList();
         int middle = sorted.size() / 2; // rounded down

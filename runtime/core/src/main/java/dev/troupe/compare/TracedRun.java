@@ -12,8 +12,6 @@ import java.util.stream.IntStream;
 /**
  * A short run of one schedule, with the times of all its actions.
  *
- * @param plan the plan of the run
- * @param engine the engine of the run
  * @param losses the loss of each step of the run
  * @param seconds the time of each step here, on the coordinator's clock
  * @param steps the times of all actions of each step here
@@ -27,17 +25,17 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
                 IntStream.of(taken).mapToObj(steps::get).toList());
     }
 
-    /** Each step as a timeline of its forwards and backwards. */
+    /** Returns each step as a timeline of its forwards and backwards. */
     List<Timeline> timelines(String title) {
         return wholeSteps(title).stream().map(Timeline::computing).toList();
     }
 
-    /** As {@link #timelines}, with all that ranks did in the steps. */
+    /** As {@link #timelines}, with all actions of the ranks. */
     List<Timeline> wholeSteps(String title) {
         return steps.stream().map(step -> step.timeline(title)).toList();
     }
 
-    /** Bytes of an activation between two stages, [N x C]. */
+    /** Returns the bytes of an activation between two stages, [N x C]. */
     long boundaryBytes() {
         return (long) plan.stageSettings().rows() * plan.model().size(Axis.HIDDEN)
                 * engine.settings().computeType().elementBytes();

@@ -31,21 +31,21 @@ final class Turns {
         await(() -> loaded == run);
     }
 
-    /** The next run that loads has its weights; waits for its first turn, which begins when all have theirs. */
+    /** Takes note that the next run has its weights; waits for its first turn, which begins when all have theirs. */
     synchronized void loaded(int run) {
         loaded++;
         notifyAll();
         await(() -> loaded == runs && turn == run);
     }
 
-    /** A step of a run is over; waits for its next turn, or behind its last step until all runs have done theirs. */
+    /** Ends a step of a run; waits for its next turn, or after its last step until all runs have done theirs. */
     synchronized void pass(int run) {
         turn++;
         notifyAll();
         await(() -> turn >= turns || turn % runs == run);
     }
 
-    /** A run has failed: nobody waits any more. */
+    /** Ends all waits, since a run has failed. */
     synchronized void fail(RuntimeException why) {
         if (failure == null) {
             failure = why;

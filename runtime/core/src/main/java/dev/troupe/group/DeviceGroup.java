@@ -13,13 +13,13 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A group whose members are threads of this process and compute late on one device, or on devices that reach each other's
- * memory: it adds up there, and no byte comes to the host. The members' threads meet, but wait for none of the device's
- * work: what one member asks after the meeting begins behind the fences of the others. Sums have the order and the bits of
- * the other groups.
+ * A group of threads of this process that compute late on one device, or on devices that reach each other's memory: it adds
+ * up there, and no byte comes to the host. The members' threads meet, but wait for none of the device's work: work that a
+ * member requests after the meeting begins after the fences of the others. Sums have the order and the bits of the other
+ * groups.
  *
- * <p>A member reads the others' tensors behind fences that they took when they came, and its own work goes on behind fences
- * that the others took when they had asked for their part: nobody writes what somebody still reads.
+ * <p>A member reads the others' tensors after fences that they took when they came, and its own work continues after fences
+ * that the others took when they had requested their parts: nobody writes a tensor that somebody still reads.
  *
  * <p>Thread rule: the thread that calls the group.
  */
@@ -28,10 +28,10 @@ final class DeviceGroup {
     private final Engine engine;
     private final Object[] left;
     private final List<Tensor> tensors;
-    /** Whether each member's device reaches the tensors of all; null until the first of them was seen. */
+    /** Whether each member's device reaches the tensors of all; null before the first tensors. */
     private Boolean isReached;
 
-    /** What a member leaves: a tensor, and the point from which on it may be read. */
+    /** The offer of a member: a tensor, and the point from which on it may be read. */
     private record Offer(Tensor tensor, Fence fence) {
     }
 
@@ -42,7 +42,10 @@ final class DeviceGroup {
         this.tensors = new ArrayList<>(Collections.nCopies(group.size(), null));
     }
 
-    /** Whether it serves tensors as this: the same for all members. Ids and sums of float64 are for the host. */
+    /**
+     * Returns whether the group handles tensors like this, the same for all members. Ids and sums of float64 are for the
+     * host.
+     */
     boolean serves(Tensor tensor) {
         if (group.size() == 1 || !group.sharesProcess() || !engine.computesLate()
                 || tensor.dataType() != DataType.FLOAT32 && tensor.dataType() != DataType.BFLOAT16) {
@@ -85,7 +88,7 @@ final class DeviceGroup {
         part();
     }
 
-    /** Leaves a tensor and takes those of all; what is asked from here on begins when all are there. */
+    /** Offers a tensor and takes the others'; work requested from here on begins when all are ready. */
     private void meet(Tensor tensor, long whole, long sent) {
         group.exchange(new Offer(tensor, engine.fence()), left, whole, sent);
         for (int member = 0; member < left.length; member++) {
@@ -95,7 +98,7 @@ final class DeviceGroup {
         }
     }
 
-    /** What is asked from here on begins when all members have done their parts. */
+    /** Has work requested from here on begin when all members have done their parts. */
     private void part() {
         group.exchange(engine.fence(), left, 0, 0);
         for (int member = 0; member < left.length; member++) {

@@ -44,10 +44,9 @@ public final class EngineGroup implements TensorGroup {
     }
 
     /**
-     * A group whose sums of float32 tensors, over ranks that hold the same weights, are others.
+     * Creates a group with other sums of float32 tensors over ranks that hold the same weights.
      *
-     * @param ofFloats {@link Reduction#SUM} or {@link Reduction#SUM_OF_ROUNDED}; narrower and wider types have their
-     *     sums
+     * @param ofFloats {@link Reduction#SUM} or {@link Reduction#SUM_OF_ROUNDED}; other types keep their sums
      */
     public EngineGroup(CollectiveGroup group, Engine engine, Reduction ofFloats) {
         this(group, engine, _ -> {
@@ -137,7 +136,7 @@ public final class EngineGroup implements TensorGroup {
         putBack(all, whole);
     }
 
-    /** Does it on the device if that can be and nothing is rounded; the time is that of the meeting of the members. */
+    /** Computes on the device if possible and nothing is rounded; the time is the meeting of the members. */
     private boolean isDoneOnDevice(Tensor tensor, Reduction reduction, Runnable collective) {
         if (!engine.computesLate() || reduction == Reduction.SUM_OF_ROUNDED) {
             return false;
@@ -173,7 +172,7 @@ public final class EngineGroup implements TensorGroup {
         return memoryOf(tensor).orElseGet(() -> staging.ofBytes(tensor.byteCount()));
     }
 
-    /** The memory of a tensor that the engine does not use. */
+    /** Returns the memory of a tensor that the engine does not use. */
     private Optional<MemorySegment> memoryOf(Tensor tensor) {
         engine.fence().await();
         return engine.hostMemory(tensor);

@@ -23,8 +23,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The process groups of the ranks of a node. Groups whose ranks are all on this node meet in shared memory; the others
- * use Aeron's streams within a machine, and connections between machines, or Aeron's streams there too.
+ * The process groups of the ranks of a node. Groups with all ranks on this node meet in shared memory; the others use
+ * Aeron's streams within a machine, and connections or Aeron's streams between machines.
  *
  * <p>Thread rule: any thread.
  */
@@ -39,11 +39,11 @@ public final class NodeGroups implements RankGroups {
     private record Place(Door door, int member) {
     }
 
-    /** The node of each rank, and by it the place of each rank of this node in its groups. */
+    /** The node of each rank, and for each rank of this node its place in its groups. */
     private record Doors(NodeMap nodes, Map<GroupKind, Map<Integer, Place>> places) {
     }
 
-    /** The ways between the members of a group. */
+    /** The channels between the members of a group. */
     private record Pairs(NodeMap nodes, List<Integer> members, boolean isConnected) implements PairChannels {
         @Override
         public String channel(int from, int to) {
@@ -104,9 +104,9 @@ public final class NodeGroups implements RankGroups {
     }
 
     /**
-     * Makes the groups of a world whose ranks are all in this JVM.
+     * Makes the groups of a world with all ranks in this JVM.
      *
-     * @param deadline how long a member may wait for the others
+     * @param deadline the longest wait of a member for the others
      */
     public static NodeGroups ofOneNode(ParallelLayout ranks, Duration deadline) {
         return new NodeGroups(ranks, NodeMap.single(ranks.worldSize()), Path.of(""), Optional.empty(), deadline);
@@ -116,9 +116,8 @@ public final class NodeGroups implements RankGroups {
      * Makes the groups of this node. A client of the media driver is made when a rank first joins a group with a stream.
      *
      * @param driverDirectory the directory of the media driver of this node
-     * @param connections the connections of this node, which their owner closes; empty if there are streams to other
-     *     machines
-     * @param deadline how long a member may wait for the others
+     * @param connections the connections of this node, which their owner closes; empty if streams lead to other machines
+     * @param deadline the longest wait of a member for the others
      */
     public static NodeGroups connect(ParallelLayout ranks, NodeMap nodes, Path driverDirectory,
             Optional<Connections> connections, Duration deadline) {

@@ -20,10 +20,10 @@ public interface RankGroups extends AutoCloseable {
     Optional<CollectiveGroup> join(GroupKind kind, int rank, int epoch);
 
     /**
-     * Moves ranks to other nodes: ranks that join from now on do so by this map. The call comes before the first of
-     * them joins in the epoch of the move, on all nodes with maps that are equal but for {@link NodeMap#self}. A rank
-     * that has joined by the earlier map remains in its group until it leaves: the members of a group of which a rank
-     * moved leave it, and join anew.
+     * Moves ranks to other nodes: ranks that join from now on use this map. The call comes before the first of them joins in
+     * the epoch of the move, on all nodes with maps that are equal but for {@link NodeMap#self}. A rank that has joined by
+     * the earlier map remains in its group until it leaves: the members of a group with a moved rank leave it, and join
+     * anew.
      */
     void enter(NodeMap nodes);
 

@@ -34,7 +34,7 @@ final class LivenessConnection {
      * @param own the data port of the caller's node
      * @param patience longest wait for the connection, and for each answer
      * @throws java.net.ConnectException if its machine refuses the connection
-     * @throws IOException if there is no answer, or not that of a node
+     * @throws IOException if there is no answer, or not from a node
      */
     static LivenessConnection dial(DataPort own, InetSocketAddress address, Hello self, Sockets sockets,
             Duration patience) throws IOException {
@@ -91,7 +91,7 @@ final class LivenessConnection {
         return hello;
     }
 
-    /** Waits until the connection ends, on either side; returns whether the other side said goodbye. */
+    /** Waits until the connection ends, on either side; returns whether the other side sent a goodbye. */
     boolean awaitGoodbye() {
         try (socket) {
             return socket.getInputStream().read() == GOODBYE;

@@ -18,22 +18,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection from each node of a cluster to each other one. The kernel closes the connections of a process that ends, for
+ * The connections of a node to all other nodes of a cluster. The kernel closes the connections of a process that ends, for
  * any reason, so the others notice the end within milliseconds; a heartbeat that is missing means nothing for seconds.
  *
- * <p>Only the end of a process counts. A stopped or starved process still has its connections. If a connection
- * breaks off without a goodbye, the node is called again at once. If its machine refuses, or another process answers in
- * its name, the process has ended; if the process answers, it lives, and that call is the new connection; without any
- * answer the failure detector decides.
+ * <p>Only the end of a process counts. A stopped or starved process still has its connections. If a connection breaks off
+ * without a goodbye, the node is called again at once. If its machine refuses, or another process answers in its name, the
+ * process has ended; if the process answers, it lives, and that call is the new connection; without any answer the failure
+ * detector decides.
  *
  * <p>The kernels of the two machines question each other on every connection. If one does not answer, and then accepts no
- * connection either, the machine has failed or the network is cut: the node is silent. All other nodes are then called
- * at the same time, so that one cut is one piece of news. A process that is stopped or starved is never silent.
+ * connection either, the machine has failed or the network is cut: the node is silent. All other nodes are then called at
+ * the same time, so that one cut is one piece of news. A process that is stopped or starved is never silent.
  *
  * <p>Thread rule: any thread. Each connection has a virtual thread, which waits in a read.
  */
 public final class LivenessConnections implements AutoCloseable {
-    /** Is told of ends. */
+    /** Receives ends of processes. */
     @FunctionalInterface
     public interface Listener {
         /**
@@ -50,7 +50,7 @@ public final class LivenessConnections implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(LivenessConnections.class);
 
-    /** The patience with a node that has just started, on a machine if all nodes start at once. */
+    /** The patience with a node that has just started, perhaps on a machine on which all nodes start at once. */
     private static final Duration GREETING = Duration.ofSeconds(5);
     /** The patience with a node that is known to be up, over a network. */
     private static final Duration ANSWER = Duration.ofMillis(300);
@@ -120,7 +120,7 @@ public final class LivenessConnections implements AutoCloseable {
         silent.remove(peer);
     }
 
-    /** Says goodbye to all. Callers are refused from now on, so call this when no other node waits for this one. */
+    /** Sends all a goodbye. Callers are refused from now on, so call this when no other node waits for this one. */
     @Override
     public void close() {
         isClosed = true;
@@ -212,7 +212,7 @@ public final class LivenessConnections implements AutoCloseable {
         return !isOver(peer);
     }
 
-    /** A connection broke off: if it is for silence, the other nodes are looked for at the same time. */
+    /** Handles a broken connection: if it broke for silence, the other nodes are looked for at the same time. */
     private void lookForAll(Peer first) {
         if (!isKernelSilent(first, 1)) {
             return;
@@ -235,7 +235,7 @@ public final class LivenessConnections implements AutoCloseable {
         }
     }
 
-    /** Whether the machine of a node answers none of so many calls; a refusal is an answer, and so is a full queue. */
+    /** Returns whether the machine of a node answers none of these calls; a refusal is an answer, and so is a full queue. */
     private boolean isKernelSilent(Peer peer, int questions) {
         for (int question = 0; question < questions; question++) {
             try (Socket call = new Socket()) {
@@ -274,7 +274,7 @@ public final class LivenessConnections implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** Returns whether a process whose connection broke off still lives. */
+    /** Returns a new connection to a process after its connection broke off; empty if it has ended. */
     private Optional<LivenessConnection> lookFor(Peer peer) {
         long sinceNanos = System.nanoTime();
         while (!isOver(peer) && System.nanoTime() - sinceNanos < LOOKING.toNanos()) {

@@ -14,11 +14,11 @@ public final class AheadBudget {
     }
 
     /**
-     * Returns the run with the most blocks replayed ahead with which no rank takes more than some bytes beyond what it takes
-     * without; every stage has the same number.
+     * Returns the run with the most blocks replayed ahead for which no rank needs more than some bytes beyond those without;
+     * every stage has the same number.
      *
      * @param bytes {@link Long#MAX_VALUE} for no limit
-     * @param engines opens an engine as the ranks will have, for the sizes of what it keeps
+     * @param engines opens an engine like the ranks', for its sizes
      * @throws UsageException if one block is too many
      */
     public static TrainingPlan fit(TrainingPlan plan, long bytes, Supplier<Engine> engines) {

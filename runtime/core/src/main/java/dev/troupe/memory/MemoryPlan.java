@@ -18,9 +18,9 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * What a run takes in memory, known before it starts: the rows of ranks are walked with the very stages that will run
- * them, on an engine that counts bytes and holds none. What an engine's libraries take beside tensors is not in it, and
- * neither is the JVM's own heap.
+ * The memory of a run, known before it starts: the rows of ranks are walked with the same stages that will run them, on an
+ * engine that counts bytes and holds none. Other memory of an engine's libraries is not in it, and neither is the JVM's own
+ * heap.
  *
  * @param ranks by number
  */
@@ -32,16 +32,15 @@ public record MemoryPlan(List<RankMemory> ranks) {
     /**
      * Walks the plan.
      *
-     * @param engine an engine as the ranks will have, for the sizes of what it keeps
+     * @param engine an engine like the ranks', for its sizes
      * @param measuresValidation whether the run makes passes over validation data
-     * @param snapshots how often ranks keep what they need to start again inside a step; 0 if they do not
-     * @param copied the ranks of which another machine has copies of that
+     * @param snapshots the number of states that ranks keep to restart inside a step; 0 if they keep none
+     * @param copied the ranks with copies of their snapshots on another machine
      * @throws UsageException if a tensor of the run would be larger than any engine can have one
      */
     public static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresValidation, int snapshots,
             List<Integer> copied) {
-        // As many messages of an edge as can be sent and not received if no credit ever holds one up may wait at their
-        // sender, since a send does not wait.
+        // A send does not wait, so the sender may hold the most messages of an edge that can be unreceived without credits.
         Walks walks = new Walks(plan, engine, snapshots, walk -> {
             walk.over(Pass.Kind.TRAINING);
             if (measuresValidation) {
@@ -57,7 +56,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
         return new MemoryPlan(ranks);
     }
 
-    /** Ranks of one place take as much as each other if their shares are of one size: one of them is walked. */
+    /** Ranks of one place with shares of one size need the same memory: one of them is walked. */
     private static final class Walks {
         private final TrainingPlan plan;
         private final Engine engine;
@@ -66,7 +65,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
         private final Map<Share, RankMemory> walked = new HashMap<>();
         private final Map<Share, Long> kept = new HashMap<>();
 
-        /** The vocabulary is what a tensor group shares out unevenly; where parameters begin, what snapshots are cut by. */
+        /** A tensor group shares the vocabulary unevenly; the offsets of parameters determine how snapshots are cut. */
         private record Share(int place, int tokens, int dataRank) {
         }
 
@@ -106,31 +105,31 @@ public record MemoryPlan(List<RankMemory> ranks) {
     }
 
     /**
-     * What a machine has of it.
+     * Returns the memory on a machine.
      *
-     * @param hosted the ranks that are there
-     * @param copied the ranks of whose snapshots it has copies
+     * @param hosted the ranks of the machine
+     * @param copied the ranks with copies of their snapshots on the machine
      */
     public MemoryPlan onMachine(List<Integer> hosted, List<Integer> copied) {
         return new MemoryPlan(Stream.concat(hosted.stream().map(ranks::get).map(RankMemory::atHome),
                 copied.stream().map(ranks::get).map(RankMemory::elsewhere)).toList());
     }
 
-    /** Bytes of all ranks. */
+    /** Returns the bytes of all ranks. */
     public long total() {
         return ranks.stream().mapToLong(RankMemory::total).sum();
     }
 
-    /** Bytes that a node needs to have the largest rank. */
+    /** Returns the bytes that a node needs for the largest rank. */
     public long largestAtHome() {
         return ranks.stream().map(RankMemory::atHome).mapToLong(RankMemory::total).max().orElse(0);
     }
 
     /**
-     * Refuses what cannot fit.
+     * Refuses ranks that do not fit.
      *
-     * @param availableBytes what the machine that hosts these ranks has to give
-     * @throws UsageException if that is less than the ranks take together
+     * @param availableBytes the available memory of the machine that hosts these ranks
+     * @throws UsageException if the ranks need more together
      */
     public void requireRoom(long availableBytes) {
         if (total() <= availableBytes) {
@@ -146,7 +145,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
                 + " of them for activations), but this machine has " + text(availableBytes) + " to give: " + advice);
     }
 
-    /** Bytes in words. */
+    /** Returns bytes in words. */
     public static String text(long bytes) {
         return bytes < 1L << 30
                 ? String.format(Locale.ROOT, "%.1f MiB", bytes / 1048576.0)

@@ -56,9 +56,9 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         }
     }
 
-    /** If nothing is computed no stage looks at tokens. */
+    /** No stage looks at tokens if nothing is computed. */
     private static final MicrobatchRows NO_ROWS = new MicrobatchRows(0, true);
-    /** Of the update, which computes nothing either. */
+    /** The update, which computes nothing either. */
     private static final Optional<WeightUpdate> NO_UPDATE = Optional.of(new WeightUpdate(0, 0, 0, 1, false));
 
     private final TrainingPlan plan;
@@ -68,7 +68,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     private final Map<Integer, StageOps> ops = new HashMap<>();
     private final long stateBytes;
     private final int snapshots;
-    // Granted to the transport, by the edge.
+    // The buffers granted to the transport, by edge.
     private final Map<Edge, Queue<Tensor>> granted = new HashMap<>();
     private final Map<Action, Tensor> handedOver = new HashMap<>();
     private final Map<Edge, Queue<Tensor>> sent = new HashMap<>();
@@ -79,7 +79,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     /**
      * Makes the stages of a rank.
      *
-     * @param snapshots how often the rank keeps what it needs to start again inside a step; 0 if it does not
+     * @param snapshots the number of states that the rank keeps to restart inside a step; 0 for none
      * @throws dev.troupe.plan.UsageException if a stage has a buffer that no engine can have
      */
     MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots) {
@@ -106,7 +106,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     }
 
     /**
-     * Does the rank's row of a pass, alone: whatever it waits for is there.
+     * Does the rank's row of a pass, alone: everything that it waits for is present.
      *
      * @throws dev.troupe.plan.UsageException if an action needs a tensor that no engine can have
      */
@@ -185,8 +185,8 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     }
 
     /**
-     * Before a stage makes one more: at most as many as can be unreceived are at the transport then, or all in the log. Of a
-     * plan whose credits hold nothing up.
+     * Called before a stage makes one more output: the transport holds at most the messages that can be unreceived, or the
+     * log holds all. For a plan without limiting credits.
      */
     @Override
     public void makes(Action send) {
@@ -202,7 +202,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         }
     }
 
-    /** A message that is sent once in a step is counted with the tensors on their way. */
+    /** A message that is sent once in a step is counted with the tensors in flight. */
     @Override
     public void send(Action send, Pass pass) {
         Tensor tensor = handedOver.remove(send);
@@ -211,12 +211,12 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         mostSentBytes = Math.max(mostSentBytes, sentBytes);
     }
 
-    /** Bytes of one snapshot. */
+    /** Returns the bytes of one snapshot. */
     long keptBytes() {
         return stages.values().stream().mapToLong(stage -> Snapshots.layoutOf(stage.state()).byteCount()).sum();
     }
 
-    /** The memory of the rank, with copies on other nodes. */
+    /** Returns the memory of the rank, with copies on other nodes. */
     RankMemory result() {
         long weights = stages.values().stream().mapToLong(Stage::weightBytes).sum();
         long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();

@@ -1,4 +1,2 @@
-/**
- * What a run takes in memory, known before it starts: its rows with its stages, on an engine that counts bytes.
- */
+/** The memory of a run, known before it starts: its rows with its stages, on an engine that counts bytes. */
 package dev.troupe.memory;

@@ -22,7 +22,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
-/** Writes models and adapters for other programs, one tensor at a time. Any thread. */
+/** The writer of models and adapters for other programs, one tensor at a time. Any thread. */
 public final class ModelExport {
     private static final String GGUF = "model.gguf";
 
@@ -35,7 +35,7 @@ public final class ModelExport {
      * @param weights of all its parameters
      * @param type of the weights that are written: FLOAT32, FLOAT64, or BFLOAT16, to which float32 is rounded
      * @param shardBytes the most bytes of tensors in a file
-     * @param companions the directory of the files to put beside the weights
+     * @param companions the directory of the files to copy next to the weights
      * @throws dev.troupe.checkpoint.CheckpointException if the disk has no room
      * @throws WeightException if the files cannot be written
      */
@@ -49,12 +49,12 @@ public final class ModelExport {
     /**
      * Writes a model as one file of llama.cpp's format, {@code model.gguf}.
      *
-     * @param directory made if it is not there
+     * @param directory created if it does not exist
      * @param type of the matrices
      * @param tokenizer the directory of the tokenizer, which goes into the file
-     * @param name what a person calls the model
-     * @throws dev.troupe.tokenizer.file.TokenizerException if llama.cpp cannot have the tokenizer, or the model does
-     *     not know all its tokens
+     * @param name the name of the model for people
+     * @throws dev.troupe.tokenizer.file.TokenizerException if llama.cpp cannot have the tokenizer, or the model does not
+     *     know all its tokens
      * @throws dev.troupe.checkpoint.CheckpointException if the disk has no room
      * @throws WeightException if llama.cpp does not compute the model, or the file cannot be written
      */
@@ -74,7 +74,7 @@ public final class ModelExport {
     /**
      * Writes the adapters of a checkpoint as PEFT lays them out.
      *
-     * @param base the model that they are for, as PEFT is to find it; empty: not known
+     * @param base the base model, as PEFT is to find it; empty if it is not known
      * @param dropout the probability of the run, which PEFT keeps too
      * @throws WeightException if the files cannot be written
      */
@@ -83,7 +83,7 @@ public final class ModelExport {
         PeftAdapter.write(directory, weights.model(), base, dropout, tensors);
     }
 
-    /** As {@link #adapters(Checkpoint, Path, Optional, double)}, with what the configuration of the run says. */
+    /** As {@link #adapters(Checkpoint, Path, Optional, double)}, with the values of the run's configuration. */
     public static void adapters(Checkpoint weights, Path directory) {
         RunConfig config = RunConfig.in(Checkpoint.runDirectoryOf(weights.directory()));
         String dropout = config.text("training.lora.dropout");

@@ -19,11 +19,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The files that a run's model is published with: those of its tokenizer, and what else lies beside the weights of the model
- * that it began from. A run copies them into its directory when it begins, so that their source may go. Any thread.
+ * The files that a run's model is published with: its tokenizer, and other files next to the weights of the model that it
+ * began from. A run copies them into its directory when it begins, so that their source may go. Any thread.
  *
  * @param tokenizer the directory with the tokenizer of the run's tokens; empty if no directory has it
- * @param isOfBytes whether each token is a byte, of which the files can be made
+ * @param isOfBytes whether each token is a byte, so that the files can be made
  * @param model the directory of the model that the run began from
  */
 public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optional<Path> model) {
@@ -31,11 +31,10 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
     public static final String FOLDER = "tokenizer";
 
     /**
-     * What a run directory has of its companions.
+     * The companions in a run directory.
      *
-     * @param directory the directory to copy them from; empty: there are none
-     * @param notice the reason why there are no files of a tokenizer, as a part of a sentence; empty if there are
-     *     some
+     * @param directory the directory to copy them from; empty if there are none
+     * @param notice the reason why there are no files of a tokenizer, as a part of a sentence; empty if there are some
      */
     public record Found(Optional<Path> directory, Optional<String> notice) {
         /** Returns the notice as a sentence on a model that was written. */
@@ -48,8 +47,8 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
      * Finds the companions of a run.
      *
      * @param trained the model of the run
-     * @param ofText the tokenizer that makes the run's tokens of text; empty if the data are tokens
-     * @param resumed the run or checkpoint that it goes on from, whose companions it takes if their source is gone
+     * @param ofText the tokenizer of the run's text; empty if the data are tokens
+     * @param resumed the run or checkpoint from which it resumes, with the companions to take if their source is gone
      * @throws dev.troupe.weights.WeightException if a file is too large to be copied
      */
     public static RunCompanions of(RunSpec spec, ModelSpec trained, Optional<Tokenizer> ofText,
@@ -61,8 +60,8 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
                 : Optional.empty();
         boolean isOfBytes = ofText.filter(ByteTokenizer.class::isInstance).isPresent();
         boolean knowsBytes = isOfBytes && ofText.get().vocabularySize() == trained.size(Axis.VOCABULARY);
-        // Tokens that no tokenizer of the run made are of the model that it begins from. Bytes are not, unless they are all
-        // that the model knows: then no files make the tokens of the run.
+        // Tokens that no tokenizer of the run made are the base model's. Bytes are not, unless they are all that the model
+        // knows: then no files make the tokens of the run.
         Optional<Path> tokenizer = ofText.isEmpty()
                 ? model.filter(CompanionFiles::hasTokenizer)
                 : ofText.flatMap(RunCompanions::directory);

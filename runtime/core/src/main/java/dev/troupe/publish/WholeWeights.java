@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The weights of a checkpoint as those of a whole model: if the run trained adapters, they are merged into the weights
- * that it began from. Any thread may read it.
+ * The weights of a checkpoint as a whole model: if the run trained adapters, they are merged into the weights that it began
+ * from. Any thread may read it.
  *
  * @param model the model, without adapters
  * @param weights of all its parameters
@@ -22,7 +22,7 @@ import java.util.Optional;
 public record WholeWeights(ModelSpec model, WeightSource weights,
         Optional<HuggingFaceModel> base) implements AutoCloseable {
     /**
-     * Opens what is needed beside the checkpoint, which remains the caller's.
+     * Opens the weights; the checkpoint remains the caller's.
      *
      * @throws dev.troupe.weights.WeightException if the model that the run began from cannot be read
      * @throws CheckpointException if it is another model than the adapters are for

@@ -1,4 +1,2 @@
-/**
- * Models of checkpoints for other programs, and the files that they are published with.
- */
+/** Models of checkpoints for other programs, with the files that belong to them. */
 package dev.troupe.publish;

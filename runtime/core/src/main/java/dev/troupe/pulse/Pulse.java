@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts the progress of a rank's threads. A rank without a beat for longer than its longest kernel takes does not
+ * The progress of a rank's threads, as a count. A rank without a beat for longer than its longest kernel takes does not
  * compute any more, however long its action may take.
  *
  * <p>Thread rule: any thread.
@@ -23,17 +23,15 @@ public final class Pulse implements KernelHook {
         beats.increment();
     }
 
-    /** Returns the number of beats. */
     public long beats() {
         return beats.sum();
     }
 
-    /** Whether a thread of the rank is in a collective, so that other ranks may have to move before it can. */
+    /** Returns whether a thread of the rank is in a collective, so that other ranks may have to move before it can. */
     public boolean waits() {
         return inCollectives.get() > 0;
     }
 
-    /** Returns the time of the longest kernel, in nanoseconds. */
     public long longestKernelNanos() {
         return longestNanos.get();
     }

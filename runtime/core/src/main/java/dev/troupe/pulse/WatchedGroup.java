@@ -6,7 +6,7 @@ import dev.troupe.engine.DataType;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A process group that tells its member's {@link Pulse} when the member waits for the others.
+ * A process group that reports its member's waits for the others to the member's {@link Pulse}.
  *
  * @param group the group that does the work
  * @param pulse the pulse of the member

@@ -30,12 +30,12 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** A step of a run that is done again, from the newest checkpoint before it, with all ranks in this process. */
+/** The repetition of a step of a run, from the newest checkpoint before it, with all ranks in this process. */
 public final class Replay {
     private final Path run;
     private final long step;
 
-    /** The replay of a step of the run in a directory. */
+    /** Creates the replay of a step of the run in a directory. */
     public Replay(Path run, long step) {
         this.run = run;
         this.step = step;
@@ -46,7 +46,7 @@ public final class Replay {
      * digests with those of the run. Nothing is written to the run's directory.
      *
      * @param spec the run's configuration; its faults do not strike
-     * @throws UsageException if the step cannot be done again, or its digests are not there
+     * @throws UsageException if the step cannot be done again, or its digests are missing
      */
     public Bisection of(RunSpec spec, byte[] builtInCorpus) throws InterruptedException {
         Path scratch = scratch();
@@ -84,7 +84,7 @@ public final class Replay {
         }
     }
 
-    /** Records the digests up to the step, and then ends the training. */
+    /** The listener that records the digests up to the step, and then ends the training. */
     private final class Recording implements RunListener, AutoCloseable {
         private final CompletableFuture<TrainingRun> started = new CompletableFuture<>();
         private final BitsFile file;
@@ -110,7 +110,7 @@ public final class Replay {
         }
     }
 
-    /** The newest checkpoint that lies before the step; empty for the first weights. */
+    /** Returns the newest checkpoint before the step; empty for the first weights. */
     private Optional<Path> start() {
         OptionalLong before = Checkpoint.steps(run).filter(steps -> steps <= step).max();
         if (before.isEmpty() && MetricsLog.lossOf(run.resolve(MetricsLog.FILE), 0).isEmpty()) {

@@ -1,4 +1,2 @@
-/**
- * A step of a run, done again.
- */
+/** The repetition of a step of a run. */
 package dev.troupe.replay;

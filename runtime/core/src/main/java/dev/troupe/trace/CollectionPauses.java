@@ -15,14 +15,14 @@ import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 
 /**
- * The collections of garbage that stop all threads, as the JVM tells of them, to a millisecond; shorter ones are left out.
+ * The collections of garbage that stop all threads, as the JVM reports them, to a millisecond; shorter ones are left out.
  *
  * <p>Thread rule: opened and closed once each, on any threads.
  */
 final class CollectionPauses implements AutoCloseable {
-    /** The beans of cycles beside the program: the pauses in a cycle have a bean of their own. */
+    /** The beans of concurrent cycles: the pauses in a cycle have a bean of their own. */
     private static final String CYCLES = "Cycles";
-    /** Readings of two clocks, of which the quickest counts: in others the thread may have lost its core between the two. */
+    /** Readings of two clocks, of which the quickest counts: in others the thread may have lost its core in between. */
     private static final int READINGS = 10;
 
     private final NotificationListener listener;
@@ -45,7 +45,7 @@ final class CollectionPauses implements AutoCloseable {
         return collector instanceof NotificationEmitter && !collector.getName().endsWith(CYCLES);
     }
 
-    /** The {@link System#nanoTime} from which collections are timed: that at which the JVM was started. */
+    /** Returns the {@link System#nanoTime} of the JVM's start, from which collections are timed. */
     private static long zeroNanos() {
         long startMillis = ManagementFactory.getRuntimeMXBean().getStartTime();
         long zero = 0;

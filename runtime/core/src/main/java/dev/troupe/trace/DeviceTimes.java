@@ -7,8 +7,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * When a device that computes late begins and ends the actions of a row, and has what a send hands to the transport. What
- * was marked is read once it is reached, each once.
+ * The times at which a device that computes late begins and ends the actions of a row, and has the tensor of a send ready.
+ * Each mark is read once, after it is reached.
  *
  * <p>Thread rule: any thread.
  */
@@ -16,7 +16,7 @@ final class DeviceTimes {
     private final Instants instants;
     private final int length;
     private final int last;
-    /** The positions of actions, and behind them those of sends, whose times are still to be read. */
+    /** The positions of actions, and after them those of sends, with times still to be read. */
     private final BitSet unread = new BitSet();
 
     DeviceTimes(Engine engine, List<Action> row) {
@@ -25,13 +25,14 @@ final class DeviceTimes {
         instants = engine.instants(3 * length);
     }
 
-    /** The action at a position begins, as soon as the device has done what was asked before. */
+    /** Marks the beginning of the action at a position: the device has done all earlier work. */
     void begins(int position) {
         instants.mark(2 * length + position);
     }
 
     /**
-     * The action has been asked for. The last of a row is waited for, so that all times of the row are known then.
+     * Marks the end of an action that has been requested. The last of a row is waited for, so that all times of the row are
+     * known then.
      *
      * @return whether it was waited for
      */
@@ -46,23 +47,23 @@ final class DeviceTimes {
         return position == last;
     }
 
-    /** The tensor of a send has been asked for. */
+    /** Marks the tensor of a send that has been requested. */
     synchronized void handed(int position) {
         instants.mark(length + position);
         unread.set(length + position);
     }
 
-    /** The end of an action; 0 if it is not known, or was read. */
+    /** Returns the end of an action; 0 if it is not known, or was read. */
     long end(int position) {
         return read(position);
     }
 
-    /** The start of an action whose end is known. */
+    /** Returns the start of an action with a known end. */
     long start(int position) {
         return instants.nanos(2 * length + position);
     }
 
-    /** When the tensor of a send was there; 0 if it is not known, or was read. */
+    /** Returns the time at which the tensor of a send was ready; 0 if it is not known, or was read. */
     long handedAt(int position) {
         return read(length + position);
     }

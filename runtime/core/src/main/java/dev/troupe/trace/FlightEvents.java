@@ -19,8 +19,8 @@ public final class FlightEvents {
     }
 
     /**
-     * An action of a rank, from its start to its end, on the rank's thread. If the engine computes late, the thread asks
-     * for the action in that time, and {@link DeviceAction} has the device's.
+     * An action of a rank, from its start to its end, on the rank's thread. If the engine computes late, the thread requests
+     * the action in that time, and {@link DeviceAction} has the device's time.
      */
     @Name("dev.troupe.Action")
     @Label("Action")
@@ -49,7 +49,10 @@ public final class FlightEvents {
         }
     }
 
-    /** When a device that computes late did an action; told when that is known, behind a norm or at the row's end. */
+    /**
+     * The time in which a device that computes late did an action; committed when it is known, after a norm or at the row's
+     * end.
+     */
     @Name("dev.troupe.DeviceAction")
     @Label("Action on the Device")
     @Category("Troupe")
@@ -72,7 +75,7 @@ public final class FlightEvents {
         @Timespan(Timespan.NANOSECONDS)
         long time;
 
-        /** Tells of an action, where somebody records. */
+        /** Commits an action, if somebody records. */
         static void tell(long step, int rank, dev.troupe.schedule.Action action, long start, long time) {
             if (PROBE.isEnabled()) {
                 DeviceAction event = new DeviceAction();
@@ -87,7 +90,7 @@ public final class FlightEvents {
         }
     }
 
-    /** A message of a rank, from the transport getting its tensor until its last frame has left. */
+    /** A message of a rank, from its hand-over to the transport until its last frame has left. */
     @Name("dev.troupe.Message")
     @Label("Message")
     @Category("Troupe")
@@ -150,7 +153,7 @@ public final class FlightEvents {
         String reason;
     }
 
-    /** A step is committed, {@code seconds} after its begin. */
+    /** Commits a committed step, {@code seconds} after its beginning. */
     public static void step(long step, int epoch, double loss, double seconds) {
         Step event = new Step();
         event.step = step;
@@ -160,7 +163,7 @@ public final class FlightEvents {
         event.commit();
     }
 
-    /** An epoch begins, in which these ranks start again; without ranks, messages are sent again. */
+    /** Commits the beginning of an epoch, in which these ranks restart; without ranks, messages are sent again. */
     public static void epoch(int epoch, long stepsDone, Collection<Integer> ranks, String reason) {
         Epoch event = new Epoch();
         event.epoch = epoch;

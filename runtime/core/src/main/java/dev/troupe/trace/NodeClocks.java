@@ -5,22 +5,22 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How far the clocks of the ranks' processes are ahead of the coordinator's: from the round trip that was the shortest, half
- * of which is the error (Cristian 1989). Two clocks drift apart, so the error grows with the age of the round trip, and a
- * longer one that is younger replaces it in time.
+ * The offsets of the ranks' clocks from the coordinator's, from the shortest round trip, half of which is the error
+ * (Cristian 1989). Two clocks drift apart, so the error grows with the age of the round trip, and a longer but younger one
+ * replaces it in time.
  *
  * <p>Thread rule: the coordinator's thread.
  */
 public final class NodeClocks {
     /**
-     * A clock.
+     * The offset of a clock.
      *
      * @param aheadNanos the nanoseconds by which it is ahead
-     * @param errorNanos the most by which this may have been wrong when it was measured
+     * @param errorNanos the largest error at the time of measurement
      * @param measuredNanos the coordinator's clock then
      */
     public record Offset(long aheadNanos, long errorNanos, long measuredNanos) {
-        /** The most by which it may be wrong at an instant of the coordinator's clock. */
+        /** Returns the largest error at an instant of the coordinator's clock. */
         long errorNanos(long now) {
             return errorNanos + Math.max(0, now - measuredNanos) / NANOS_PER_DRIFT;
         }
@@ -32,7 +32,7 @@ public final class NodeClocks {
     private final Map<Integer, Offset> offsets = new HashMap<>();
 
     /**
-     * Takes in an answer.
+     * Takes an answer.
      *
      * @param askedNanos the coordinator's clock when it asked
      * @param thereNanos the rank's clock when it answered
@@ -41,13 +41,13 @@ public final class NodeClocks {
     public void answered(int rank, long askedNanos, long thereNanos, long answeredNanos) {
         long error = (answeredNanos - askedNanos + 1) / 2; // rounded up
         long ahead = thereNanos - (askedNanos + (answeredNanos - askedNanos) / 2);
-        // Processes of one machine have one clock: what is within the error is nothing.
+        // Processes of one machine have one clock: an offset within the error is none.
         Offset heard = new Offset(Math.abs(ahead) <= error ? 0 : ahead, error, answeredNanos);
         offsets.merge(rank, heard,
                 (known, fresh) -> fresh.errorNanos() <= known.errorNanos(answeredNanos) ? fresh : known);
     }
 
-    /** The process of a rank is another one from now on. */
+    /** Forgets the clock of a rank, which moves to another process. */
     public void forget(int rank) {
         offsets.remove(rank);
     }

@@ -9,10 +9,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The times in which this process stood still: collections of garbage, as the JVM tells of them, and a process stopped from
- * outside, which a thread notices that sleeps for twenty milliseconds at a time: if the sleep takes longer and the thread
- * was not waiting for a core, the process stood still for the rest of it. A wake-up costs some 40 microseconds of a
- * virtual processor.
+ * The pauses of this process: collections of garbage, as the JVM reports them, and stops from outside. A thread that sleeps
+ * for twenty milliseconds at a time notices the latter: if a sleep takes longer and the thread was not waiting for a core,
+ * the process was stopped for the rest of it. A wake-up costs some 40 microseconds of a virtual processor.
  *
  * <p>Thread rule: any thread asks; the thread of its own watches until it is closed.
  */
@@ -20,7 +19,9 @@ public final class Pauses implements AutoCloseable {
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     /** A sleep may be longer by this without a pause. */
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** A look that is as late as this is a pause that is not over, or not known yet: no thread waits so long for a core. */
+    /**
+     * A look that is as late as this is a pause that is not over, or not known yet: no thread waits that long for a core.
+     */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration END = Duration.ofSeconds(5);
     private static final int MOST_KEPT = 1_000;
@@ -30,7 +31,7 @@ public final class Pauses implements AutoCloseable {
     private volatile long dueNanos;
     private volatile boolean isClosed;
 
-    /** Begins to watch, unless it does; before that there are no pauses, whatever happens. */
+    /** Begins to watch, unless it does; before that there are no pauses. */
     public synchronized Pauses watched() {
         if (watcher == null) {
             dueNanos = System.nanoTime() + SLEEP_NANOS;
@@ -49,7 +50,7 @@ public final class Pauses implements AutoCloseable {
         delay.close();
     }
 
-    /** Sleeps once, and takes in a pause if that was too long. */
+    /** Sleeps once, and adds a pause if that was too long. */
     private void look(RunDelay delay) {
         long before = System.nanoTime();
         long delayed = delay.nanos();
@@ -65,7 +66,7 @@ public final class Pauses implements AutoCloseable {
         }
     }
 
-    /** Takes in a pause. Both ways may tell of the same one, and the JVM may tell late. */
+    /** Adds a pause. Both ways may report the same one, and the JVM may report late. */
     synchronized void add(Pause pause) {
         long from = pause.fromNanos();
         long to = pause.toNanos();
@@ -88,7 +89,7 @@ public final class Pauses implements AutoCloseable {
 
     /**
      * Returns the pauses that ended after an instant of {@link System#nanoTime}, oldest first. A rank may have ended its
-     * step behind a pause before the thread that watches has run.
+     * step after a pause before the thread that watches has run.
      */
     synchronized List<Pause> since(long nanos) {
         long now = System.nanoTime();
@@ -100,7 +101,7 @@ public final class Pauses implements AutoCloseable {
                 : newest.stream().filter(pause -> pause.toNanos() > nanos).toList();
     }
 
-    /** Ends the thread, and waits for that as long as a machine in need may take. */
+    /** Ends the thread, and waits for it, but not long. */
     @Override
     public void close() {
         isClosed = true;

@@ -12,14 +12,14 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.ObjLongConsumer;
 
 /**
- * What one incarnation of a rank does in the training step in progress, and when. Recording allocates nothing.
+ * The actions of one incarnation of a rank in the training step in progress, with their times. Recording allocates nothing.
  *
- * <p>If the engine computes late, the times of actions and of sends are those of its device: an action begins when what
- * was asked before it is done, and ends when what it asked is. They are marked if the rank asks, and read if the rank
- * has waited for the device: at a norm, and at the last action of the row.
+ * <p>If the engine computes late, the times of actions and of sends are the device's: an action begins when all earlier work
+ * is done, and ends when its own work is. They are marked when the rank requests the work, and read when the rank has waited
+ * for the device: at a norm, and at the last action of the row.
  *
- * <p>Thread rule: {@link #begins}, {@link #ended} and what is added inside an action on the rank's thread, {@link #landed}
- * and {@link #sent} on the transport's, {@link #stepBegins}, {@link #computed} and {@link #take} on that of the rank's
+ * <p>Thread rule: {@link #begins}, {@link #ended} and additions inside an action on the rank's thread, {@link #landed} and
+ * {@link #sent} on the transport's, {@link #stepBegins}, {@link #computed} and {@link #take} on the thread of the rank's
  * actor.
  */
 public final class RankTrace {
@@ -28,7 +28,7 @@ public final class RankTrace {
     private final Pauses pauses;
     private final List<Action> row;
     private final Map<Action, Integer> positions = new HashMap<>();
-    /** Null if the engine has done what it was asked when a call returns. */
+    /** Null if the engine has done its work when a call returns. */
     private final DeviceTimes device;
     // By position, in nanoseconds of System.nanoTime; 0 if nothing was recorded.
     private final long[] starts;
@@ -55,7 +55,6 @@ public final class RankTrace {
      *
      * @param row the rank's row of a training step
      * @param pauses the pauses of this process
-     * @param engine of the rank
      */
     public RankTrace(int rank, int epoch, List<Action> row, Pauses pauses, Engine engine) {
         this.rank = rank;
@@ -78,13 +77,12 @@ public final class RankTrace {
         messages = new AtomicReferenceArray<>(row.size());
     }
 
-    /** The rank is told of a step. */
+    /** Begins a step. */
     public void stepBegins(long number) {
         step = number;
         beginNanos = System.nanoTime();
     }
 
-    /** An action begins. */
     public void begins(Action action) {
         if (delay == null) {
             delay = RunDelay.ofThisThread();
@@ -110,7 +108,7 @@ public final class RankTrace {
         }
     }
 
-    /** The action that begun has ended, after it waited for other ranks of its groups for {@code groupNanos}. */
+    /** Ends the action in progress, which waited for other ranks of its groups for {@code groupNanos}. */
     public void ended(long groupNanos) {
         if (event != null) {
             event.commit();
@@ -129,7 +127,7 @@ public final class RankTrace {
         doing = -1;
     }
 
-    /** Takes the device's times of what is done in place of those at which the rank asked. */
+    /** Replaces the times of requests by the device's times of the completed work. */
     private void readDevice() {
         for (int position = 0; position < starts.length; position++) {
             long end = device.end(position);
@@ -143,7 +141,7 @@ public final class RankTrace {
         }
     }
 
-    /** Of what the host did inside an action that counts which the device was idle for, as far as that can be known. */
+    /** Host time inside an action counts if the device was idle for it, as far as that can be known. */
     private void place(int position, long start, long end) {
         starts[position] = start;
         ends[position] = end;
@@ -153,12 +151,12 @@ public final class RankTrace {
         FlightEvents.DeviceAction.tell(step, rank, row.get(position), start - beginNanos, end - start);
     }
 
-    /** Whether times are those of a device, which {@link #computed} tells. */
+    /** Returns whether times are a device's, which {@link #computed} reports. */
     public boolean isOfDevice() {
         return device != null;
     }
 
-    /** Tells for how long a device has computed each action of the step that is known to be done. */
+    /** Reports how long a device has computed each action of the step that is known to be done. */
     public void computed(ObjLongConsumer<Action> each) {
         for (int position = 0; position < starts.length; position++) {
             if (row.get(position).kind().isCompute() && ends[position] != 0) {
@@ -167,7 +165,7 @@ public final class RankTrace {
         }
     }
 
-    /** Does what reads the rows of a microbatch, inside an action. */
+    /** Runs the read of a microbatch's rows, inside an action. */
     public void reads(Runnable read) {
         long start = System.nanoTime();
         read.run();
@@ -235,12 +233,14 @@ public final class RankTrace {
         return since;
     }
 
-    /** The time since the begin of the step, at least 1: a message may land before the rank is told of the step. */
+    /**
+     * Returns the time since the beginning of the step, at least 1: a message may land before the rank receives the step.
+     */
     private long since(long instant) {
         return instant == 0 ? 0 : Math.max(1, instant - beginNanos);
     }
 
-    /** The rank's thread has ended. */
+    /** Ends the trace with the rank's thread. */
     public void close() {
         if (delay != null) {
             delay.close();

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The times of the step in progress, put together from those of its ranks. Where steps overlap, those of a pass are told as
+ * The times of the step in progress, put together from its ranks'. If steps overlap, the times of a pass are reported as
  * one, under its first step.
  *
  * <p>Thread rule: the coordinator's thread.
@@ -26,14 +26,13 @@ public final class StepTraces {
     private long endNanos;
     private Cause between = Cause.COMMIT;
 
-    /** The steps of a plan, with the lengths of their microbatches. */
     public StepTraces(StepTimes.Rows rows, StepTimes.Lengths lengths) {
         this.rows = rows;
         this.lengths = rows.plan().stepCount() == 1 ? lengths : StepTimes.Lengths.EQUAL; // a row of several has several
         this.ranks = new RankTimes[rows.plan().rankCount() * rows.ranksPerPlace()];
     }
 
-    /** A step begins now, by the coordinator's clock; again where ranks do it again. */
+    /** Begins a step now, by the coordinator's clock; again if ranks repeat it. */
     public void begins(long number, long nowNanos) {
         if (number != told) {
             told = number;
@@ -42,8 +41,8 @@ public final class StepTraces {
     }
 
     /**
-     * A rank has done its row of a step. Before its clock is known, times between the begin of the step and now are taken
-     * for those of the coordinator's clock, which processes of one machine share, and others are left out.
+     * Takes the times of a rank that has done its row of a step. Before its clock is known, times between the beginning of
+     * the step and now are taken for the coordinator's clock, which processes of one machine share, and others are left out.
      *
      * @param nowNanos the coordinator's clock
      */
@@ -57,33 +56,33 @@ public final class StepTraces {
                 .orElse(isOfOurClock ? times : null);
     }
 
-    /** A rank has said what its clock shows; times as for {@link NodeClocks#answered}. */
+    /** Takes the reading of a rank's clock; times as for {@link NodeClocks#answered}. */
     public void clockTold(int rank, long askedNanos, long thereNanos, long answeredNanos) {
         clocks.answered(rank, askedNanos, thereNanos, answeredNanos);
     }
 
-    /** Ranks start again, in another process perhaps. */
+    /** Takes note that ranks restart, perhaps in another process. */
     public void restarted(Collection<Integer> restarted) {
         restarted.forEach(clocks::forget);
         disturbed(Cause.RECOVERY);
     }
 
-    /** What happens before the next step, or in it, is not the coordinator's decision alone. */
+    /** Takes note of a further cause of the time before the next step, or in it. */
     public void disturbed(Cause cause) {
         if (between != Cause.RECOVERY) {
             between = cause;
         }
     }
 
-    /** Validation data were passed through: the time until the next step is not idle. */
+    /** Takes note of a pass over validation data: the time until the next step is not idle. */
     public void validated() {
         endOfStep = -1;
     }
 
     /**
-     * A step is committed: its times, if every rank has told them.
+     * Commits a step; returns its times, if every rank has reported them.
      *
-     * @param nodes for each rank the node that it lives on
+     * @param nodes the node of each rank
      */
     public Optional<StepTimes> committed(long ofStep, List<String> nodes) {
         if (ofStep != step || Arrays.asList(ranks).contains(null)) {

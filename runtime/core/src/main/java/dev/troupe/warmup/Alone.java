@@ -8,11 +8,10 @@ import dev.troupe.stage.Stage;
 import dev.troupe.step.RankSide;
 
 /**
- * What a stage that warms up has around it: whatever it waits for is there, with any content, and whatever it hands on is
- * taken.
+ * The side of a rank that warms up alone. Every receive succeeds at once with arbitrary content; every send is dropped.
  *
  * @param rank the rank that warms up
- * @param stage the only stage it has
+ * @param stage its only stage
  * @param length tokens of a sequence of the run
  * @param rows the rows of every microbatch
  */

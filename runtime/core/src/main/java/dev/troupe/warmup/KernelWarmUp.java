@@ -29,18 +29,17 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Runs each kind of kernel that a rank will need, once, at its real shape: a forward and every kind of backward that
- * its row has, for one microbatch of one stage of each form, what its row has once in a step, and a forward for validation.
- * It has an engine and stages of its own, with zeros for weights and other ranks that answer at once, so nothing of it is
- * left: neither in a bit of the run nor in memory. It takes less of that than the run, which holds all stages and more
- * microbatches.
+ * The warm-up of a rank, which runs each kind of kernel that the rank will need once, at its real shape: a forward and every
+ * kind of backward of its row, for one microbatch of one stage of each form, the actions of a whole step, and a forward for
+ * validation. It has an engine and stages of its own, with zeros for weights and other ranks that answer at once, so it has
+ * no effect on the run's bits or memory. It needs less memory than the run, which holds all stages and more microbatches.
  *
  * <p>Thread rule: one thread, but for {@link #pulse} and {@link #situation}, which any thread may ask.
  */
 public final class KernelWarmUp {
     /** Leaves weights of zero at zero. */
     private static final WeightUpdate NO_UPDATE = new WeightUpdate(0, 0, 1, 1, false);
-    /** As after a step whose gradients overflow. */
+    /** Leaves weights of zero at zero. */
     private static final WeightUpdate SKIPPED = new WeightUpdate(0, 0, 0, 1, true);
 
     private final TrainingPlan plan;
@@ -49,9 +48,7 @@ public final class KernelWarmUp {
     private final Pulse pulse = new Pulse();
     private volatile String situation = "opening its engine";
 
-    /**
-     * @param validates whether the run makes passes for validation
-     */
+    /** The update after a step with overflowing gradients. */
     public KernelWarmUp(TrainingPlan plan, int rank, boolean validates) {
         this.plan = plan;
         this.rank = rank;
@@ -62,17 +59,17 @@ public final class KernelWarmUp {
         return rank;
     }
 
-    /** Beats with every kernel that ends. */
+    /** Returns a pulse that beats with every kernel that ends. */
     public Pulse pulse() {
         return pulse;
     }
 
-    /** A sentence about it, for a person. */
+    /** Returns a sentence about the warm-up, for a person. */
     public String situation() {
         return situation;
     }
 
-    /** Runs them all; what an engine throws is thrown, and all memory is given back. */
+    /** Runs all kernels; passes on exceptions of an engine, and frees all memory. */
     public void run(Supplier<CheckedEngine> engines) {
         try (CheckedEngine engine = engines.get()) {
             engine.observe(pulse);
@@ -85,13 +82,13 @@ public final class KernelWarmUp {
         }
     }
 
-    /** Stages of one form call the same kernels with the same shapes. */
+    /** Returns the form of a stage: stages of one form call the same kernels with the same shapes. */
     private List<Object> form(int stage) {
         int last = plan.partition().stageCount() - 1;
         return List.of(stage == 0, stage == last, plan.partition().layers(stage).size(), kinds(stage));
     }
 
-    /** The actions of a stage in the rank's row. */
+    /** Returns the kinds of a stage's actions in the rank's row. */
     private Set<Kind> kinds(int stage) {
         Set<Kind> kinds = EnumSet.noneOf(Kind.class);
         for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
@@ -116,7 +113,7 @@ public final class KernelWarmUp {
                 .orElse(DataShare.ALL);
         try (Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,
                 (_, _, _, _) -> {
-                    // Zeros do: how long a kernel takes, and whether it can run, does not depend on what it reads.
+                    // Zeros suffice: neither a kernel's time nor whether it can run depends on its input.
                 })) {
             StageOps ops = new StageOps(stage, engine, WorkClock.NONE, plan,
                     new Alone(rank, stage, plan.stageSettings().sequenceLength(),
@@ -153,8 +150,8 @@ public final class KernelWarmUp {
     }
 
     /**
-     * What the rank's row has of a stage, with one microbatch for each way in which its row goes back over one: the last, so
-     * that what begins with its backward begins.
+     * Returns the actions of a stage in the rank's row, with one microbatch for each kind of backward: the last one, with
+     * which exchanges may begin.
      */
     private List<Action> actions(int stage) {
         Set<Kind> kinds = kinds(stage);

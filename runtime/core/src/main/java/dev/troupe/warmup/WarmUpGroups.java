@@ -12,8 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The process groups of a run with one member there: a collective returns at once, and what the others would have brought is
- * missing from its result.
+ * The process groups of a run with one member present: a collective returns at once, without the contributions of others.
  *
  * @param ranks the members of each group
  */
@@ -28,12 +27,12 @@ public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
 
     @Override
     public void enter(NodeMap nodes) {
-        // Nobody is anywhere.
+        // Nobody has joined.
     }
 
     @Override
     public void close() {
-        // A group has nothing to give back.
+        // A group has nothing to free.
     }
 
     private static final class Alone extends CheckedGroup {
@@ -41,7 +40,7 @@ public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
             super(size, member);
         }
 
-        /** The slice of this member goes to where the collective would leave it. */
+        /** Copies the slice of this member to its place in the result. */
         @Override
         protected void perform(Call call, MemorySegment source, MemorySegment target) {
             long slice = Math.min(source.byteSize(), target.byteSize());
@@ -52,7 +51,7 @@ public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
 
         @Override
         public void close() {
-            // Nobody waits for it.
+            // Nobody waits.
         }
     }
 }

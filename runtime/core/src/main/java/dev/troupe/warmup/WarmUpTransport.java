@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Queue;
 
 /**
- * A transport with one rank and nobody else: what the rank sends is read at once, and what it waits for stands in a
- * buffer as soon as it grants one. What a message says is what is in the buffer.
+ * The transport of one rank alone: its sends are read at once, and a message for it arrives as soon as it grants a buffer,
+ * with the buffer's content.
  *
- * <p>Thread rule: that of the rank's warm-up run, on which the listener is called too.
+ * <p>Thread rule: the thread of the rank's warm-up run, on which the listener is called too.
  */
 public final class WarmUpTransport implements Transport {
     /**

@@ -11,7 +11,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
  * {@code micrometer-registry-prometheus}. Thread rule: any thread.
  */
 public final class PrometheusText {
-    /** The path that Prometheus asks unless it is told another. */
+    /** The default path of Prometheus. */
     public static final String PATH = "/metrics";
 
     private static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -23,7 +23,7 @@ public final class PrometheusText {
         return TrainingMeters.to(registry);
     }
 
-    /** Returns routes, and that of the meters beside them. */
+    /** Returns routes with the route of the meters. */
     public Routes beside(Routes routes) {
         return routes.with(PATH, _ -> Answer.text(CONTENT_TYPE, registry.scrape(CONTENT_TYPE)));
     }

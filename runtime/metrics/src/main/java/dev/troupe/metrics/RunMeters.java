@@ -39,7 +39,7 @@ final class RunMeters implements Observation {
         }
     }
 
-    /** A checkpoint that is written beside training is complete some steps after its own. */
+    /** A checkpoint that is written during training is complete some steps after its own. */
     private static final int MOST_COMMITS = 10_000;
 
     private final MeterRegistry registry;

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The meters of what ranks did in measured steps: how long they computed and were idle, and their messages.
+ * The meters of the ranks in measured steps: their computing, their idle times, and their messages.
  *
  * <p>Thread rule: the thread that parts idle time by cause.
  */
@@ -35,7 +35,7 @@ final class StepMeters {
     // By rank, and then by the ordinal of the kind or cause; a meter is made when it counts first.
     private final Counter[][] computed;
     private final Counter[][] idle;
-    /** Of the edges that there are: few of all pairs of ranks. */
+    /** The existing edges: few of all pairs of ranks. */
     private final Map<Edge, Hop> hops = new HashMap<>();
 
     StepMeters(MeterRegistry registry, Tags tags, int ranks) {

@@ -17,7 +17,7 @@ public final class TrainingSpans implements RunObserver {
         STEP,
         /** A child for each rank too, with its idle time by cause and its computing by kind of action. */
         RANK,
-        /** Below its rank a child for each action too, with a link to the action whose message it waited for. */
+        /** Below its rank a child for each action too, with a link to the action for whose message it waited. */
         ACTION
     }
 

@@ -1,0 +1,35 @@
+package dev.troupe.bisect;
+
+import dev.troupe.batch.Batches;
+import dev.troupe.bits.BitKey;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.prepare.PreparedRun;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** The place of an output in the model and in the data, in words. */
+public final class OutputPlace {
+    private OutputPlace() {
+    }
+
+    /**
+     * Returns the action, layer, stage and tensor or microbatch of an output, and the place of the microbatch's sequences.
+     */
+    public static String words(PreparedRun run, long step, BitKey key) {
+        TrainingPlan plan = run.plan();
+        int stage = plan.partition().stageOf(key.layer());
+        String where = key.what().action() + " of layer " + key.layer() + " ("
+                + plan.model().layers().get(key.layer()).name() + ") on stage " + stage;
+        return key.what().isPerMicrobatch()
+                ? where + ", microbatch " + key.microbatch() + " of the step, whose sequences are at "
+                        + positions(run.batches(), plan.stageSettings().microbatchSize(), step, key.microbatch())
+                        + " of the data"
+                : where + ", tensor " + key.tensor();
+    }
+
+    private static String positions(Batches batches, int size, long step, int microbatch) {
+        return IntStream.range(microbatch * size, (microbatch + 1) * size)
+                .mapToObj(sequence -> Long.toString(batches.position(step, sequence)))
+                .collect(Collectors.joining(", "));
+    }
+}
