@@ -5,9 +5,9 @@ import dev.troupe.data.Tokens;
 import java.util.Objects;
 
 /**
- * The sequences that each step trains on. S is the sequence length and B the global batch size. The position of sequence i
- * = 0 .. B-1 of step k is a function of (seed, k, i) alone, so it does not matter how the batch is divided into
- * microbatches or over ranks. Any thread may call it; nothing is allocated but a few bytes a step.
+ * The sequences that each step trains on. S is the sequence length and B the global batch size. The position of sequence i =
+ * 0 .. B-1 of step k is a function of (seed, k, i) alone, independent of the division of the batch into microbatches and
+ * over ranks. Any thread may call it; nothing is allocated but a few bytes a step.
  *
  * <p>In epochs, sequence i of step k is number g = k B + i of the run: place g mod W of epoch g / W, where W is the number
  * of windows without overlap. A batch that begins in one epoch of the data may end in the next: no window is left out, and
@@ -31,9 +31,9 @@ public final class Batches {
     }
 
     /**
-     * Batches of a text: every S tokens in a row are a sequence, with the token after each as its target.
+     * Creates the batches of a text: every S tokens in a row are a sequence, with the token after each as its target.
      *
-     * @param seed of the random order and of that of epochs; the sequential order has no use for it
+     * @param seed of the random order and of the order of epochs; unused by the sequential order
      * @throws DataException if there is not one sequence and the token after it
      */
     public Batches(Tokens tokens, Order order, long seed, int sequenceLength, int globalBatchSize) {
@@ -41,9 +41,9 @@ public final class Batches {
     }
 
     /**
-     * Batches of any sequences.
+     * Creates the batches of any sequences.
      *
-     * @param seed of the random order and of that of epochs; the sequential order has no use for it
+     * @param seed of the random order and of the order of epochs; unused by the sequential order
      */
     public Batches(Sequences sequences, Order order, long seed, int globalBatchSize) {
         this(sequences, order, seed, globalBatchSize, SequenceLengths.of(sequences.sequenceLength(), 1));
@@ -52,7 +52,7 @@ public final class Batches {
     /**
      * As above, with the lengths of a run.
      *
-     * @param lengths those that a microbatch may have
+     * @param lengths the possible lengths of a microbatch
      */
     public Batches(Sequences sequences, Order order, long seed, int globalBatchSize, SequenceLengths lengths) {
         if (globalBatchSize < 1) {
@@ -66,32 +66,30 @@ public final class Batches {
         this.permutation = new Permutation(sequences.windowCount());
     }
 
-    /** Tokens of one sequence, S. */
     public int sequenceLength() {
         return sequences.sequenceLength();
     }
 
-    /** Sequences of one step, B. */
     public int globalBatchSize() {
         return globalBatchSize;
     }
 
-    /** Whether a sequence may hold several documents that must not see each other. */
+    /** Returns whether a sequence may hold several documents that must not see each other. */
     public boolean separatesDocuments() {
         return sequences.separatesDocuments();
     }
 
-    /** Sequences of which no two share a token: W. */
+    /** Returns the number of sequences without common tokens, W. */
     public long windowCount() {
         return sequences.windowCount();
     }
 
-    /** The number of times that {@code steps} steps go through the data: the number of their sequences over W. */
+    /** Returns the number of times that {@code steps} steps go through the data: the number of their sequences over W. */
     public double epochs(long steps) {
         return (double) steps * globalBatchSize / windowCount();
     }
 
-    /** The position of sequence {@code sequence} of a step: in a text the place of its first token. */
+    /** Returns the position of a sequence of a step: in a text the place of its first token. */
     public long position(long step, int sequence) {
         Objects.checkIndex(sequence, globalBatchSize);
         if (step < 0) {
@@ -114,7 +112,7 @@ public final class Batches {
     }
 
     /**
-     * The tokens of each sequence of a microbatch, T: no padding is beyond them, or little. It follows from the data and
+     * Returns the tokens of each sequence of a microbatch, T: little or no padding is computed. It follows from the data and
      * the microbatch alone.
      */
     public int lengthOf(long step, int microbatch, int microbatchSize) {
@@ -126,7 +124,8 @@ public final class Batches {
     }
 
     /**
-     * The length of each microbatch of a step, as {@link #lengthOf}, but 0 for the longest, S; none if all have that.
+     * Returns the length of each microbatch of a step, as {@link #lengthOf}, but 0 for the longest, S; empty if all have
+     * that.
      */
     public int[] lengths(long step, int microbatchSize) {
         int[] all = new int[globalBatchSize / microbatchSize]; // exact: a batch is of whole microbatches
@@ -140,12 +139,11 @@ public final class Batches {
     }
 
     /**
-     * Copies one microbatch: sequences {@code m b .. m b + b-1} of the global batch, where m is the microbatch and b
-     * its size.
+     * Copies one microbatch: sequences {@code m b .. m b + b-1} of the global batch, where m is the microbatch and b its
+     * size.
      *
      * @param microbatch its index in the global batch
-     * @param rows receives b x T tokens, where T is {@link #lengthOf}, and the number of targets that its loss is a
-     *     mean over
+     * @param rows receives b x T tokens, T being {@link #lengthOf}, and the number of targets over which its loss is a mean
      */
     public void fillMicrobatch(long step, int microbatch, int microbatchSize, MicrobatchRows rows) {
         int length = lengthOf(step, microbatch, microbatchSize);
@@ -157,7 +155,7 @@ public final class Batches {
         rows.setTargetsPerMicrobatch((double) countedTargets(step) * microbatchSize / globalBatchSize);
     }
 
-    /** The targets that count in the global batch of a step. */
+    /** Returns the targets that count in the global batch of a step. */
     public long countedTargets(long step) {
         Counted known = counted;
         if (known.step() != step) {

@@ -19,9 +19,9 @@ public final class MicrobatchRows {
     private double targetsPerMicrobatch;
 
     /**
-     * Empty rows.
+     * Creates empty rows.
      *
-     * @param tokens b S, for which there is room
+     * @param tokens the capacity, b S
      * @param separatesDocuments whether a row may hold several documents, so that there are {@link #starts}
      */
     public MicrobatchRows(int tokens, boolean separatesDocuments) {
@@ -29,7 +29,7 @@ public final class MicrobatchRows {
     }
 
     /**
-     * Rows of one document each, in which every target counts.
+     * Creates rows of one document each, in which every target counts.
      *
      * @param inputs b S token ids
      * @param targets the token after each of them
@@ -46,34 +46,33 @@ public final class MicrobatchRows {
         this.targetsPerMicrobatch = targetsPerMicrobatch;
     }
 
-    /** The number of tokens, b T; b S at first. */
+    /** Returns the number of tokens, b T; b S at first. */
     public int tokenCount() {
         return tokenCount;
     }
 
-    /** Sets {@link #tokenCount}. */
     public void setTokenCount(int number) {
         tokenCount = Objects.checkIndex(number, inputs.length + 1);
     }
 
-    /** The token ids. */
     public int[] inputs() {
         return inputs;
     }
 
-    /** The id after each of them, or {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}. */
+    /** Returns the id after each of them, or {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}. */
     public int[] targets() {
         return targets;
     }
 
-    /** For each token the place in its row at which its document begins; null if no row holds several documents. */
+    /** Returns for each token the place in its row at which its document begins; null if no row holds several documents. */
     public int[] starts() {
         return starts;
     }
 
     /**
-     * The targets that count in all microbatches of the step over the number of these: each microbatch's loss is its sum
-     * over this number, so that the mean over microbatches is the mean over all counted targets, whatever their shares.
+     * Returns the counted targets in all microbatches of the step over the number of microbatches: each microbatch's loss is
+     * its sum over this number, so that the mean over microbatches is the mean over all counted targets, whatever their
+     * shares.
      */
     public double targetsPerMicrobatch() {
         return targetsPerMicrobatch;

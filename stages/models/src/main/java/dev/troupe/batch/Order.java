@@ -1,6 +1,6 @@
 package dev.troupe.batch;
 
-/** In which order training goes through a text. */
+/** The order in which training goes through a text. */
 public enum Order {
     /** Window after window from the beginning; past the last whole one it begins again. */
     SEQUENTIAL,

@@ -1,9 +1,9 @@
 package dev.troupe.batch;
 
 /**
- * Permutations of 0 .. n-1, one for each key, in no memory: a Feistel network of the smallest even number of bits that holds
- * n, applied again until its result is below n (Black and Rogaway 2002, cycle walking). Any thread may call it; nothing is
- * allocated.
+ * Permutations of 0 .. n-1, one for each key, without memory: a Feistel network of the smallest even number of bits that
+ * holds n, applied again until its result is below n (Black and Rogaway 2002, cycle walking). Any thread may call it;
+ * nothing is allocated.
  */
 final class Permutation {
     /**
@@ -18,8 +18,6 @@ final class Permutation {
     private final long halfMask;
 
     /**
-     * Permutations of a set.
-     *
      * @param size n, at least 1
      */
     Permutation(long size) {
@@ -32,7 +30,7 @@ final class Permutation {
         this.halfMask = (1L << halfBits) - 1;
     }
 
-    /** The number in place {@code index} = 0 .. n-1 of the permutation that belongs to a key. */
+    /** Returns the number in place {@code index} = 0 .. n-1 of the permutation of a key. */
     long at(long key, long index) {
         long value = index;
         do {

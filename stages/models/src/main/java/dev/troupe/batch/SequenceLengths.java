@@ -1,23 +1,22 @@
 package dev.troupe.batch;
 
 /**
- * The lengths that the sequences of a microbatch may have: multiples of a unit, and the longest. They are few, since an
- * engine may have to prepare its kernels for each, and every one but the longest is a number of rows that ranks can share
- * out.
+ * The possible lengths of the sequences of a microbatch: multiples of a unit, and the longest. They are few, since an engine
+ * may have to prepare its kernels for each, and all but the longest are a number of rows that ranks can share out.
  *
  * @param longest tokens of a sequence of the run, S
  * @param unit tokens; every shorter length is a multiple of it
  */
 public record SequenceLengths(int longest, int unit) {
-    /** Shorter steps would cost more in kernels of odd shapes than they leave out. */
+    /** Shorter units would cost more in kernels of odd shapes than they save. */
     private static final int LEAST_UNIT = 16;
     /** With this number of lengths, less than a token in 32 of the longest is padding that is computed. */
     private static final int MOST = 32;
 
     /**
-     * The lengths of a run.
+     * Returns the lengths of a run.
      *
-     * @param parts ranks of which each has as many rows of a microbatch as the others: a unit is a multiple of it
+     * @param parts ranks that share the rows of a microbatch evenly: a unit is a multiple of it
      */
     public static SequenceLengths of(int longest, int parts) {
         long common = LEAST_UNIT;
@@ -28,7 +27,7 @@ public record SequenceLengths(int longest, int unit) {
         return new SequenceLengths(longest, (int) Math.min(Integer.MAX_VALUE, Math.ceilDiv(least, common) * common));
     }
 
-    /** The shortest length that holds a number of tokens, at most the longest. */
+    /** Returns the shortest length that holds a number of tokens, at most the longest. */
     public int holding(int tokens) {
         return (int) Math.min(longest, Math.ceilDiv((long) tokens, unit) * unit);
     }

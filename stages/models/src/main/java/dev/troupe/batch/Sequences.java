@@ -1,36 +1,34 @@
 package dev.troupe.batch;
 
-/**
- * The sequences that batches are made of, S tokens each. Any thread may read them; nothing is allocated.
- */
+/** The sequences of batches, S tokens each. Any thread may read them; nothing is allocated. */
 public interface Sequences {
-    /** Tokens of one sequence, S. */
+    /** Returns the tokens of one sequence, S. */
     int sequenceLength();
 
-    /** The number of sequences of which no two share a token: those of an epoch. */
+    /** Returns the number of sequences without common tokens, which make an epoch. */
     long windowCount();
 
-    /** The position of one of them, 0 .. {@link #windowCount} - 1. */
+    /** Returns the position of one of them, 0 .. {@link #windowCount} - 1. */
     long positionOf(long window);
 
-    /** The number of positions, from 0, at which a sequence may begin. */
+    /** Returns the number of positions, from 0, at which a sequence may begin. */
     long positionCount();
 
-    /** Whether a sequence may hold several documents that must not see each other. */
+    /** Returns whether a sequence may hold several documents that must not see each other. */
     boolean separatesDocuments();
 
-    /** The number of targets that count in the sequence at a position. */
+    /** Returns the number of targets that count in the sequence at a position. */
     int countedTargets(long position);
 
-    /** The number of tokens in the sequence at a position that are no padding; padding is at its end. */
+    /** Returns the number of tokens in the sequence at a position without the padding at its end. */
     int tokenCount(long position);
 
     /**
      * Copies the first tokens of the sequence at a position.
      *
-     * @param rows receives tokens, targets and, where documents are apart, starts
+     * @param rows receives tokens, targets and, if documents are separate, starts
      * @param at the place of the first in the arrays of {@code rows}
-     * @param length how many to copy, from {@link #tokenCount} to S
+     * @param length the number of tokens to copy, from {@link #tokenCount} to S
      */
     void fill(long position, MicrobatchRows rows, int at, int length);
 }

@@ -12,8 +12,6 @@ public final class TextSequences implements Sequences {
     private final int sequenceLength;
 
     /**
-     * Sequences of a text.
-     *
      * @throws DataException if there is not one sequence and the token after it
      */
     public TextSequences(Tokens tokens, int sequenceLength) {

@@ -1,8 +1,8 @@
 package dev.troupe.batch;
 
 /**
- * The microbatches that the validation loss is measured on: always the same ones, window after window from the beginning
- * of the validation data. Any thread may call it; nothing is allocated.
+ * The microbatches of the validation loss: always the same ones, window after window from the beginning of the validation
+ * data. Any thread may call it; nothing is allocated.
  */
 public final class ValidationBatches {
     private final Batches batches;
@@ -10,10 +10,8 @@ public final class ValidationBatches {
     private final int microbatchCount;
 
     /**
-     * Microbatches of validation data.
-     *
-     * @param mostMicrobatches how many to use, unless the data have fewer whole ones; at least one is used, which
-     *     repeats sequences if the data have fewer than a microbatch of them
+     * @param mostMicrobatches the number to use, unless the data have fewer whole ones; at least one is used, which repeats
+     *     sequences if the data have fewer than a microbatch of them
      */
     public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches) {
         this(validation, microbatchSize, mostMicrobatches, SequenceLengths.of(validation.sequenceLength(), 1));
@@ -22,7 +20,7 @@ public final class ValidationBatches {
     /**
      * As above, with the lengths of a run.
      *
-     * @param lengths those that a microbatch may have
+     * @param lengths the possible lengths of a microbatch
      */
     public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches, SequenceLengths lengths) {
         if (microbatchSize < 1 || mostMicrobatches < 1) {
@@ -37,17 +35,16 @@ public final class ValidationBatches {
         this.batches = new Batches(validation, Order.SEQUENTIAL, 0, microbatchCount * microbatchSize, lengths);
     }
 
-    /** How many microbatches there are. */
     public int microbatchCount() {
         return microbatchCount;
     }
 
-    /** The tokens of each sequence of one of them, as {@link Batches#lengthOf}. */
+    /** Returns the tokens of each sequence of a microbatch, as {@link Batches#lengthOf}. */
     public int lengthOf(int microbatch) {
         return batches.lengthOf(0, microbatch, microbatchSize);
     }
 
-    /** Copies one of them, in the form of {@link Batches#fillMicrobatch}. */
+    /** Copies a microbatch, in the form of {@link Batches#fillMicrobatch}. */
     public void fill(int microbatch, MicrobatchRows rows) {
         batches.fillMicrobatch(0, microbatch, microbatchSize, rows);
     }

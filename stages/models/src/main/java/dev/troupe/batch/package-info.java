@@ -1,4 +1,2 @@
-/**
- * The sequences of each step: which they are, in which order, and what of them counts in the loss.
- */
+/** The sequences of each step, their order, and the targets that count in the loss. */
 package dev.troupe.batch;

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * A name for what some texts hold: SHA-256 over the SHA-256 of each of their blocks, which are computed side by side. One
- * thread at a time.
+ * A name for the content of some texts: SHA-256 over the SHA-256 of each of their blocks, which are computed in parallel.
+ * One thread at a time.
  */
 final class ContentHash {
     private static final long BLOCK_BYTES = 1 << 24;
@@ -20,13 +20,13 @@ final class ContentHash {
     /**
      * Begins a hash.
      *
-     * @param purpose what the name is for; texts have another for another purpose
+     * @param purpose the purpose of the name; texts have another name for another purpose
      */
     ContentHash(String purpose) {
         whole.update((purpose + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Adds a text, so that two do not hash as one that is both. */
+    /** Adds a text with its length, so that concatenations hash differently. */
     void add(MemorySegment text) {
         whole.update((text.byteSize() + "\n").getBytes(StandardCharsets.UTF_8));
         List<byte[]> blocks = LongStream.range(0, Math.ceilDiv(text.byteSize(), BLOCK_BYTES)).parallel()
@@ -39,7 +39,7 @@ final class ContentHash {
         blocks.forEach(whole::update);
     }
 
-    /** The name, in hexadecimal digits; nothing may be added any more. */
+    /** Returns the name, in hexadecimal digits; nothing may be added any more. */
     String text() {
         return HexFormat.of().formatHex(whole.digest());
     }

@@ -19,13 +19,12 @@ import java.util.function.Function;
 import java.util.function.LongConsumer;
 
 /**
- * The tokens of text or token files. Bytes and {@code .bin} files stay if they lie, mapped into memory; what a byte-pair
- * encoding makes of text takes four bytes a token, in the cache or in memory. Any number of threads may read it; none
- * may once it is closed.
+ * The tokens of text or token files. Bytes and {@code .bin} files remain in place, mapped into memory; byte-pair encoded
+ * text takes four bytes a token, in the cache or in memory. Any number of threads may read it; none may once it is closed.
  *
- * <p>Each text file is a document. Of several, no token spans two: a tokenizer that has an end-of-text token puts it
- * between them, and {@code bytes}, which has no token to spare, nothing, as if they were one file. Token files are joined
- * as they are: what wrote them put its own boundaries in. A sequence may begin in one document and end in the next.
+ * <p>Each text file is a document. No token spans two documents: a tokenizer that has an end-of-text token puts it between
+ * them, and {@code bytes}, which has no token to spare, nothing, as if they were one file. Token files are joined as they
+ * are: their writer put boundaries in. A sequence may begin in one document and end in the next.
  */
 public final class Corpus implements AutoCloseable {
     /** The most files that may stay mapped: Linux lets a process have some 65,000 mappings. */
@@ -44,10 +43,10 @@ public final class Corpus implements AutoCloseable {
     /**
      * Opens files. The caller closes them.
      *
-     * @param tokenizer for text; token files have no use for it
-     * @param cache where what a byte-pair encoding makes of text is looked for and kept
-     * @param tokenBytes of token files: bytes of a token, 2 or 4; 0: as the header says, and 2 in a file that has none
-     * @throws DataException if a file cannot be read or is not what its name says
+     * @param tokenizer for text; unused by token files
+     * @param cache the cache of byte-pair encoded text
+     * @param tokenBytes of token files: bytes of a token, 2 or 4; 0 for the header's, and 2 in a file without a header
+     * @throws DataException if a file cannot be read or does not have the form of its name
      */
     public static Corpus open(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, int tokenBytes) {
         Arena arena = Arena.ofShared();
@@ -70,9 +69,9 @@ public final class Corpus implements AutoCloseable {
     }
 
     /**
-     * The tokens of UTF-8 text in memory.
+     * Returns the tokens of UTF-8 text in memory.
      *
-     * @param name what messages call it
+     * @param name its name in messages
      * @param utf8 not changed from here on
      * @throws DataException if it is empty or not UTF-8
      */
@@ -93,9 +92,9 @@ public final class Corpus implements AutoCloseable {
      * Writes the tokens of text files as a file of tokens, which is a corpus of the same tokens: little-endian uint16, or,
      * for a larger vocabulary, uint32 after llm.c's header.
      *
-     * @param progress hears how many tokens are written, again and again
-     * @return how many there are
-     * @throws DataException if the files are no text, or the new one is there already or cannot be written
+     * @param progress receives the number of written tokens, again and again
+     * @return the number of tokens
+     * @throws DataException if the files are no text, or the new one exists already or cannot be written
      */
     public static long writeTokens(CorpusFiles files, Tokenizer tokenizer, Path target, LongConsumer progress) {
         requireText(files);
@@ -176,8 +175,7 @@ public final class Corpus implements AutoCloseable {
     /**
      * Hands on the ids of each text file of a corpus.
      *
-     * @param document hears the ids, in the order of the text, a number of them at a time; and after each document an
-     *     empty array
+     * @param document receives the ids, in the order of the text, some at a time, and after each document an empty array
      * @throws DataException if the files are no text
      */
     public static void readDocuments(CorpusFiles files, Tokenizer tokenizer, Consumer<int[]> document) {
@@ -212,12 +210,11 @@ public final class Corpus implements AutoCloseable {
                 + " holds documents, which become rows and no sequence of tokens; name text files");
     }
 
-    /** All tokens; valid until this corpus is closed. */
+    /** Returns all tokens; valid until this corpus is closed. */
     public Tokens tokens() {
         return tokens;
     }
 
-    /** Unmaps the files. */
     @Override
     public void close() {
         arena.close();

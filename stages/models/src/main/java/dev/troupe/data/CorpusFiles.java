@@ -17,13 +17,13 @@ import java.util.regex.PatternSyntaxException;
 import java.util.stream.Stream;
 
 /**
- * The files of a corpus, each once: those of the first name that was given, then those of the next. A name is a file, a
- * folder (every file below it that is not empty and whose path there has no name that begins with a dot), or a glob
- * ({@code *}, {@code ?}, {@code [a-z]}, {@code {a,b}}; {@code **} crosses folders), which finds names that begin with a dot
- * only if it has one. What a folder or a glob stands for is in
- * the order of its path as text, so {@code part-10} comes before {@code part-2}.
+ * The files of a corpus, each once: those of the first given name, then those of the next. A name is a file, a folder (every
+ * file below it that is not empty and has no dot at the beginning of a name on its path there), or a glob ({@code *},
+ * {@code ?}, {@code [a-z]}, {@code {a,b}}; {@code **} crosses folders), which finds names that begin with a dot only if it
+ * has one. The files of a folder or a glob are in the order of their paths as text, so {@code part-10} comes before
+ * {@code part-2}.
  *
- * @param name what messages call the corpus
+ * @param name the name of the corpus in messages
  * @param files at least one
  * @param kind the content of all of them
  */
@@ -36,15 +36,15 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
     private static final String GLOB_SIGNS = "*?[{";
     private static final String ANY_DEPTH = "**";
 
-    /** The content of a file, told by its suffix, in letters of either case. */
+    /** The content of a file by its suffix, in letters of either case. */
     public enum Kind {
         /** Text: every other suffix. */
         TEXT,
         /** {@code .bin}: token ids, without boundaries. */
         TOKENS,
         /**
-         * {@code .jsonl} under each of its names ({@code .ndjson}, {@code .jsonlines}, {@code .json}), or
-         * {@code .parquet}: documents, of which rows are made.
+         * {@code .jsonl} under each of its names ({@code .ndjson}, {@code .jsonlines}, {@code .json}), or {@code .parquet}:
+         * documents, which are packed into rows.
          */
         DOCUMENTS
     }
@@ -53,7 +53,7 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
         files = List.copyOf(files);
     }
 
-    /** The kind of a file, by its name. */
+    /** Returns the kind of a file, by its name. */
     public static Kind kindOf(Path file) {
         if (endsWith(file, TOKEN_FILE_SUFFIX)) {
             return Kind.TOKENS;
@@ -61,18 +61,17 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
         return DOCUMENT_SUFFIXES.stream().anyMatch(suffix -> endsWith(file, suffix)) ? Kind.DOCUMENTS : Kind.TEXT;
     }
 
-    /** Whether a file's name ends with a suffix, in letters of either case. */
+    /** Returns whether a file's name ends with a suffix, in letters of either case. */
     public static boolean endsWith(Path file, String suffix) {
         return file.getFileName() != null
                 && file.getFileName().toString().toLowerCase(Locale.ROOT).endsWith(suffix);
     }
 
-    /** Whether a file is taken for tokens, by its name. */
+    /** Returns whether a file is taken for tokens, by its name. */
     public static boolean isTokenFile(Path file) {
         return kindOf(file) == Kind.TOKENS;
     }
 
-    /** Whether the files hold tokens. */
     public boolean areTokens() {
         return kind == Kind.TOKENS;
     }
@@ -81,7 +80,7 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
      * Finds the files.
      *
      * @param names of files, folders and globs, at least one
-     * @throws DataException if one of them leads to no file, a folder cannot be read, or the files are of two kinds
+     * @throws DataException if one of them names no file, a folder cannot be read, or the files are of two kinds
      */
     public static CorpusFiles find(List<Path> names) {
         Set<Path> found = new LinkedHashSet<>();

@@ -1,6 +1,8 @@
 package dev.troupe.data;
 
-/** Training data that cannot be used; the message is one sentence for the user, naming the file and the place. */
+/**
+ * The refusal of training data that cannot be used; the message is one sentence for the user with the file and the place.
+ */
 public final class DataException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

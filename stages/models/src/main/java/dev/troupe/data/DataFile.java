@@ -13,7 +13,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Files of data in memory, and why one cannot be read. */
+/** Files of data in memory, and the reasons why one cannot be read. */
 public final class DataFile {
     private static final MemorySegment MARK = MemorySegment.ofArray("\uFEFF".getBytes(StandardCharsets.UTF_8));
 
@@ -23,7 +23,7 @@ public final class DataFile {
     /**
      * Maps a file, to be read only.
      *
-     * @param arena unmaps it if it is closed
+     * @param arena unmaps it when it is closed
      * @throws DataException if it cannot be read, or is empty
      */
     public static MemorySegment map(Path file, Arena arena) {
@@ -42,7 +42,7 @@ public final class DataFile {
     }
 
     /**
-     * As {@link #map}, text: without the byte order mark that it may begin with.
+     * Maps a file of text, as {@link #map}, without the byte order mark that it may begin with.
      *
      * @throws DataException also if it has nothing else
      */
@@ -52,14 +52,14 @@ public final class DataFile {
         return text;
     }
 
-    /** UTF-8 text after the byte order mark that some editors put in front of it: it is no character of the text. */
+    /** Returns UTF-8 text without the byte order mark that some editors put in front of it. */
     static MemorySegment withoutMark(MemorySegment utf8) {
         return utf8.byteSize() >= MARK.byteSize() && utf8.asSlice(0, MARK.byteSize()).mismatch(MARK) < 0
                 ? utf8.asSlice(MARK.byteSize())
                 : utf8;
     }
 
-    /** The exception for a file that cannot be read. */
+    /** Returns the exception for a file that cannot be read. */
     public static DataException unreadable(Path file, Exception failure) {
         return new DataException("cannot read " + file + ": " + reason(failure), failure);
     }
@@ -70,7 +70,7 @@ public final class DataFile {
         }
     }
 
-    /** Why the operating system refused, in words. */
+    /** Returns the reason why the operating system refused, in words. */
     static String reason(Exception failure) {
         return switch (failure) {
             case UncheckedIOException unchecked -> reason(unchecked.getCause());

@@ -33,7 +33,7 @@ final class IdBuffer implements IdSink {
         }
     }
 
-    /** All ids so far. */
+    /** Returns all ids so far. */
     MemorySegment segment() {
         return memory.asSlice(0, count * Integer.BYTES).asReadOnly();
     }

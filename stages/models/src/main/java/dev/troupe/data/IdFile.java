@@ -12,12 +12,11 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * A file of little-endian ids, of two bytes or four each, that appears whole or not at all: it is written under a
- * temporary name beside its own, which no other process has; closed without {@link #replace} or {@link #create} it
- * leaves no trace.
+ * A file of little-endian ids, of two bytes or four each, that appears whole or not at all: it is written under a unique
+ * temporary name next to its own; closed without {@link #replace} or {@link #create} it leaves no trace.
  */
 final class IdFile implements IdSink, AutoCloseable {
-    /** The suffix of a file that is being written, or was not written to its end. */
+    /** The suffix of a file that is being written, or was left incomplete. */
     static final String TEMPORARY = ".tmp";
     private static final int BUFFER_BYTES = 1 << 20;
     private static final int LARGEST_OF_TWO_BYTES = 0xFFFF;
@@ -80,18 +79,17 @@ final class IdFile implements IdSink, AutoCloseable {
         buffer.clear();
     }
 
-    /** How many ids there are. */
     long count() {
         return count;
     }
 
-    /** The CRC-32C of all ids; none may be added any more. */
+    /** Returns the CRC-32C of all ids; none may be added any more. */
     long checksum() throws IOException {
         drain();
         return checksum.getValue();
     }
 
-    /** Makes the file appear under its name, with a header before its ids, over an older one. */
+    /** Makes the file appear under its name, with a header before its ids, in place of an older one. */
     void replace(ByteBuffer header) throws IOException {
         seal(header);
         Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -100,7 +98,7 @@ final class IdFile implements IdSink, AutoCloseable {
     /**
      * Makes the file appear under its name, with a header before its ids.
      *
-     * @throws java.nio.file.FileAlreadyExistsException if there is one of that name
+     * @throws java.nio.file.FileAlreadyExistsException if the name exists
      */
     void create(ByteBuffer header) throws IOException {
         seal(header);

@@ -2,12 +2,12 @@ package dev.troupe.data;
 
 import java.io.IOException;
 
-/** Takes token ids, or other numbers, in their order. */
+/** A receiver of token ids, or other numbers, in their order. */
 public interface IdSink {
     /**
      * Adds numbers, each at least 0.
      *
-     * @param count how many of the array to add, from its beginning
+     * @param count the number to add, from the beginning of the array
      * @throws IOException if they cannot be kept
      */
     void append(int[] ids, int count) throws IOException;

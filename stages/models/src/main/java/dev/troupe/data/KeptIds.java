@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Numbers that are made of files once, and found in a cache while those files are the same. */
+/** Numbers that are derived from files once, and found in a cache while those files are the same. */
 public final class KeptIds {
     private KeptIds() {
     }
@@ -19,10 +19,9 @@ public final class KeptIds {
     /**
      * Finds or makes the numbers of some files.
      *
-     * @param purpose everything else that the numbers are a function of: they are looked for under the hash of this and
-     *     the files
-     * @param maker reads the files; it may be asked twice, if its first numbers cannot be kept
-     * @param arena unmaps kept numbers if it is closed
+     * @param purpose all other inputs of the numbers: they are looked for under the hash of this and the files
+     * @param maker reads the files; called twice if its first numbers cannot be kept
+     * @param arena unmaps kept numbers when it is closed
      * @return little-endian int32 each; valid until the arena is closed
      * @throws DataException if a file cannot be read, or changes meanwhile
      */
@@ -71,7 +70,7 @@ public final class KeptIds {
         return times;
     }
 
-    /** The numbers under the hash of a text must be that text's. */
+    /** The numbers must be those of the hashed text. */
     private static void requireUnchanged(CorpusFiles files, List<FileTime> before) {
         List<FileTime> now = times(files);
         for (int i = 0; i < before.size(); i++) {

@@ -3,13 +3,15 @@ package dev.troupe.data;
 import java.util.Optional;
 
 /**
- * What a model learns from, and what it is measured on.
+ * The training data and the validation data.
  *
- * @param training what the model learns from
- * @param validation what it is measured on and never learns, if anything is
+ * @param training the tokens that the model learns from
+ * @param validation the tokens that it is measured on and never learns, if any
  */
 public record Split(Tokens training, Optional<Tokens> validation) {
-    /** A corpus to learn from whole, and another for validation; each must have one sequence and the token after it. */
+    /**
+     * Returns a whole corpus for training, and another for validation; each must have one sequence and the token after it.
+     */
     public static Split of(Tokens training, Tokens validation, int sequenceLength) {
         training.requireSequence(sequenceLength);
         validation.requireSequence(sequenceLength);

@@ -24,14 +24,10 @@ import java.util.stream.LongStream;
 
 /**
  * Tokens of UTF-8 text of any size. A byte-pair encoding is applied to a piece of text at a time, by as many threads as
- * there are cores, and memory stays bounded. Pieces end if the tokenizer says that the tokens are those of the whole
- * text.
+ * there are cores, and memory stays bounded. Pieces end at places that do not change the tokens of the whole text.
  */
 final class TextTokens {
-    /**
-     * What is encoded at a time: enough to keep a core busy for some milliseconds, little enough to share a small text
-     * out.
-     */
+    /** The sizes of a piece: enough to keep a core busy for some milliseconds, little enough to share a small text out. */
     private static final Sizes SIZES = new Sizes(1 << 17, 1 << 17, 1 << 24);
     private static final int PIECES_PER_THREAD = 4;
     private static final int LONGEST_CHARACTER_BYTES = 4;
@@ -40,12 +36,12 @@ final class TextTokens {
     }
 
     /**
-     * How much is taken at a time.
+     * The sizes of a piece.
      *
      * @param readBytes of the text to decode; at least the 4 that one character may have
      * @param pieceChars to encode, about
-     * @param longestPieceChars where text has no place to end a piece for so long, it is cut anywhere: memory goes
-     *     before exactness
+     * @param longestPieceChars the most characters; text without a place to end a piece for so long is cut anywhere: memory
+     *     goes before exactness
      */
     record Sizes(int readBytes, int pieceChars, int longestPieceChars) {
     }
@@ -94,9 +90,9 @@ final class TextTokens {
     }
 
     /**
-     * Checks that a text is UTF-8, with as many threads as there are cores.
+     * Checks that a text is UTF-8, with a thread for each core.
      *
-     * @throws DataException naming the first byte that is not
+     * @throws DataException with the first byte that is not
      */
     static void requireUtf8(String name, MemorySegment utf8) {
         requireUtf8(name, utf8, 1 << 24);
@@ -117,7 +113,7 @@ final class TextTokens {
         });
     }
 
-    /** The position, or a little before it if it is inside a character. */
+    /** Returns the position, or the beginning of the character that it is inside of. */
     private static long characterBegin(MemorySegment utf8, long position) {
         long begin = position;
         while (begin < utf8.byteSize() && begin > Math.max(0, position - LONGEST_CHARACTER_BYTES + 1)
@@ -127,12 +123,12 @@ final class TextTokens {
         return begin;
     }
 
-    /** Takes some of the text. */
+    /** A receiver of pieces of text. */
     private interface Sink<T> {
         void take(T part) throws IOException;
     }
 
-    /** Hands on the characters of a part of the text; returns if the first byte is that is not UTF-8, or -1. */
+    /** Hands on the characters of a part of the text; returns the place of the first byte that is not UTF-8, or -1. */
     private static long decode(MemorySegment utf8, long from, long to, int readBytes, Sink<CharBuffer> sink)
             throws IOException {
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
@@ -168,7 +164,7 @@ final class TextTokens {
                         name, utf8.get(ValueLayout.JAVA_BYTE, position), position, line));
     }
 
-    /** Encodes pieces side by side, and hands their ids on in the order of the text. */
+    /** The parallel encoding of pieces, with their ids in the order of the text. */
     private static final class Encoders implements AutoCloseable {
         private final Tokenizer tokenizer;
         private final IdSink sink;
@@ -207,7 +203,6 @@ final class TextTokens {
         }
     }
 
-    /** Gathers text and hands it on in pieces. */
     private static final class Pieces {
         private final Tokenizer tokenizer;
         private final Sizes sizes;

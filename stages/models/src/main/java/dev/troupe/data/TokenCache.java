@@ -23,10 +23,10 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
 /**
- * Tokens that were made of text once, kept under the hash of text and tokenizer: {@code FOLDER/tokens/HASH.tokens}, a header
- * of 64 bytes (magic, number of ids, CRC-32C of the ids) and the ids, little-endian, four bytes each. A file appears
- * whole, by a rename, so any number of processes may share a folder; it may be deleted at any time, and is deleted when
- * those used since take all of the room. A failure of the cache costs time and never a run.
+ * A cache of tokens of text, under the hash of text and tokenizer: {@code FOLDER/tokens/HASH.tokens}, a header of 64 bytes
+ * (magic, number of ids, CRC-32C of the ids) and the ids, little-endian, four bytes each. A file appears whole, by a rename,
+ * so any number of processes may share a folder; it may be deleted at any time, and is deleted when files used since take
+ * all of the room. A failure of the cache costs time and never a run.
  *
  * <p>Thread rule: any thread.
  */
@@ -51,16 +51,16 @@ public final class TokenCache {
         this.notes = notes;
     }
 
-    /** Keeps nothing. */
+    /** Returns a cache that keeps nothing. */
     public static TokenCache none() {
         return new TokenCache(Optional.empty(), 0, _ -> {
         });
     }
 
     /**
-     * A cache in a folder, which is made when there is something to keep.
+     * Returns a cache in a folder, which is created when there is something to keep.
      *
-     * @param notes hears in a sentence what a user should know: a damaged file, a folder that cannot be written
+     * @param notes receives a sentence for the user: on a damaged file, or a folder that cannot be written
      */
     public static TokenCache in(Path folder, Consumer<String> notes) {
         return in(folder, MOST_BYTES, notes);
@@ -71,8 +71,8 @@ public final class TokenCache {
     }
 
     /**
-     * If a user's cache is: {@code $XDG_CACHE_HOME/troupe}, or {@code ~/.cache/troupe} if that is not set or
-     * relative, as the XDG Base Directory Specification has it.
+     * Returns the place of a user's cache: {@code $XDG_CACHE_HOME/troupe}, or {@code ~/.cache/troupe} if that is not set or
+     * relative, by the XDG Base Directory Specification.
      *
      * @param xdgCacheHome the variable; null if it is not set
      */
@@ -85,7 +85,7 @@ public final class TokenCache {
         return folder.isPresent();
     }
 
-    /** The ids that are kept under a hash, mapped; empty if there are none that are whole. */
+    /** Returns the ids that are kept under a hash, mapped; empty if there are none that are whole. */
     Optional<MemorySegment> find(String hash, Arena arena) {
         Optional<Path> file = folder.map(there -> there.resolve(hash + SUFFIX));
         if (file.isEmpty() || !Files.isRegularFile(file.get())) {
@@ -136,17 +136,15 @@ public final class TokenCache {
     /** A source of ids. */
     public interface Maker {
         /**
-         * Makes them.
-         *
          * @throws IOException of the sink
          */
         void make(IdSink sink) throws IOException;
     }
 
     /**
-     * Keeps ids under a hash, over older ones.
+     * Keeps ids under a hash, in place of older ones.
      *
-     * @return the kept ids, mapped; empty if they cannot be kept, which is then said
+     * @return the kept ids, mapped; empty if they cannot be kept, after a note
      */
     Optional<MemorySegment> keep(String hash, Maker maker, Arena arena) {
         if (folder.isEmpty()) {
@@ -176,7 +174,7 @@ public final class TokenCache {
     private record Kept(Path file, long bytes, Instant used) {
     }
 
-    /** Deletes what was used longest ago, until the rest takes no more than it may; the newest stays however large it is. */
+    /** Deletes the least recently used files until the rest fits into the limit; the newest stays however large it is. */
     private void makeRoom(Path newest) throws IOException {
         List<Kept> kept = new ArrayList<>();
         try (Stream<Path> all = Files.list(folder.orElseThrow())) {

@@ -6,15 +6,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The ids of a {@code .bin} file, two or four bytes each: as the header of llm.c says, which is 256 int32 (magic, version,
- * number of tokens, and zeros), and in a file without one as the reader asks.
+ * The ids of a {@code .bin} file, two or four bytes each, as its header has it (llm.c's: 256 int32 with magic, version,
+ * number of tokens, and zeros), or without a header as the reader asks.
  *
  * @param name for messages
  * @param ids unsigned and little-endian
  * @param idBytes bytes of one id, 2 or 4
  */
 record TokenFile(String name, MemorySegment ids, int idBytes) {
-    /** For each magic that llm.c has for token files its version, and the bytes of a token. */
+    /** The versions of llm.c's token files by their magic, with the bytes of a token. */
     private enum Header {
         TWO_BYTES(20240520, 1, Short.BYTES), FOUR_BYTES(20240801, 7, Integer.BYTES);
 
@@ -36,8 +36,8 @@ record TokenFile(String name, MemorySegment ids, int idBytes) {
     /**
      * Reads a file.
      *
-     * @param idBytes bytes of a token, 2 or 4; 0: as the header says, and 2 in a file that has none
-     * @throws DataException if they contradict the header, or the file has not as many bytes as it must have
+     * @param idBytes bytes of a token, 2 or 4; 0 for the header's, and 2 in a file without a header
+     * @throws DataException if they contradict the header, or the file has another size than it must have
      */
     static TokenFile of(String name, MemorySegment bytes, int idBytes) {
         for (Header header : Header.values()) {
@@ -71,9 +71,9 @@ record TokenFile(String name, MemorySegment ids, int idBytes) {
     }
 
     /**
-     * The header of a file of four bytes a token.
+     * Returns the header of a file of four bytes a token.
      *
-     * @throws DataException if it cannot say how many there are
+     * @throws DataException if it cannot hold the number of tokens
      */
     static ByteBuffer headerOfFourBytes(String name, long tokens) {
         if (tokens > MOST_TOKENS) {

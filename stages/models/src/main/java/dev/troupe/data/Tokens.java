@@ -10,8 +10,8 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
 /**
- * A sequence of token ids, or a part of one. Ids take one, two or four bytes each, if they lie: in mapped files, one
- * after the other, or in memory. Any number of threads may read it, until the {@link Corpus} it belongs to is closed.
+ * A sequence of token ids, or a part of one. Ids take one, two or four bytes each, in their own places: mapped files, one
+ * after the other, or memory. Any number of threads may read it, until the {@link Corpus} it belongs to is closed.
  */
 public final class Tokens {
     private static final ValueLayout.OfShort TWO_BYTES = ValueLayout.JAVA_SHORT_UNALIGNED
@@ -29,7 +29,7 @@ public final class Tokens {
     private final long length;
 
     /**
-     * Ids that lie in one place.
+     * Ids in one place.
      *
      * @param name for messages
      * @param ids one, two or four bytes each, unsigned and little-endian
@@ -38,8 +38,6 @@ public final class Tokens {
     }
 
     /**
-     * Ids in memory.
-     *
      * @param name for messages
      * @param idBytes bytes of one id, 1, 2 or 4, unsigned and little-endian
      */
@@ -47,7 +45,6 @@ public final class Tokens {
         this(name, List.of(new Piece(name, ids)), idBytes);
     }
 
-    /** The ids of several pieces, in their order. */
     Tokens(String name, List<Piece> pieces, int idBytes) {
         this.name = name;
         this.pieces = pieces.toArray(Piece[]::new);
@@ -71,17 +68,15 @@ public final class Tokens {
         this.length = length;
     }
 
-    /** The name of this sequence in messages. */
+    /** Returns the name of this sequence in messages. */
     public String name() {
         return name;
     }
 
-    /** How many ids there are. */
     public long length() {
         return length;
     }
 
-    /** One id. */
     public int at(long position) {
         long index = first + Objects.checkIndex(position, length);
         int piece = pieceOf(index);
@@ -124,16 +119,16 @@ public final class Tokens {
         };
     }
 
-    /** {@code count} ids from a position on, without a copy. */
+    /** Returns {@code count} ids from a position on, without a copy. */
     Tokens part(String partName, long position, long count) {
         Objects.checkFromIndexSize(position, count, length);
         return new Tokens(partName, this, first + position, count);
     }
 
     /**
-     * Checks every id against a vocabulary, with as many threads as there are cores.
+     * Checks every id against a vocabulary, with a thread for each core.
      *
-     * @throws DataException naming the first id that it does not have
+     * @throws DataException with the first id that it does not have
      */
     public void requireVocabulary(int vocabularySize) {
         if (vocabularySize >= 1L << Byte.SIZE * idBytes) {

@@ -7,11 +7,11 @@ import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 
 /**
- * A low-rank adapter beside a matrix (Hu et al. 2022): it adds {@code s (dropout(x) A^T) B^T} to the matrix's output. K
- * inputs, M outputs, rank r: A [r x K], B [M x r]. Of ranks that share the stage each has the rows of B for its outputs,
- * or the columns of A for its inputs, and all of the other one, whose gradient is the sum of those of all ranks.
+ * A low-rank adapter next to a matrix (Hu et al. 2022): it adds {@code s (dropout(x) A^T) B^T} to the matrix's output. K
+ * inputs, M outputs, rank r: A [r x K], B [M x r]. Each rank that shares the stage has the rows of B for its outputs, or the
+ * columns of A for its inputs, and all of the other matrix, with a gradient that is the sum over the ranks.
  *
- * <p>Nothing is kept between forward and backward: {@code x A^T} is r numbers a row, and made again if it is read.
+ * <p>Nothing is kept between forward and backward: {@code x A^T} is r numbers a row, and is computed again when it is read.
  */
 public final class Adapter {
     private final Engine engine;
@@ -23,25 +23,23 @@ public final class Adapter {
     private final TensorPool.Extent innerShape;
     private final int allInputs;
     private final int firstInput;
-    /** Whether products read the type that they write, so that nothing is to be rounded between two of them. */
+    /** Whether products read and write the same type, so that nothing is rounded between two of them. */
     private final boolean isOfOneType;
 
     /**
-     * What it is trained by.
+     * The parameters of an adapter.
      *
-     * @param number the adapter's number in the model, for what drops out
+     * @param number the adapter's number in the model, for dropout
      * @param down A
      * @param up B
      * @param scale s
      */
     public record Spec(int number, ParameterSpec down, ParameterSpec up, double scale) {
-        /** Both. */
         public List<ParameterSpec> parameters() {
             return List.of(down, up);
         }
     }
 
-    /** Makes the adapter on a rank. */
     public Adapter(LayerContext context, Spec spec) {
         engine = context.engine();
         pool = context.pool();
@@ -56,7 +54,6 @@ public final class Adapter {
         isOfOneType = engine.computeType() == engine.parameterType();
     }
 
-    /** A and B. */
     public List<Parameter> parameters() {
         return List.of(down, up);
     }

@@ -3,25 +3,25 @@ package dev.troupe.layer;
 import dev.troupe.engine.Dropout;
 
 /**
- * The dropouts of one microbatch in one step. Whoever asks twice gets the same, so no mask is kept.
+ * The dropouts of one microbatch in one step. The same question has the same answer, so no mask is kept.
  *
- * @param probability of an element to go
- * @param adapterProbability of an element of an adapter's input to go
+ * @param probability the probability that an element is dropped
+ * @param adapterProbability the probability for an element of an adapter's input
  * @param seed of the run
  * @param step of the run
  * @param microbatch over all data-parallel ranks
  * @param length tokens of each sequence of the microbatch
- * @param wholeLength tokens of a sequence that has no padding left out: the mask does not depend on {@code length}
+ * @param wholeLength tokens of a sequence with all padding: the mask does not depend on {@code length}
  */
 public record DropoutKey(double probability, double adapterProbability, long seed, long step, long microbatch,
         int length, int wholeLength) {
-    /** Nothing drops out, as if a loss is measured. */
+    /** Nothing is dropped, as in the measurement of a loss. */
     public static final DropoutKey NONE = new DropoutKey(0, 0, 0, 0, 0, 1, 1);
 
-    /** Sites of adapters are counted from here downwards, so that the others keep theirs. */
+    /** Sites of adapters are counted down from here, so that the others keep their numbers. */
     private static final int LAST_SITE = 0xFFFF;
 
-    /** The places of a layer. Their order is part of what a seed means. */
+    /** The places of a layer. Their order belongs to the meaning of a seed. */
     public enum Site {
         EMBEDDING, ATTENTION, ATTENTION_OUTPUT, MLP_OUTPUT
     }
@@ -31,7 +31,7 @@ public record DropoutKey(double probability, double adapterProbability, long see
     }
 
     /**
-     * The dropout of some rows of the residual stream.
+     * Returns the dropout of some rows of the residual stream.
      *
      * @param layer number of the layer in the model
      * @param columns of the stream
@@ -42,7 +42,7 @@ public record DropoutKey(double probability, double adapterProbability, long see
     }
 
     /**
-     * The dropout of the probabilities of some heads of a layer.
+     * Returns the dropout of the probabilities of some heads of a layer.
      *
      * @param layer number of the layer in the model
      * @param allHeads of the layer
@@ -52,17 +52,17 @@ public record DropoutKey(double probability, double adapterProbability, long see
         return at(layer, Site.ATTENTION, allHeads, 0, firstHead);
     }
 
-    /** Whether a part of what adapters read goes. */
+    /** Returns whether inputs of adapters are dropped. */
     public boolean dropsInputs() {
         return adapterProbability > 0;
     }
 
     /**
-     * The dropout of an adapter's input.
+     * Returns the dropout of an adapter's input.
      *
      * @param adapter the adapter's number in the model
      * @param allColumns of the whole input
-     * @param firstColumn the first of the columns that are here
+     * @param firstColumn the first column of this rank
      */
     public Dropout ofInput(int adapter, int allColumns, int firstColumn) {
         return new Dropout(adapterProbability, seed, step, microbatch, LAST_SITE - adapter, allColumns, 0, firstColumn,

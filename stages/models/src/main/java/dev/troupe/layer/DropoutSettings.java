@@ -1,15 +1,14 @@
 package dev.troupe.layer;
 
 /**
- * Dropout in GPT-2's places (Radford et al. 2019): after the embedding, on the probabilities of attention, and at the end
- * of each half of a block, before its residual; and on the input of each low-rank adapter (Hu et al. 2022).
+ * Dropout in GPT-2's places (Radford et al. 2019): after the embedding, on the probabilities of attention, and at the end of
+ * each half of a block, before its residual; and on the input of each low-rank adapter (Hu et al. 2022).
  *
- * @param probability of an element to go, from 0 to below 1
- * @param adapterProbability of an element of an adapter's input to go
- * @param seed of the run; see {@link dev.troupe.engine.Dropout} for what follows from it
+ * @param probability the probability that an element is dropped, from 0 to below 1
+ * @param adapterProbability the probability for an element of an adapter's input
+ * @param seed of the run; see {@link dev.troupe.engine.Dropout}
  */
 public record DropoutSettings(double probability, double adapterProbability, long seed) {
-    /** Nothing drops out. */
     public static final DropoutSettings NONE = new DropoutSettings(0, 0, 0);
 
     public DropoutSettings {
@@ -20,18 +19,17 @@ public record DropoutSettings(double probability, double adapterProbability, lon
         }
     }
 
-    /** Dropout in GPT-2's places alone. */
+    /** Creates dropout in GPT-2's places alone. */
     public DropoutSettings(double probability, long seed) {
         this(probability, 0, seed);
     }
 
-    /** Whether nothing drops out. */
     public boolean isNone() {
         return probability == 0 && adapterProbability == 0;
     }
 
     /**
-     * What one microbatch drops in one step.
+     * Returns the dropouts of one microbatch in one step.
      *
      * @param microbatch its number among those of all data-parallel ranks
      * @param length tokens of each of its sequences

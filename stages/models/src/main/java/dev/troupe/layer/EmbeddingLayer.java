@@ -11,8 +11,8 @@ import java.util.Optional;
  * Token embedding, with positions if a model has a table of them (Radford et al. 2019): {@code y[n] = table[tokens[n]] +
  * positions[n mod T]}.
  *
- * <p>N = B T rows of microbatch times sequence, C hidden size, V vocabulary: tokens [N], table [V x C], positions [at
- * least T x C], y [N x C]. Of t ranks that share the stage each has V/t rows of the table, and all positions.
+ * <p>N = B T rows of microbatch times sequence, C hidden size, V vocabulary: tokens [N], table [V x C], positions [at least
+ * T x C], y [N x C]. Each of t ranks that share the stage has V/t rows of the table, and all positions.
  */
 public final class EmbeddingLayer implements Layer {
     private final Engine engine;
@@ -22,7 +22,7 @@ public final class EmbeddingLayer implements Layer {
     private final TensorPool.Extent outputShape;
     private final boolean addsPositions;
     private final Parameter tokenTable;
-    /** Null where positions are elsewhere. */
+    /** Null if the model has positions elsewhere. */
     private final Parameter positionTable;
 
     /**
@@ -36,7 +36,7 @@ public final class EmbeddingLayer implements Layer {
         pool = context.pool();
         stream = new ResidualStream(context);
         dropout = new StreamDropout(context, stream, 0, DropoutKey.Site.EMBEDDING);
-        // The rows of tokens are added up over the ranks, so one rank adds those of positions.
+        // The rows of tokens are added up over the ranks, so one rank adds the rows of positions.
         addsPositions = positions.isPresent() && context.share().group().rank() == 0;
         outputShape = context.activation(context.hidden());
         tokenTable = context.parameter(tokens);
@@ -68,7 +68,7 @@ public final class EmbeddingLayer implements Layer {
         private Tensor tokens;
         private Tensor outputGradient;
 
-        /** The input is the token ids, INT32 [N]; those of another rank's rows of the table are elsewhere. */
+        /** The input is the token ids, INT32 [N]; ids in another rank's rows of the table are marked as elsewhere. */
         @Override
         public Tensor forward(Tensor x, MicrobatchContext context) {
             tokens = x;
@@ -90,7 +90,7 @@ public final class EmbeddingLayer implements Layer {
                     : engine.range(all, (long) place * hidden, Shape.of(all.shape().size(0) - place, hidden));
         }
 
-        /** Keeps its tokens alone, here and in the next two. */
+        /** This and the next two methods keep only the tokens. */
         @Override
         public void dropRecomputable() {
         }

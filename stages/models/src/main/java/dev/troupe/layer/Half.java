@@ -22,7 +22,7 @@ public abstract class Half {
     /**
      * Makes the common parts of a half on a rank.
      *
-     * @param block the block's number in the model, for what drops out: the embedding is 0
+     * @param block the block's number in the model, for dropout: the embedding is 0
      * @param site the place of the half's dropout in the block
      */
     protected Half(LayerContext context, int block, DropoutKey.Site site, Norm.Spec norm) {
@@ -42,9 +42,8 @@ public abstract class Half {
 
     /** One microbatch. */
     public abstract class Pass {
-        /** The context of the microbatch that is in progress. */
         protected MicrobatchContext microbatch;
-        /** Whether the backward for the weights comes right behind that for the input, as {@link Tape} has it. */
+        /** Whether the backward for the weights comes right after the one for the input, as in {@link Tape}. */
         protected boolean weightsFollow;
         /** All rows of the normed input, [N x C]; null while it is given back. */
         protected Tensor normed;
@@ -59,7 +58,7 @@ public abstract class Half {
         /** Returns the last projection of f, which the caller takes over: this rank's rows of the sum over the group. */
         protected abstract Tensor projected();
 
-        /** Gives back the tensors of f that the backwards can make again for next to nothing, and will. */
+        /** Gives back the tensors of f that the backwards compute again at almost no cost. */
         protected abstract void dropRecomputableInner();
 
         /**
@@ -78,10 +77,10 @@ public abstract class Half {
         protected abstract void releaseInnerGradients();
 
         /**
-         * The forward as far as the backwards need it, without the last projection. The input is {@code residual + x},
+         * Runs the forward as far as the backwards need it, without the last projection. The input is {@code residual + x},
          * which x becomes; takes that over.
          *
-         * @param residual the input of the half before, which keeps it; null where x is all of the input
+         * @param residual the input of the half before, which keeps it; null if x is all of the input
          */
         final void enter(Tensor residual, Tensor x, MicrobatchContext context) {
             microbatch = context;
@@ -93,7 +92,10 @@ public abstract class Half {
             forward();
         }
 
-        /** The last projection, after {@link #enter}: the addend of {@link #residual}, the caller's from here on. */
+        /**
+         * Runs the last projection, after {@link #enter}; returns the addend of {@link #residual}, which the caller takes
+         * over.
+         */
         final Tensor project() {
             Tensor added = projected();
             dropout.forward(added, microbatch);
@@ -105,13 +107,12 @@ public abstract class Half {
             return normPass.input();
         }
 
-        /** Gives back the tensors that the backwards can make again for next to nothing, and will. */
+        /** Gives back the tensors that the backwards compute again at almost no cost. */
         final void dropRecomputable() {
             normed = pool.drop(normed);
             dropRecomputableInner();
         }
 
-        /** Gives back all but the input. */
         final void dropAllButInput() {
             normPass.dropAllButInput();
             normed = pool.drop(normed);
@@ -123,7 +124,7 @@ public abstract class Half {
             forward(normPass.recompute());
         }
 
-        /** Takes over the gradient for y, and returns that for x. */
+        /** Takes over the gradient for y, and returns the gradient for x. */
         final Tensor backwardInput(Tensor dy, boolean weightsToo) {
             weightsFollow = weightsToo;
             outputGradient = dropout.backward(dy, microbatch);
@@ -150,7 +151,6 @@ public abstract class Half {
             return pool.take(extent, microbatch.length());
         }
 
-        /** Gives all tensors back. */
         final void release() {
             normPass.release();
             normed = pool.drop(normed);

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 /**
  * The end of the model: {@code logits = norm(x) table^T}, and the mean cross-entropy over the rows.
  *
- * <p>N = B T rows, C hidden size, V vocabulary: x [N x C], table [V x C], logits [N x V], targets [N]. Of t ranks that
- * share the stage each has V/t rows of the table, and the logits of those tokens; they are never gathered.
+ * <p>N = B T rows, C hidden size, V vocabulary: x [N x C], table [V x C], logits [N x V], targets [N]. Each of t ranks that
+ * share the stage has V/t rows of the table, and the logits of those tokens; they are never gathered.
  */
 public final class HeadLayer implements Layer {
     private final Engine engine;
@@ -26,9 +26,7 @@ public final class HeadLayer implements Layer {
     private double lossScale = 1;
 
     /**
-     * Makes the layer on a rank.
-     *
-     * @param output the table [V x C]; if the embedding on the same stage has it too, a second use of that
+     * @param output the table [V x C]; a second use of it if the embedding on the same stage has it too
      */
     public HeadLayer(LayerContext context, Norm.Spec norm, ParameterSpec output) {
         engine = context.engine();
@@ -52,7 +50,7 @@ public final class HeadLayer implements Layer {
         return table;
     }
 
-    /** The factor of gradients from here on. */
+    /** Sets the factor of gradients from here on. */
     public void scaleLoss(double factor) {
         lossScale = factor;
     }
@@ -68,7 +66,7 @@ public final class HeadLayer implements Layer {
     }
 
     /**
-     * The logits of one row of an activation.
+     * Computes the logits of one row of an activation.
      *
      * @param x [1 x C], the output of the last block for that row
      * @param logits [1 x V]
@@ -85,12 +83,12 @@ public final class HeadLayer implements Layer {
         private final Norm.Pass normPass = norm.new Pass();
         private Tensor targets;
         private Tensor normed;
-        /** From where {@link #hasGradient} on their gradient. */
+        /** Their gradient, once {@link #hasGradient}. */
         private Tensor logits;
         private Tensor logSumExp;
         private boolean startsGradient;
         private boolean hasGradient;
-        /** What the gradient of each row's loss is multiplied by. */
+        /** The factor of the gradient of each row's loss. */
         private double scale;
         private double targetsPerMicrobatch;
         private Tensor losses;
@@ -98,14 +96,14 @@ public final class HeadLayer implements Layer {
         private int length;
 
         /**
-         * Takes over the token ids that are to be predicted; called before the forward. The forward leaves the sum of the
-         * rows' losses with the engine.
+         * Takes over the token ids to predict; called before the forward. The forward leaves the sum of the rows' losses
+         * with the engine.
          *
-         * @param targetTokens INT32 [N]: of this rank's rows of the table, of another's, or not counted
-         * @param counted the number of targets that the loss is a mean over: those that count in the step's
-         *     microbatches over the number of these
+         * @param targetTokens INT32 [N]: in this rank's rows of the table, elsewhere, or not counted
+         * @param counted the number of targets over which the loss is a mean: the counted ones of the step's microbatches
+         *     over the number of microbatches
          * @param sums FLOAT64, gets the sum of the losses
-         * @param index where
+         * @param index the index in {@code sums}
          */
         public void predict(Tensor targetTokens, double counted, Tensor sums, int index) {
             targets = targetTokens;
@@ -115,16 +113,16 @@ public final class HeadLayer implements Layer {
         }
 
         /**
-         * Says whether the backward is to find what the next forward makes of the logits. Their gradient may take their
-         * place in that forward then, since nothing else reads them.
+         * Sets whether the backward uses the logits of the next forward. Their gradient may then take their place in that
+         * forward, since nothing else reads them.
          */
         public void startsGradient(boolean inForward) {
             startsGradient = inForward;
         }
 
         /**
-         * The logits of the last forward that did not {@linkplain #startsGradient start their gradient}, a product tensor
-         * [N x V] that the pass keeps; null once they are gone.
+         * Returns the logits of the last forward that did not {@linkplain #startsGradient start their gradient}, a product
+         * tensor [N x V] that the pass keeps; null when they have been given back.
          */
         public Tensor logits() {
             return logits;
@@ -145,7 +143,7 @@ public final class HeadLayer implements Layer {
         /**
          * Returns the loss of each row; the caller gives it back.
          *
-         * @param starts whether the logits become their gradient, if that is known without other ranks
+         * @param starts whether the logits become their gradient, if other ranks are not needed for it
          */
         private Tensor measure(boolean starts) {
             logits = pool.take(logitsShape, length);

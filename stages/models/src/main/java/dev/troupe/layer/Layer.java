@@ -2,14 +2,14 @@ package dev.troupe.layer;
 
 import java.util.List;
 
-/** A layer of the model on one stage, or both halves of a block: its parameters, and a {@link Tape} a microbatch. */
+/** A layer of the model on one stage, or both halves of a block: its parameters, and a {@link Tape} for each microbatch. */
 public interface Layer {
-    /** The parameters that it uses, in the order of the published model, second uses of another layer's parameters too. */
+    /** Returns its parameters, in the order of the published model, including second uses of another layer's parameters. */
     List<Parameter> parameters();
 
-    /** Whether the backward for the input reads weights. */
+    /** Returns whether the backward for the input reads weights. */
     boolean readsWeightsBackwards();
 
-    /** An empty tape; it serves one microbatch after another. */
+    /** Returns an empty tape; it serves one microbatch after another. */
     Tape newTape();
 }

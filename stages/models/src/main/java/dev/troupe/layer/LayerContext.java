@@ -30,12 +30,12 @@ public final class LayerContext {
     private final Map<String, Tensor> constants;
 
     /**
-     * @param pool where activations come from
+     * @param pool the pool of activations
      * @param hidden width C of the residual stream
      * @param microbatchSize B
      * @param sequenceLength T of this run, at most the model's
-     * @param microbatchesPerStep over how many microbatches the gradient is a mean
-     * @param share what of the stage is this rank's
+     * @param microbatchesPerStep the number of microbatches over which the gradient is a mean
+     * @param share this rank's share of the stage
      */
     public LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
             int microbatchesPerStep, TensorShare share) {
@@ -58,10 +58,10 @@ public final class LayerContext {
     }
 
     /**
-     * For layers over the same parameters and constants whose sequences are shorter.
+     * Returns a context with the same parameters and constants for shorter sequences.
      *
      * @param length at most this context's
-     * @param activations if their activations come from
+     * @param activations the pool of their activations
      */
     public LayerContext ofSequences(int length, TensorPool activations) {
         return new LayerContext(engine, activations, hidden, microbatchSize, length, microbatchesPerStep, share,
@@ -76,7 +76,6 @@ public final class LayerContext {
         return pool;
     }
 
-    /** Width C of the residual stream. */
     public int hidden() {
         return hidden;
     }
@@ -85,7 +84,10 @@ public final class LayerContext {
         return microbatchSize;
     }
 
-    /** The most tokens of a sequence: T of this run, at most the model's. A microbatch of shorter ones has a smaller T. */
+    /**
+     * Returns the most tokens of a sequence: T of this run, at most the model's. A microbatch of shorter ones has a smaller
+     * T.
+     */
     public int sequenceLength() {
         return sequenceLength;
     }
@@ -98,27 +100,27 @@ public final class LayerContext {
         return share;
     }
 
-    /** Rows of the longest activation: N = B T. */
+    /** Returns the rows of the longest activation: N = B T. */
     public int rows() {
         return rows(sequenceLength);
     }
 
-    /** The shapes of an activation of this width: [N x width]. */
+    /** Returns the shapes of an activation of this width: [N x width]. */
     public TensorPool.Extent activation(int width) {
         return extent(length -> Shape.of(rows(length), width));
     }
 
-    /** The shapes of {@code count} numbers for each row of an activation, in one dimension. */
+    /** Returns the shapes of {@code count} numbers for each row of an activation, in one dimension. */
     public TensorPool.Extent perRow(int count) {
         return extent(length -> Shape.of(Math.multiplyExact(rows(length), count)));
     }
 
-    /** The shapes of the state that attention of {@code heads} heads keeps. */
+    /** Returns the shapes of the state that attention of {@code heads} heads keeps. */
     public TensorPool.Extent attentionState(int heads) {
         return extent(length -> engine.attentionStateShape(microbatchSize, length, heads));
     }
 
-    /** Shapes of a tensor of this stage's microbatches, by the length of their sequences. */
+    /** Returns the shapes of a tensor of this stage's microbatches, by the length of their sequences. */
     TensorPool.Extent extent(IntFunction<Shape> shapes) {
         return new TensorPool.Extent(sequenceLength, shapes);
     }
@@ -127,26 +129,26 @@ public final class LayerContext {
         return Math.multiplyExact(microbatchSize, length);
     }
 
-    /** A width that the ranks of the group share out evenly, as this rank has it. */
+    /** Returns this rank's part of a width that the group shares out evenly. */
     public int own(int width) {
         return width / share.group().size();
     }
 
-    /** This rank's share of a parameter, or if a layer of the stage has it already a second use of that. */
+    /** Returns this rank's share of a parameter, or a second use of it if a layer of the stage has it already. */
     public Parameter parameter(ParameterSpec spec) {
         return parameter(spec, spec.isForOwnHeads() && share.group().size() > 1);
     }
 
-    /** As {@link #parameter}, with a gradient from the rows of the residual stream that the rank has. */
+    /** Returns a parameter, as {@link #parameter}, with a gradient from the rank's rows of the residual stream. */
     Parameter streamParameter(ParameterSpec spec) {
         return parameter(spec, share.cutsRows());
     }
 
     /**
-     * A tensor of the float type that no step changes, one for all layers of the stage that ask by this name. Layers of
-     * shorter sequences have that of the longest.
+     * Returns a tensor of the float type that no step changes, one for all layers of the stage that ask by this name. Layers
+     * of shorter sequences share the one of the longest.
      *
-     * @param values row-major, asked for once, by an engine that holds values
+     * @param values row-major, called once, by an engine that holds values
      */
     public Tensor constant(String name, Shape shape, Supplier<double[]> values) {
         return constants.computeIfAbsent(name, _ -> {

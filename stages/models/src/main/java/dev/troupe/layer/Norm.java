@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The norm of a half of a block or of the head, with its parameters: layer norm (Ba et al. 2016), or if it has no beta
- * the norm by the root mean square (Zhang and Sennrich 2019). It is of the rows of the residual stream that this rank has.
+ * The norm of a half of a block or of the head, with its parameters: layer norm (Ba et al. 2016), or without beta the norm
+ * by the root mean square (Zhang and Sennrich 2019). It is applied to this rank's rows of the residual stream.
  *
  * <p>N of these rows, C hidden size: x and y [N x C], gamma (weight) and beta (bias) [C].
  */
@@ -21,18 +21,17 @@ public final class Norm {
     private final TensorPool.Extent inputShape;
     private final TensorPool.Extent rowShape;
     private final Parameter gamma;
-    /** Null if there is none, and then rows are not centred. */
+    /** Null if there is none; rows are not centred then. */
     private final Parameter beta;
 
     /**
-     * What a norm is trained by.
+     * The parameters of a norm.
      *
-     * @param gamma what a normalized row is multiplied by
-     * @param beta what is added then; empty for the norm by the root mean square
-     * @param epsilon what is added to a variance or to a mean square
+     * @param gamma the factor of a normalized row
+     * @param beta the addend after that; empty for the norm by the root mean square
+     * @param epsilon the addend of a variance or of a mean square
      */
     public record Spec(ParameterSpec gamma, Optional<ParameterSpec> beta, double epsilon) {
-        /** All there are. */
         public List<ParameterSpec> parameters() {
             return Stream.concat(Stream.of(gamma), beta.stream()).toList();
         }
@@ -48,12 +47,11 @@ public final class Norm {
         beta = spec.beta().map(context::streamParameter).orElse(null);
     }
 
-    /** Gamma, and beta if there is one. */
     public List<Parameter> parameters() {
         return beta == null ? List.of(gamma) : List.of(gamma, beta);
     }
 
-    /** The norm of a single row [1 x C]; nothing is kept. */
+    /** Applies the norm to a single row [1 x C]; nothing is kept. */
     void row(Tensor x, Tensor y) {
         Shape one = Shape.of(1);
         Tensor mean = beta == null ? null : pool.takeFloats(one);
@@ -74,7 +72,7 @@ public final class Norm {
     /** One microbatch: keeps the input and its statistics until {@link #release}. */
     final class Pass {
         private Tensor input;
-        /** Null where rows are not centred. */
+        /** Null if rows are not centred. */
         private Tensor mean;
         /** Of the standard deviation, or of the root mean square. */
         private Tensor reciprocal;
@@ -86,7 +84,7 @@ public final class Norm {
             return forwardOfSum(null, x, ofMicrobatch);
         }
 
-        /** The same of {@code residual + x}, which x becomes. */
+        /** As {@link #forward}, of {@code residual + x}, which x becomes. */
         Tensor forwardOfSum(Tensor residual, Tensor x, int ofMicrobatch) {
             length = ofMicrobatch;
             input = x;
@@ -95,13 +93,13 @@ public final class Norm {
             return normalized(residual);
         }
 
-        /** Takes over nothing, and keeps the input alone. */
+        /** Gives back everything but the input. */
         void dropAllButInput() {
             mean = pool.drop(mean);
             reciprocal = pool.drop(reciprocal);
         }
 
-        /** The forward of the input that {@link #dropAllButInput} left. */
+        /** Computes the forward of the kept input. */
         Tensor recompute() {
             return forward(input, length);
         }
@@ -110,7 +108,7 @@ public final class Norm {
             return input;
         }
 
-        /** The output of the forward once more, to the bit. */
+        /** Returns the output of the forward once more, to the bit. */
         Tensor again() {
             return normalized(null);
         }
@@ -123,7 +121,7 @@ public final class Norm {
 
         /**
          * Takes over {@code dy}; writes the gradient for the input to dx, or adds it. If the backward for the weights
-         * follows at once, their gradients are added to with the same kernel, and dy is given back.
+         * follows at once, the same kernel adds to their gradients, and dy is given back.
          */
         void backwardInput(Tensor dy, Tensor dx, boolean accumulate, boolean weightsFollow) {
             if (weightsFollow && gamma.spec().isTrained()) {
@@ -148,7 +146,7 @@ public final class Norm {
             }
         }
 
-        /** What {@link #backwardInput} has left of it. */
+        /** Does the part that {@link #backwardInput} has left. */
         void backwardWeight() {
             if (outputGradient == null || !gamma.spec().isTrained()) {
                 return;

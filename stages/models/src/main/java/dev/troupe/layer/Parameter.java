@@ -6,8 +6,8 @@ import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.TensorSlice;
 
 /**
- * A trained tensor with its gradient, which adds up over the microbatches of a step. Both are ranges of the
- * stage's flat buffers, which place them once all parameters are known; nobody asks for them before.
+ * A trained tensor with its gradient, which adds up over the microbatches of a step. Both are ranges of the stage's flat
+ * buffers, which place them once all parameters are known; they are not read before.
  *
  * <p>Thread rule: as for the engine.
  */
@@ -16,7 +16,7 @@ public final class Parameter {
     private final TensorSlice slice;
     private final Shape shape;
     private final boolean ofOwnShare;
-    /** The parameter whose weights these are; null for one that has its own. */
+    /** The parameter that has these weights; null if it is this one. */
     private final Parameter first;
     private Tensor weights;
     private Tensor computeWeights;
@@ -31,30 +31,29 @@ public final class Parameter {
     }
 
     /**
-     * A parameter that is not placed yet.
+     * Returns a parameter that is not placed yet.
      *
-     * @param slice what of it this rank has
-     * @param ofOwnShare whether the gradient comes from the rows of the residual stream or the heads that the rank has,
-     *     and no others
+     * @param slice this rank's part of it
+     * @param ofOwnShare whether the gradient comes from the rank's own rows of the residual stream, or its own heads, alone
      */
     public static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare) {
         return new Parameter(spec, slice, ofOwnShare, null);
     }
 
-    /** A second use of these weights, with a gradient of its own if there are gradients. */
+    /** Returns a second use of these weights, with a gradient of its own if there are gradients. */
     Parameter secondUse() {
         return new Parameter(spec, slice, ofOwnShare, this);
     }
 
-    /** The parameter that has these weights: itself, or the one that this is a second use of. */
+    /** Returns the parameter that has these weights: itself, or the first use. */
     public Parameter owner() {
         return first == null ? this : first;
     }
 
     /**
-     * Says if the weights are; not for a second use.
+     * Places the weights; not for a second use.
      *
-     * @param computeRange if they are as products read them, which may be the same
+     * @param computeRange the weights as products read them, perhaps the same range
      */
     public void placeWeights(Tensor range, Tensor computeRange) {
         weights = range;
@@ -73,32 +72,34 @@ public final class Parameter {
         return spec.name();
     }
 
-    /** The shape of what this rank has. */
+    /** Returns the shape of this rank's part. */
     public Shape shape() {
         return shape;
     }
 
-    /** The part of the whole tensor that this rank has. */
+    /** Returns this rank's part of the whole tensor. */
     public TensorSlice slice() {
         return slice;
     }
 
-    /** Whether the gradient is of this rank's rows or heads alone, so that the group must still add its gradients up. */
+    /**
+     * Returns whether the gradient is of this rank's rows or heads alone, so that the group must still add its gradients up.
+     */
     public boolean ofOwnShare() {
         return ofOwnShare;
     }
 
-    /** The weights of what is no product. */
+    /** Returns the weights for all operations but products. */
     public Tensor weights() {
         return first == null ? weights : first.weights();
     }
 
-    /** The weights of a matrix as products read them, in the compute type. */
+    /** Returns the weights of a matrix as products read them, in the compute type. */
     public Tensor computeWeights() {
         return first == null ? computeWeights : first.computeWeights();
     }
 
-    /** The gradient; null if nothing is trained. */
+    /** Returns the gradient; null if nothing is trained. */
     public Tensor gradient() {
         return gradient;
     }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Halves of a block on one stage, often both: each adds to the residual stream. What one half leaves to be added the next
- * one's norm adds, so that a whole block writes the sum once.
+ * Halves of a block on one stage, often both: each adds to the residual stream. The addend of a half is added by the norm of
+ * the next one, so that a whole block writes the sum once.
  */
 public final class ResidualLayer implements Layer {
     private final Engine engine;
@@ -22,7 +22,7 @@ public final class ResidualLayer implements Layer {
         this.halves = halves;
     }
 
-    /** This layer and the one after it as one. */
+    /** Returns this layer and the one after it as one. */
     public ResidualLayer then(ResidualLayer next) {
         return new ResidualLayer(engine, Stream.concat(halves.stream(), next.halves.stream()).toList());
     }
@@ -56,14 +56,14 @@ public final class ResidualLayer implements Layer {
             return output();
         }
 
-        /** The forward as far as the backwards need it, without the last product; takes over {@code x}. */
+        /** Runs the forward as far as the backwards need it, without the last product; takes over {@code x}. */
         public void enter(Tensor x, MicrobatchContext context) {
             microbatch = context;
             passes.getFirst().enter(null, x, context);
             enterRest();
         }
 
-        /** The output, after {@link #enter} or {@link #replay}; the caller takes it over. */
+        /** Returns the output, after {@link #enter} or {@link #replay}; the caller takes it over. */
         public Tensor output() {
             Half.Pass last = passes.getLast();
             Tensor y = last.project();

@@ -7,10 +7,10 @@ import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 
 /**
- * The residual stream as one rank of a tensor-parallel group has it, and the ways in and out of what the group computes
- * together (Shoeybi et al. 2019, Korthikanti et al. 2022). Every rank has all N rows; with sequence parallelism rank r has
- * the rows r N/t .. (r + 1) N/t - 1 of the flat [N x C], t ranks, whichever sequences they belong to. What the ranks
- * compute together always has all rows, since attention needs whole sequences.
+ * The residual stream of one rank of a tensor-parallel group, and the ways into and out of the group's common computation
+ * (Shoeybi et al. 2019, Korthikanti et al. 2022). Every rank has all N rows; with sequence parallelism rank r has the rows r
+ * N/t .. (r + 1) N/t - 1 of the flat [N x C], t ranks, whichever sequences they belong to. The common computation always has
+ * all rows, since attention needs whole sequences.
  *
  * <p>N = B T rows of microbatch times sequence, C hidden size. The argument {@code length} is the microbatch's T.
  */
@@ -32,22 +32,22 @@ public final class ResidualStream {
         ownRows = cutsRows ? context.extent(length -> ownPart(allRows.of(length))) : allRows;
     }
 
-    /** Exact: a microbatch has a number of rows that the ranks share out. */
+    /** Exact: the ranks can share the rows of a microbatch out evenly. */
     private Shape ownPart(Shape all) {
         return Shape.of(all.size(0) / group.size(), all.size(1));
     }
 
-    /** The shapes of what this rank has of the stream. */
+    /** Returns the shapes of this rank's part of the stream. */
     public TensorPool.Extent extent() {
         return ownRows;
     }
 
-    /** Which of all rows is the first that this rank has. */
+    /** Returns the first row of this rank among all. */
     int firstRow(int length) {
         return cutsRows ? group.rank() * ownRows.of(length).size(0) : 0;
     }
 
-    /** All rows of what each rank has some of: the same tensor, or another. Takes nothing over. */
+    /** Returns all rows from each rank's own: the same tensor, or another. Takes nothing over. */
     Tensor whole(Tensor own, int length) {
         if (!cutsRows) {
             return own;
@@ -57,7 +57,7 @@ public final class ResidualStream {
         return whole;
     }
 
-    /** All rows of what each rank has some of. Takes it over. */
+    /** Returns all rows from each rank's own. Takes it over. */
     Tensor intoWhole(Tensor own, int length) {
         Tensor whole = whole(own, length);
         if (whole != own) {
@@ -66,7 +66,7 @@ public final class ResidualStream {
         return whole;
     }
 
-    /** This rank's part of the sum over the ranks. Takes over this rank's addend, which has all rows. */
+    /** Returns this rank's part of the sum over the ranks. Takes over this rank's addend, which has all rows. */
     public Tensor intoSum(Tensor addend, int length) {
         if (!cutsRows) {
             group.allReduce(addend);
@@ -79,10 +79,10 @@ public final class ResidualStream {
     }
 
     /**
-     * The gradient that passes by a half of a block, for what passes through it to be added to.
+     * Returns the gradient that passes by a half of a block, to which the half adds its own.
      *
      * @param dy the gradient for the half's output
-     * @param kept what the half's backward reads later: dy itself, or a tensor made from it
+     * @param kept the tensor that the half's backward reads later: dy itself, or one made from it
      */
     Tensor pastHalf(Tensor dy, Tensor kept, int length) {
         if (kept != dy) {

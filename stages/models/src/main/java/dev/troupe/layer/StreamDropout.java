@@ -5,8 +5,8 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 
 /**
- * Dropout of what flows into the residual stream: at the embedding, and at the end of a half of a block before it is added
- * to what passed by. A rank that has some rows of the stream drops of them what a rank with all rows would.
+ * The dropout of addends of the residual stream: at the embedding, and at the end of a half of a block. A rank with some
+ * rows of the stream drops the same elements of them as a rank with all rows.
  */
 final class StreamDropout {
     private final Engine engine;
@@ -23,7 +23,7 @@ final class StreamDropout {
         this.site = site;
     }
 
-    /** Drops out of what this rank has, in place. */
+    /** Drops elements of this rank's rows, in place. */
     void forward(Tensor y, MicrobatchContext microbatch) {
         if (microbatch.dropoutKey().drops()) {
             engine.dropout(y, dropout(microbatch), y);
@@ -31,10 +31,10 @@ final class StreamDropout {
     }
 
     /**
-     * All rows of the gradient for what went into {@link #forward}: the same tensor if nothing drops out and this rank
-     * has all rows, another otherwise.
+     * Returns all rows of the gradient for the input of {@link #forward}: the same tensor if nothing is dropped and this
+     * rank has all rows, another otherwise.
      *
-     * @param dy the gradient of the output, as this rank has it; it stays the caller's
+     * @param dy this rank's gradient of the output, which stays the caller's
      */
     Tensor backward(Tensor dy, MicrobatchContext microbatch) {
         int length = microbatch.length();

@@ -3,21 +3,21 @@ package dev.troupe.layer;
 import dev.troupe.engine.Tensor;
 
 /**
- * The way of one microbatch through one layer, the forward, its two backwards, and what they keep between them. The
- * three are called once each, in this order, other microbatches in between as they come. In between, a stage may
- * have it let go of what it keeps and make it again.
+ * The way of one microbatch through one layer: the forward, its two backwards, and the tensors kept between them. The three
+ * are called once each, in this order, other microbatches in between as they come. In between, a stage may drop the kept
+ * tensors and have them computed again.
  */
 public interface Tape {
-    /** Takes over {@code x} and returns what the next layer takes over; null stands for no tensor at the model's ends. */
+    /** Takes over {@code x} and returns the next layer's input; null stands for no tensor at the model's ends. */
     Tensor forward(Tensor x, MicrobatchContext microbatch);
 
-    /** After the forward: gives back what the backwards can make again for next to nothing, and will. */
+    /** Gives back, after the forward, the tensors that the backwards compute again at almost no cost. */
     void dropRecomputable();
 
-    /** After the forward: gives back all that it kept, except its input. */
+    /** Gives back, after the forward, all kept tensors except the input. */
     void dropAllButInput();
 
-    /** Makes again what {@link #dropAllButInput} gave back, to the bit. */
+    /** Computes the tensors that {@link #dropAllButInput} gave back again, to the bit. */
     void recompute();
 
     /**
@@ -28,9 +28,9 @@ public interface Tape {
      */
     Tensor backwardInput(Tensor dy, boolean weightsFollow);
 
-    /** Adds to the gradients of the parameters, and keeps nothing any more. */
+    /** Adds to the gradients of the parameters, and gives back all tensors. */
     void backwardWeight();
 
-    /** Gives back whatever is kept; the tape is empty then. */
+    /** Gives back all kept tensors; the tape is empty then. */
     void release();
 }

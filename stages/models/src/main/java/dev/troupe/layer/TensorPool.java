@@ -13,7 +13,7 @@ import java.util.function.IntFunction;
 
 /**
  * Tensors that are used again and again, by type and shape, so that a steady state allocates nothing. A tensor of a short
- * microbatch is the beginning of one of the longest, so that microbatches of many lengths take no more than those of the
+ * microbatch is the beginning of one of the longest, so that microbatches of many lengths need no more memory than the
  * longest.
  *
  * <p>Thread rule: {@link #take} and {@link #close} on the thread that computes, {@link #give} on any.
@@ -40,19 +40,17 @@ public final class TensorPool implements AutoCloseable {
             this.shapes = shapes;
         }
 
-        /** The shape of the longest microbatch. */
         public Shape whole() {
             return whole;
         }
 
-        /** The length of a microbatch whose tensor has {@code rows} rows; the longest if none has. */
+        /** Returns the length of a microbatch with {@code rows} rows in its tensor; the longest if none has. */
         public int lengthOf(int rows) {
             long length = (long) rows * longest / whole.size(0);
             boolean isExact = length * whole.size(0) == (long) rows * longest;
             return isExact && length >= 1 && length <= longest ? (int) length : longest;
         }
 
-        /** The shape of a microbatch of this length. */
         public Shape of(int length) {
             if (length == longest) {
                 return whole;
@@ -67,7 +65,7 @@ public final class TensorPool implements AutoCloseable {
     }
 
     private final Engine engine;
-    // Guarded by this. Every buffer is in exactly one of the two, so a second give is seen.
+    // Guarded by this. Every buffer is in exactly one of the two, so a second give is noticed.
     private final Map<DataType, Map<Shape, ArrayDeque<Buffer>>> idle = new EnumMap<>(DataType.class);
     private final Map<Tensor, Buffer> taken = new IdentityHashMap<>();
 
@@ -93,37 +91,37 @@ public final class TensorPool implements AutoCloseable {
         }
     }
 
-    /** A tensor of the engine's product type, as activations are, with any content; the caller gives it back. */
+    /** Returns a tensor of the engine's product type, as for activations, with any content; the caller gives it back. */
     public Tensor take(Shape shape) {
         return take(engine.computeType(), shape);
     }
 
-    /** A tensor of the engine's float type with any content; the caller gives it back. */
+    /** Returns a tensor of the engine's float type with any content; the caller gives it back. */
     public Tensor takeFloats(Shape shape) {
         return take(engine.parameterType(), shape);
     }
 
-    /** A tensor with any content; the caller gives it back. */
+    /** Returns a tensor with any content; the caller gives it back. */
     public Tensor take(DataType dataType, Shape shape) {
         return take(dataType, shape, shape);
     }
 
-    /** A tensor of a microbatch of this length, of the engine's product type, as {@link #take(Shape)}. */
+    /** Returns a tensor of a microbatch of this length, of the engine's product type, as {@link #take(Shape)}. */
     public Tensor take(Extent extent, int length) {
         return take(engine.computeType(), extent, length);
     }
 
-    /** A tensor of a microbatch of this length, of the engine's float type, as {@link #takeFloats(Shape)}. */
+    /** Returns a tensor of a microbatch of this length, of the engine's float type, as {@link #takeFloats(Shape)}. */
     public Tensor takeFloats(Extent extent, int length) {
         return take(engine.parameterType(), extent, length);
     }
 
-    /** A tensor of a microbatch of this length with any content; the caller gives it back. */
+    /** Returns a tensor of a microbatch of this length with any content; the caller gives it back. */
     public Tensor take(DataType dataType, Extent extent, int length) {
         return take(dataType, extent.whole(), extent.of(length));
     }
 
-    /** A tensor of the type and the shape of one that was taken here, with any content; the caller gives it back. */
+    /** Returns a tensor of the type and the shape of a taken one, with any content; the caller gives it back. */
     public synchronized Tensor takeLike(Tensor tensor) {
         return take(tensor.dataType(), taken.get(tensor).whole().shape(), tensor.shape());
     }
@@ -138,7 +136,7 @@ public final class TensorPool implements AutoCloseable {
         return tensor;
     }
 
-    /** Takes a tensor that was taken here and returns one of another shape in the same buffer, in its place. */
+    /** Replaces a taken tensor by one of another shape in the same buffer. */
     public synchronized Tensor reshape(Tensor tensor, Shape shape) {
         Buffer buffer = untake(tensor);
         Tensor other = buffer.as(shape, engine);
@@ -149,7 +147,7 @@ public final class TensorPool implements AutoCloseable {
     /**
      * Takes a tensor back; the last one given is the next one taken.
      *
-     * @throws IllegalArgumentException if the tensor is not one that was taken here and not yet given back
+     * @throws IllegalArgumentException if the tensor was not taken here, or is given back already
      */
     public synchronized void give(Tensor tensor) {
         Buffer buffer = untake(tensor);
@@ -197,7 +195,7 @@ public final class TensorPool implements AutoCloseable {
         return null;
     }
 
-    /** Closes every tensor, those that are still taken too. */
+    /** Closes every tensor, including those still taken. */
     @Override
     public synchronized void close() {
         taken.values().forEach(buffer -> buffer.whole().close());

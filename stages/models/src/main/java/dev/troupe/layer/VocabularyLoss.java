@@ -5,10 +5,10 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.TensorGroup;
 
 /**
- * Makes the cross-entropies of vocabulary shards that of the whole vocabulary, without ever gathering logits (Shoeybi et
- * al. 2019, section 3). The ranks exchange three numbers a row: the largest of the shards' logarithms of sums of
- * exponentials, the sum of exponentials over the shards, and the loss, which the rank with the target's logit knows. A
- * whole vocabulary is one shard, and needs none of it.
+ * The cross-entropy over a vocabulary in shards, without ever gathering logits (Shoeybi et al. 2019, section 3). The ranks
+ * exchange three numbers a row: the largest of the shards' logarithms of sums of exponentials, the sum of exponentials over
+ * the shards, and the loss, which the rank with the target's logit knows. A whole vocabulary is one shard, and needs no
+ * exchange.
  */
 final class VocabularyLoss {
     private final Engine engine;
@@ -21,15 +21,15 @@ final class VocabularyLoss {
         group = context.share().group();
     }
 
-    /** Whether this rank's logits are of all tokens. */
+    /** Returns whether this rank's logits are of all tokens. */
     boolean isWhole() {
         return group.size() == 1;
     }
 
     /**
-     * From what {@link Engine#crossEntropy} made of this rank's shard to the same of all.
+     * Turns the results of {@link Engine#crossEntropy} for this rank's shard into those for all shards.
      *
-     * @param targets of this shard, or elsewhere
+     * @param targets in this shard, or elsewhere
      * @param rowLoss [N], changed
      * @param logSumExp [N], changed
      */
@@ -43,7 +43,7 @@ final class VocabularyLoss {
         group.allReduceMax(highest);
         engine.shardSum(logSumExp, highest, sums);
         group.allReduce(sums);
-        // A shard's loss grows by as much as the logarithm of the sum does with all shards in it.
+        // A shard's loss grows by the growth of the logarithm of the sum with all shards in it.
         engine.joinShards(targets, highest, sums, rowLoss, logSumExp);
         group.allReduce(rowLoss);
         pool.give(highest);

@@ -1,5 +1,5 @@
 /**
- * Layers of transformers on one rank: what each keeps of a microbatch, its forward and its two backwards, in kernels of
- * an engine. Straight-line code: no actor, thread or clock in it.
+ * Layers of transformers on one rank, in kernels of an engine: the forward, its two backwards, and the tensors kept of a
+ * microbatch. Straight-line code: no actor, thread or clock in it.
  */
 package dev.troupe.layer;

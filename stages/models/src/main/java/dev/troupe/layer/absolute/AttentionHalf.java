@@ -13,12 +13,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani
- * et al. 2017), the norm in front (Radford et al. 2019).
+ * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani et
+ * al. 2017), the norm in front (Radford et al. 2019).
  *
- * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C]. Of t ranks that share the
- * stage each has H/t of the H heads: their columns of qkv and Wqkv, queries, keys and values each, and their rows of
- * Wproj.
+ * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C]. Each of t ranks that share
+ * the stage has H/t of the H heads: their columns of qkv and Wqkv, queries, keys and values each, and their rows of Wproj.
  */
 public final class AttentionHalf extends Half {
     private final TensorPool.Extent attendedShape;
@@ -31,9 +30,9 @@ public final class AttentionHalf extends Half {
     /**
      * Makes the half on a rank.
      *
-     * @param block the block's number in the model, for what drops out: the embedding is 0
+     * @param block the block's number in the model, for dropout: the embedding is 0
      * @param heads H
-     * @param qkv [C x 3C], queries, keys and values side by side
+     * @param qkv [C x 3C], queries, keys and values next to each other
      * @param projection [C x C]
      */
     public AttentionHalf(LayerContext context, int block, int heads, Norm.Spec norm, Linear.Spec qkv,

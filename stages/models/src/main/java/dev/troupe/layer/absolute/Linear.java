@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * {@code y = x W + b} with its parameters: K inputs, M outputs, W [K x M], b [M]. Of ranks that share the stage each has
- * some of the outputs, or some of the inputs and all of b.
+ * {@code y = x W + b} with its parameters: K inputs, M outputs, W [K x M], b [M]. Each rank that shares the stage has some
+ * of the outputs, or some of the inputs and all of b.
  */
 public final class Linear {
     private final Engine engine;
@@ -27,14 +27,13 @@ public final class Linear {
     private final boolean isFirstOfGroup;
 
     /**
-     * What it is trained by.
+     * The parameters of a linear layer.
      *
      * @param weight [K x M]
      * @param bias [M]
-     * @param adapter what is trained in their place, if there is one
+     * @param adapter the adapter that is trained in their place, if there is one
      */
     public record Spec(ParameterSpec weight, ParameterSpec bias, Optional<Adapter.Spec> adapter) {
-        /** All there are. */
         public List<ParameterSpec> parameters() {
             return Stream.concat(Stream.of(weight, bias),
                     adapter.stream().flatMap(one -> one.parameters().stream())).toList();
@@ -55,12 +54,12 @@ public final class Linear {
                 Stream.ofNullable(adapter).flatMap(one -> one.parameters().stream())).toList();
     }
 
-    /** K, as this rank has it. */
+    /** Returns this rank's K. */
     int inputs() {
         return weight.shape().size(0);
     }
 
-    /** M, as this rank has it. */
+    /** Returns this rank's M. */
     int outputs() {
         return weight.shape().size(1);
     }
@@ -82,8 +81,8 @@ public final class Linear {
     }
 
     /**
-     * If each rank has some columns of x: what this rank has of the sum over the ranks, which the caller takes over. The
-     * bias is the same on all ranks, and the first one's addend has it.
+     * Returns this rank's part of the sum over the ranks, each with some columns of x; the caller takes it over. The bias is
+     * the same on all ranks, and the first one adds it.
      *
      * @param allRows [N x M]
      */

@@ -14,8 +14,8 @@ import java.util.stream.Stream;
  * The second half of a block: {@code y = x + gelu(norm(x) Wfc + bfc) Wproj + bproj} with the tanh form of GELU (Hendrycks
  * and Gimpel 2016), the norm in front (Radford et al. 2019).
  *
- * <p>N = B T rows, C hidden size: x and y [N x C], the inner activation [N x 4C], Wfc [C x 4C], Wproj [4C x C]. Of t
- * ranks that share the stage each has 4C/t columns of Wfc and the inner activation, and as many rows of Wproj.
+ * <p>N = B T rows, C hidden size: x and y [N x C], the inner activation [N x 4C], Wfc [C x 4C], Wproj [4C x C]. Each of t
+ * ranks that share the stage has 4C/t columns of Wfc and the inner activation, and 4C/t rows of Wproj.
  */
 public final class MlpHalf extends Half {
     private final TensorPool.Extent innerShape;
@@ -25,7 +25,7 @@ public final class MlpHalf extends Half {
     /**
      * Makes the half on a rank.
      *
-     * @param block the block's number in the model, for what drops out: the embedding is 0
+     * @param block the block's number in the model, for dropout: the embedding is 0
      * @param expansion [C x 4C]
      * @param projection [4C x C]
      */

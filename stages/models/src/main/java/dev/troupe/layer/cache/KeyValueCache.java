@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The keys and values of a text's places so far, those of each block, so that the next token costs a forward of one row.
- * The tensors of a block are allocated with its first rows, for all places that there will be.
+ * The keys and values of a text's places so far, for each block, so that the next token costs a forward of one row. The
+ * tensors of a block are allocated with its first rows, for all places.
  *
  * <p>Letters: P places, W width of a block's keys and of its values.
  *
@@ -30,32 +30,29 @@ public final class KeyValueCache implements AutoCloseable {
     }
 
     /**
-     * An empty cache.
-     *
-     * @param places P, the most that a text has
+     * @param places P, the most places of a text
      */
     public KeyValueCache(Engine engine, int places) {
         this.engine = engine;
         this.places = places;
     }
 
-    /** Returns the number of places before those of the forward that is in progress. */
+    /** Returns the number of places before the forward in progress. */
     public int length() {
         return length;
     }
 
-    /** All blocks have the keys and values of {@code rows} further places. */
+    /** Adds {@code rows} places, with keys and values of all blocks. */
     public void advance(int rows) {
         length += rows;
     }
 
-    /** Forgets the text. */
     public void clear() {
         length = 0;
     }
 
     /**
-     * Copies the keys and values of neighbouring places, the first of which is {@link #length}.
+     * Copies the keys and values of neighbouring places, from {@link #length} on.
      *
      * @param block the block's number in the model
      * @param keys [rows x W]
@@ -69,7 +66,7 @@ public final class KeyValueCache implements AutoCloseable {
     }
 
     /**
-     * As {@link #keep}, of a matrix that has queries, keys and values side by side.
+     * As {@link #keep}, from a matrix with queries, keys and values next to each other.
      *
      * @param qkv [rows x 3W]
      */
@@ -85,7 +82,7 @@ public final class KeyValueCache implements AutoCloseable {
     }
 
     /**
-     * Attention of one row, the last that the block kept, to all of its places.
+     * Computes attention of one row, the last that the block kept, to all of its places.
      *
      * @param query [1 x all heads]
      * @param heads of the query

@@ -1,4 +1,2 @@
-/**
- * What a text that grows token by token keeps of its places.
- */
+/** The cache of a text that grows token by token. */
 package dev.troupe.layer.cache;

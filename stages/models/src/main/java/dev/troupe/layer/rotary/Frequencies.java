@@ -3,8 +3,8 @@ package dev.troupe.layer.rotary;
 import java.util.Optional;
 
 /**
- * By how much rotary positions turn each pair of a head from one place to the next (Su et al. 2021): pair i of D/2 by
- * {@code base^(-2i/D)}, scaled if the model was made for longer sequences than it was trained on first.
+ * The angles by which rotary positions turn each pair of a head from one place to the next (Su et al. 2021): pair i of D/2
+ * by {@code base^(-2i/D)}, scaled if the model was made for longer sequences than it was first trained on.
  *
  * @param headSize D, even
  * @param base of the powers
@@ -12,11 +12,11 @@ import java.util.Optional;
  */
 public record Frequencies(int headSize, double base, Optional<Scaling> scaling) {
     /**
-     * The scaling of Llama 3.1 (Grattafiori et al. 2024): frequencies whose wave is longer than {@code originalLength /
-     * lowFactor} are divided by {@code factor}, those whose wave is shorter than {@code originalLength / highFactor} stay,
-     * and between the two it goes over from one to the other.
+     * The scaling of Llama 3.1 (Grattafiori et al. 2024): frequencies with a wave longer than {@code originalLength /
+     * lowFactor} are divided by {@code factor}, those with a wave shorter than {@code originalLength / highFactor} stay,
+     * with a smooth transition between the two.
      *
-     * @param factor what long waves are stretched by
+     * @param factor the factor of long waves
      * @param lowFactor waves that fit fewer times are stretched
      * @param highFactor waves that fit more times stay, above {@code lowFactor}
      * @param originalLength tokens of a sequence before
@@ -35,7 +35,7 @@ public record Frequencies(int headSize, double base, Optional<Scaling> scaling) 
         }
     }
 
-    /** [D/2]: the angle of each pair, in radians a place. */
+    /** Returns the angle of each pair, in radians a place, [D/2]. */
     public double[] perPlace() {
         double[] f = new double[headSize / 2];
         for (int i = 0; i < f.length; i++) {

@@ -12,11 +12,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The second half of a block: {@code y = x + (silu(h Wgate^T) * (h Wup^T)) Wdown^T} with {@code h = norm(x)} (Shazeer
- * 2020).
+ * The second half of a block: {@code y = x + (silu(h Wgate^T) * (h Wup^T)) Wdown^T} with {@code h = norm(x)} (Shazeer 2020).
  *
- * <p>N = B T rows, C hidden size, I inner width: x and y [N x C], Wgate and Wup [I x C], Wdown [C x I]. Of t ranks that
- * share the stage each has I/t rows of the first two, and as many columns of Wdown.
+ * <p>N = B T rows, C hidden size, I inner width: x and y [N x C], Wgate and Wup [I x C], Wdown [C x I]. Each of t ranks that
+ * share the stage has I/t rows of the first two, and I/t columns of Wdown.
  */
 public final class GatedMlpHalf extends Half {
     private final TensorPool.Extent innerShape;
@@ -25,7 +24,7 @@ public final class GatedMlpHalf extends Half {
     private final Projection down;
 
     /**
-     * What the half is made of.
+     * The parameters of the half.
      *
      * @param norm of the stream
      * @param gate [I x C]
@@ -33,7 +32,7 @@ public final class GatedMlpHalf extends Half {
      * @param down [C x I]
      */
     public record Spec(Norm.Spec norm, Projection.Spec gate, Projection.Spec up, Projection.Spec down) {
-        /** All parameters, in the order of the published models. */
+        /** Returns all parameters, in the order of the published models. */
         public List<ParameterSpec> parameters() {
             return Stream.of(gate.parameters(), up.parameters(), down.parameters(), norm.parameters())
                     .flatMap(List::stream).toList();
@@ -43,7 +42,7 @@ public final class GatedMlpHalf extends Half {
     /**
      * Makes the half on a rank.
      *
-     * @param block the block's number in the model, for what drops out: the embedding is 0
+     * @param block the block's number in the model, for dropout: the embedding is 0
      */
     public GatedMlpHalf(LayerContext context, int block, Spec spec) {
         super(context, block, DropoutKey.Site.MLP_OUTPUT, spec.norm());
@@ -65,7 +64,7 @@ public final class GatedMlpHalf extends Half {
     }
 
     private final class GatedPass extends Pass {
-        /** From the first backward on the gradient for it. */
+        /** From the first backward on its gradient. */
         private Tensor gate;
         private Tensor up;
         private Tensor inner;

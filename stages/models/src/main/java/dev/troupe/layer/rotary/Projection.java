@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * {@code y = x W^T + b} with its parameters, as published: K inputs, M outputs, W [M x K], b [M] if there is one. Of
- * ranks that share the stage each has some of the outputs or, without b, some of the inputs.
+ * {@code y = x W^T + b} with its parameters, as published: K inputs, M outputs, W [M x K], b [M] if there is one. Each rank
+ * that shares the stage has some of the outputs or, without b, some of the inputs.
  */
 public final class Projection {
     private final Engine engine;
@@ -26,14 +26,13 @@ public final class Projection {
     private final Adapter adapter;
 
     /**
-     * What it is trained by.
+     * The parameters of a projection.
      *
      * @param weight [M x K]
      * @param bias [M], if there is one
-     * @param adapter what is trained in their place, if there is one
+     * @param adapter the adapter that is trained in their place, if there is one
      */
     public record Spec(ParameterSpec weight, Optional<ParameterSpec> bias, Optional<Adapter.Spec> adapter) {
-        /** All there are. */
         public List<ParameterSpec> parameters() {
             return Stream.of(Stream.of(weight), bias.stream(),
                     adapter.stream().flatMap(one -> one.parameters().stream())).flatMap(some -> some).toList();
@@ -53,12 +52,12 @@ public final class Projection {
                 Stream.ofNullable(adapter).flatMap(one -> one.parameters().stream())).flatMap(some -> some).toList();
     }
 
-    /** M, as this rank has it. */
+    /** Returns this rank's M. */
     int outputs() {
         return weight.shape().size(0);
     }
 
-    /** K, as this rank has it. */
+    /** Returns this rank's K. */
     int inputs() {
         return weight.shape().size(1);
     }

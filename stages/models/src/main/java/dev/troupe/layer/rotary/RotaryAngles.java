@@ -6,13 +6,13 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
 
 /**
- * The angles that queries and keys are turned by (Su et al. 2021): place p turns pair i of D/2 by {@code p f[i]}.
+ * The angles by which queries and keys are turned (Su et al. 2021): place p turns pair i of D/2 by {@code p f[i]}.
  *
  * @param cosines [T x D/2]
  * @param sines [T x D/2]
  */
 record RotaryAngles(Tensor cosines, Tensor sines) {
-    /** Those of a stage's run, the same tensors for all of its layers. */
+    /** Returns the angles of a stage's run, the same tensors for all of its layers. */
     static RotaryAngles of(LayerContext context, Frequencies frequencies) {
         double[] f = frequencies.perPlace();
         Shape shape = Shape.of(context.sequenceLength(), f.length);
@@ -20,7 +20,7 @@ record RotaryAngles(Tensor cosines, Tensor sines) {
                 context.constant("rotary sines", shape, () -> values(shape, f, false)));
     }
 
-    /** Those of the places from one on. */
+    /** Returns the angles of the places from one on. */
     RotaryAngles from(Engine engine, int place) {
         if (place == 0) {
             return this;

@@ -15,12 +15,12 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The first half of a block: {@code y = x + attention(turn(q), turn(k), v) Wo^T} with q, k and v projections of {@code
- * norm(x)}, causal attention whose heads may share keys and values (Ainslie et al. 2023), and rotary positions (Su et al.
- * 2021).
+ * The first half of a block: {@code y = x + attention(turn(q), turn(k), v) Wo^T} with q, k and v projections of
+ * {@code norm(x)}, causal attention with heads that may share keys and values (Ainslie et al. 2023), and rotary positions
+ * (Su et al. 2021).
  *
  * <p>N = B T rows, C hidden size, H heads of D numbers, K of them with keys and values: x and y [N x C], q [N x H D], k and
- * v [N x K D], Wo [C x H D]. Of t ranks that share the stage each has H/t heads and K/t with keys and values: their rows of
+ * v [N x K D], Wo [C x H D]. Each of t ranks that share the stage has H/t heads and K/t with keys and values: their rows of
  * the first three matrices, and their columns of Wo.
  */
 public final class RotaryAttentionHalf extends Half {
@@ -35,7 +35,7 @@ public final class RotaryAttentionHalf extends Half {
     private final Projection output;
 
     /**
-     * What the half is made of.
+     * The parameters of the half.
      *
      * @param heads H
      * @param keyValueHeads K
@@ -49,7 +49,7 @@ public final class RotaryAttentionHalf extends Half {
      */
     public record Spec(int heads, int keyValueHeads, Norm.Spec norm, Projection.Spec queries, Projection.Spec keys,
             Projection.Spec values, List<Norm.Spec> headNorms, Projection.Spec output, Frequencies frequencies) {
-        /** All parameters, in the order of the published models. */
+        /** Returns all parameters, in the order of the published models. */
         public List<ParameterSpec> parameters() {
             Stream<List<ParameterSpec>> projections = Stream.of(queries, keys, values, output)
                     .map(Projection.Spec::parameters);
@@ -66,7 +66,7 @@ public final class RotaryAttentionHalf extends Half {
     /**
      * Makes the half on a rank.
      *
-     * @param block the block's number in the model, for what drops out: the embedding is 0
+     * @param block the block's number in the model, for dropout: the embedding is 0
      */
     public RotaryAttentionHalf(LayerContext context, int block, Spec spec) {
         super(context, block, DropoutKey.Site.ATTENTION_OUTPUT, spec.norm());
@@ -181,7 +181,7 @@ public final class RotaryAttentionHalf extends Half {
             attended = pool.drop(attended);
         }
 
-        /** The gradients of queries and keys are theirs. */
+        /** The passes of queries and keys give their gradients back. */
         @Override
         protected void releaseInnerGradients() {
             valueGradient = pool.drop(valueGradient);

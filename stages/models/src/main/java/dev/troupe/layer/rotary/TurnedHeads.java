@@ -22,7 +22,7 @@ final class TurnedHeads {
     private final TensorPool pool;
     private final Projection projection;
     private final RotaryAngles angles;
-    /** [D]; null where heads are not normalized. */
+    /** [D]; null if heads are not normalized. */
     private final Parameter gamma;
     private final double epsilon;
     private final TensorPool.Extent shape;
@@ -55,7 +55,7 @@ final class TurnedHeads {
         private Tensor projected;
         private Tensor reciprocalRoot;
         private Tensor turned;
-        /** For the output of the norm, until its weights have had it; null without one. */
+        /** For the output of the norm, until its weights have used it; null without a norm. */
         private Tensor normGradient;
         private Tensor gradient;
 
@@ -90,7 +90,7 @@ final class TurnedHeads {
         }
 
         /**
-         * After the gradient was written: adds that for the normed stream to dx, or writes it.
+         * Adds the gradient for the normed stream to dx, or writes it, after the gradient for the turned heads was written.
          *
          * @param weightsFollow whether {@link #backwardWeight} comes before any other backward
          */
@@ -107,7 +107,7 @@ final class TurnedHeads {
             }
         }
 
-        /** The gradient becomes that before the norm; that behind it is kept if the weights come later. */
+        /** Turns the gradient into the one before the norm; keeps the one after it if the weights come later. */
         private void backwardNorm(boolean both) {
             Tensor before = pool.take(shape, microbatch.length());
             if (both) {
