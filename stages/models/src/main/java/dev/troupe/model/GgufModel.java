@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.SequencedMap;
 
 /**
- * A model as llama.cpp's format GGUF has it, but the values of its parameters and its tokenizer. Immutable.
+ * A model in llama.cpp's format GGUF, without the values of its parameters and its tokenizer. Immutable.
  *
- * @param architecture the name that llama.cpp has for the family
- * @param settings the numbers of the model by their keys without the architecture; an Integer is stored as uint32, a
- *     Double as float32
+ * @param architecture llama.cpp's name of the family
+ * @param settings the numbers of the model by their keys without the architecture; an Integer is stored as uint32, a Double
+ *     as float32
  * @param tensors in the order of the file
  */
 public record GgufModel(String architecture, SequencedMap<String, Number> settings, List<GgufTensor> tensors) {

@@ -2,9 +2,9 @@ package dev.troupe.model;
 
 import java.util.List;
 
-/** A tensor of a GGUF file: its name there, and where its values come from. Immutable. */
+/** A tensor of a GGUF file: its name there, and the source of its values. Immutable. */
 public sealed interface GgufTensor {
-    /** The name that llama.cpp looks for. */
+    /** Returns the name that llama.cpp looks for. */
     String name();
 
     /** The order in which the rows of a parameter are stored. */
@@ -18,8 +18,8 @@ public sealed interface GgufTensor {
         }
 
         /**
-         * For each head, number i of its first half before number i of its second half: llama.cpp turns pairs of neighbours
-         * where Hugging Face turns number i with number i + D/2.
+         * For each head, number i of its first half before number i of its second half: llama.cpp turns pairs of neighbours,
+         * Hugging Face number i with number i + D/2.
          *
          * @param heads the heads that share the rows
          */
@@ -32,7 +32,7 @@ public sealed interface GgufTensor {
      *
      * @param parameter its name in the model
      * @param order the order of its rows
-     * @param isAlwaysFloat32 whether it is stored as float32 whatever the type of the file; a vector is in any case
+     * @param isAlwaysFloat32 whether it is stored as float32 whatever the type of the file, as every vector is
      */
     record OfParameter(String name, String parameter, Order order, boolean isAlwaysFloat32) implements GgufTensor {
     }

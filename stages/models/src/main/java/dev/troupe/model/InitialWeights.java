@@ -21,10 +21,10 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * Initial weights, as each parameter's {@link Init} has them.
+ * Initial weights by the {@link Init} of each parameter.
  *
- * <p>A value depends on the seed, the tensor's name and its index alone, so that every assignment of layers to stages
- * begins with the same model; float32 values are the float64 ones, rounded. Any thread may read.
+ * <p>A value depends on the seed, the tensor's name and its index alone, so that every assignment of layers to stages begins
+ * with the same model; float32 values are the float64 ones, rounded. Any thread may read.
  */
 public final class InitialWeights implements WeightSource {
     // A fresh generator per block lets a slice of a tensor be made without the slices before it.
@@ -39,13 +39,13 @@ public final class InitialWeights implements WeightSource {
     private final ModelSpec model;
     private final long seed;
 
-    /** The initial weights of one model, whose tensors are listed when one is read. */
+    /** Creates the initial weights of one model; its tensors are listed when one is read. */
     public InitialWeights(ModelSpec model, long seed) {
         this.model = model;
         this.seed = seed;
     }
 
-    /** Tells these weights from others of the same model. */
+    /** Returns a text that distinguishes these weights from others of the same model. */
     public String identity() {
         return "drawn from seed " + seed;
     }

@@ -7,23 +7,22 @@ import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 
 /**
- * One layer of a model, the unit that stages are cut by: what it is before any rank has it.
+ * One layer of a model, the unit of partition, as a declaration before any rank has it.
  *
- * @param name in its model only one, such as {@code h.3.attention}
+ * @param name unique in its model, such as {@code h.3.attention}
  * @param block the block that it is a half of; its own name for a layer that is no half
  * @param letter its letter in a layout string
- * @param parameters what it is trained by, in the order of the published model; one that another layer names too is
- *     shared
- * @param costs what it computes
+ * @param parameters its parameters, in the order of the published model; one that another layer names too is shared
+ * @param costs its operations
  * @param build makes it on a rank
  */
 public record LayerSpec(String name, String block, char letter, List<ParameterSpec> parameters, Costs costs,
         Build build) {
-    /** Counts what a layer computes. */
+    /** The operations of a layer. */
     @FunctionalInterface
     public interface Costs {
         /**
-         * The operations for one microbatch.
+         * Returns the operations for one microbatch.
          *
          * @param rows N, sequences times tokens
          * @param sequenceLength T
@@ -31,10 +30,10 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
         LayerCosts of(int rows, int sequenceLength);
     }
 
-    /** Makes a layer on a rank. */
+    /** The factory of a layer on a rank. */
     @FunctionalInterface
     public interface Build {
-        /** The layer with this rank's share of its parameters, which are still to be placed. */
+        /** Returns the layer with this rank's share of its parameters, which are still to be placed. */
         Layer in(LayerContext context);
     }
 
@@ -42,14 +41,14 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
         parameters = List.copyOf(parameters);
     }
 
-    /** Whether it is a half of a block. */
+    /** Returns whether it is a half of a block. */
     public boolean isHalf() {
         return !name.equals(block);
     }
 
     /**
-     * The operations of products in the backward for the weights, given its costs for N rows: frozen weights have none, and
-     * an adapter makes its inner products again.
+     * Returns the operations of products in the backward for the weights, given its costs for N rows: frozen weights have
+     * none, and an adapter computes its inner products again.
      */
     public double weightProducts(LayerCosts ofRows, int rows) {
         if (parameters.stream().allMatch(ParameterSpec::isTrained)) {
@@ -60,7 +59,7 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
         return 4.0 * rows * trained;
     }
 
-    /** How many numbers it has; a shared parameter counts in each of its layers. */
+    /** Returns the count of its numbers; a shared parameter counts in each of its layers. */
     public long parameterCount() {
         return parameters.stream().mapToLong(ParameterSpec::elementCount).sum();
     }

@@ -14,7 +14,7 @@ import java.util.SequencedMap;
 import java.util.function.Supplier;
 
 /**
- * A model as a declaration: its layers in pipeline order, with all that follows from them. Two are equal where family and
+ * A model as a declaration: its layers in pipeline order, with all that follows from them. Two are equal if family and
  * section are. Immutable; any thread may read it.
  */
 public final class ModelSpec {
@@ -54,11 +54,11 @@ public final class ModelSpec {
     }
 
     /**
-     * @param section what of the family it is
+     * @param section the member of the family
      * @param summary the model in a line for a person, without its number of parameters
-     * @param blockCount how many blocks the layers make, embedding and head not counted
-     * @param sizes of every axis that the parameters have
-     * @param declaration lists the layers; asked only after the sizes were found to be possible
+     * @param blockCount the number of blocks, without embedding and head
+     * @param sizes of every axis of the parameters
+     * @param declaration lists the layers; called only after the sizes were found to be possible
      */
     public ModelSpec(ModelFamily family, Section section, String summary, int blockCount, Map<Axis, Integer> sizes,
             Supplier<List<LayerSpec>> declaration) {
@@ -79,32 +79,29 @@ public final class ModelSpec {
         return known;
     }
 
-    /** The family that it is of. */
     public ModelFamily family() {
         return family;
     }
 
-    /** The model as a section; the family reads the same model from it. */
+    /** Returns the model as a section; the family reads the same model from it. */
     public Section section() {
         return section;
     }
 
-    /** The model in a line for a person, without its number of parameters. */
+    /** Returns the model in a line for a person, without its number of parameters. */
     public String summary() {
         return summary;
     }
 
-    /** How many blocks there are between embedding and head. */
+    /** Returns the number of blocks between embedding and head. */
     public int blockCount() {
         return blockCount;
     }
 
-    /** Whether the model has an axis. */
     public boolean has(Axis axis) {
         return sizes.containsKey(axis);
     }
 
-    /** The size of an axis. */
     public int size(Axis axis) {
         Integer size = sizes.get(axis);
         if (size == null) {
@@ -113,50 +110,50 @@ public final class ModelSpec {
         return size;
     }
 
-    /** The layers in pipeline order: embedding, the halves of each block, head. */
+    /** Returns the layers in pipeline order: embedding, the halves of each block, head. */
     public List<LayerSpec> layers() {
         return listed().layers;
     }
 
-    /** The number of a layer's block: 0 for the embedding, 1 for the first block, and so on to the head. */
+    /** Returns the number of a layer's block: 0 for the embedding, 1 for the first block, and so on to the head. */
     public int blockNumber(int layer) {
         return listed().blockNumbers.get(layer);
     }
 
-    /** Every parameter once, by name, from the embedding to the head. */
+    /** Returns every parameter once, by name, from the embedding to the head. */
     public SequencedMap<String, ParameterSpec> parameters() {
         return listed().parameters;
     }
 
-    /** The adapters that alone are trained; empty if every parameter is. */
+    /** Returns the adapters that alone are trained; empty if every parameter is. */
     public Optional<Lora> lora() {
         return Lora.of(section);
     }
 
-    /** The same model without adapters. */
+    /** Returns the same model without adapters. */
     public ModelSpec base() {
         Map<String, Object> values = new HashMap<>(section.values());
         values.keySet().removeAll(Lora.KEYS);
         return family.read(new Section(values));
     }
 
-    /** How many numbers a run changes. */
+    /** Returns the count of numbers that a run changes. */
     public long trainedCount() {
         return parameters().values().stream().filter(ParameterSpec::isTrained).mapToLong(ParameterSpec::elementCount)
                 .sum();
     }
 
-    /** Those of {@link #shared} whose gradients the layers that use them add up. */
+    /** Returns the parameters of {@link #shared} with gradients that their layers add up. */
     public List<SharedParameter> sharedInTraining() {
         return shared().stream().filter(one -> one.parameter().isTrained()).toList();
     }
 
-    /** The parameters that more than one layer uses. */
+    /** Returns the parameters that more than one layer uses. */
     public List<SharedParameter> shared() {
         return listed().shared;
     }
 
-    /** How many numbers there are; a shared parameter counts once. */
+    /** Returns the count of all numbers; a shared parameter counts once. */
     public long parameterCount() {
         return parameters().values().stream().mapToLong(ParameterSpec::elementCount).sum();
     }

@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A {@code config.json} as Hugging Face's libraries write one, with refusals that name the file and the key. It remembers
- * which keys were asked for, so that a key that nobody knows can be named. One thread.
+ * A {@code config.json} of Hugging Face's libraries, with refusals that name the file and the key. It remembers the keys
+ * that were read, so that an unknown key can be named. One thread.
  */
 public final class PublishedConfig {
     /** As Python reads JSON, NaN and infinity are numbers. */
@@ -49,7 +49,7 @@ public final class PublishedConfig {
     /**
      * Reads a file.
      *
-     * @param titles the families whose models can be used, as a person calls them
+     * @param titles the families of usable models, by their names for people
      * @throws WeightException if it is no JSON object
      */
     public static PublishedConfig read(Path file, String titles) {
@@ -87,23 +87,23 @@ public final class PublishedConfig {
         }
     }
 
-    /** The same file with another value of a key. */
+    /** Returns the same file with another value of a key. */
     public PublishedConfig with(String key, boolean value) {
         return new PublishedConfig(file, root.deepCopy().put(key, value), twice, titles);
     }
 
-    /** Whether there is something under a key. */
+    /** Returns whether the key is present. */
     public boolean has(String key) {
         return !value(key).isMissingNode();
     }
 
-    /** Whether there is something under a key, and not null. */
+    /** Returns whether the key is present, and its value not null. */
     public boolean isGiven(String key) {
         return has(key) && !value(key).isNull();
     }
 
     /**
-     * The value of a key, or a missing node.
+     * Returns the value of a key, or a missing node.
      *
      * @throws WeightException if the file has the key twice, with two values
      */
@@ -116,7 +116,7 @@ public final class PublishedConfig {
         return root.path(key);
     }
 
-    /** The keys that were not asked for, with values that say something: neither null nor false, 0 or empty. */
+    /** Returns the keys that were not read and have an effect: not null, false, 0 or empty. */
     public List<String> unread() {
         return root.propertyStream().filter(entry -> !asked.contains(entry.getKey()) && says(entry.getValue()))
                 .map(Map.Entry::getKey).toList();
@@ -128,7 +128,7 @@ public final class PublishedConfig {
                 && !((value.isContainerNode() || value.isTextual()) && value.asText().isEmpty() && value.isEmpty());
     }
 
-    /** A number above zero; {@code absent} if there is none. */
+    /** Returns a number above zero; {@code absent} if there is none. */
     public double aboveZero(String key, double absent) {
         JsonNode value = value(key);
         if (value.isMissingNode()) {
@@ -140,7 +140,7 @@ public final class PublishedConfig {
         return value.doubleValue();
     }
 
-    /** A whole number of at least 1. */
+    /** Returns a whole number of at least 1. */
     public int positive(String key) {
         JsonNode value = value(key);
         if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1) {
@@ -149,7 +149,6 @@ public final class PublishedConfig {
         return value.intValue();
     }
 
-    /** True or false. */
     public boolean flag(String key, boolean absent) {
         JsonNode value = value(key);
         if (value.isMissingNode()) {
@@ -161,7 +160,7 @@ public final class PublishedConfig {
         return value.booleanValue();
     }
 
-    /** Refuses a flag that is not as it is computed here; the same stands for none. */
+    /** Refuses a flag with another value than is computed here, which is also the default. */
     public void requireFlag(String key, boolean served) {
         if (flag(key, served) != served) {
             throw refusal(key, served + ", as nothing else is computed here");
@@ -176,7 +175,7 @@ public final class PublishedConfig {
         }
     }
 
-    /** The exception if a key is not as expected. */
+    /** Returns the exception for a key with an unexpected value. */
     public WeightException refusal(String key, String expected) {
         JsonNode found = value(key);
         return new WeightException(file + ": " + key + " must be " + expected + ", but "
@@ -184,7 +183,7 @@ public final class PublishedConfig {
                 + " model that has it so");
     }
 
-    /** The exception where keys do not go together. */
+    /** Returns the exception for keys that do not go together. */
     public WeightException refusal(String sentence) {
         return new WeightException(file + ": " + sentence);
     }

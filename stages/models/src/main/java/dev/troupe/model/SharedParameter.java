@@ -4,8 +4,8 @@ import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 
 /**
- * A parameter with several homes: its gradient is the sum of those of all its layers, which may be on several stages with a
- * copy of its weights each.
+ * A parameter of several layers: its gradient is the sum over all its layers, which may be on several stages with a copy of
+ * its weights each.
  *
  * @param parameter the one that all of them use
  * @param layers the numbers of the layers that use it, ascending

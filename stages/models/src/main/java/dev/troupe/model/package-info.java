@@ -1,5 +1,5 @@
 /**
- * What a model is before any rank has it: a list of layers with their parameters, the families that make such lists, and
- * initial weights.
+ * The model before any rank has it: a list of layers with their parameters, the families that make such lists, and initial
+ * weights.
  */
 package dev.troupe.model;

@@ -2,7 +2,7 @@ package dev.troupe.parallel;
 
 import java.util.concurrent.Executor;
 
-/** Runs what a stage has done aside while its thread computes; one task after another, in the order given. */
+/** The executor of a stage's work next to the computing of its thread; one task after another, in the order given. */
 @FunctionalInterface
 public interface Aside extends Executor {
     /** The stage's thread has waited {@code nanos} nanoseconds for work that was begun. Called on that thread. */

@@ -3,7 +3,6 @@ package dev.troupe.parallel;
 /**
  * Neighbouring indices of a dimension.
  *
- * @param first the first
  * @param end the one after the last
  */
 public record IndexRange(int first, int end) {
@@ -15,8 +14,8 @@ public record IndexRange(int first, int end) {
     }
 
     /**
-     * One member's share of {@code count} indices: neighbours, as many as any other member's, or one more for the first
-     * members if the count does not divide.
+     * Returns one member's share of {@code count} indices: neighbours, with one more for the first members if the count does
+     * not divide.
      *
      * @throws IllegalArgumentException if there are fewer indices than members
      */
@@ -27,12 +26,10 @@ public record IndexRange(int first, int end) {
                 (member + 1) * each + Math.min(member + 1, more));
     }
 
-    /** How many indices there are. */
     public int size() {
         return end - first;
     }
 
-    /** Whether the index is one of these. */
     public boolean contains(int index) {
         return first <= index && index < end;
     }

@@ -2,7 +2,7 @@ package dev.troupe.parallel;
 
 import dev.troupe.engine.Tensor;
 
-/** A group of one: a tensor that is to be summed or gathered already has its result. */
+/** A group of one, in which each tensor already has its result. */
 final class LonelyGroup implements TensorGroup {
     @Override
     public int size() {

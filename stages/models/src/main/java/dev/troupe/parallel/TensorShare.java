@@ -4,14 +4,14 @@ package dev.troupe.parallel;
  * One rank's share in the work of a stage.
  *
  * @param group the ranks that share the stage
- * @param sequence whether norms, residuals and what crosses the stage's borders are shared out too, by rows (sequence
- *     parallelism, Korthikanti et al. 2022); in a group of one it says nothing
+ * @param sequence whether norms, residuals and tensors at the stage's borders are shared out too, by rows (sequence
+ *     parallelism, Korthikanti et al. 2022); no effect in a group of one
  */
 public record TensorShare(TensorGroup group, boolean sequence) {
     /** The share of a rank that has the stage to itself. */
     public static final TensorShare ALL = new TensorShare(TensorGroup.ALONE, false);
 
-    /** Whether a rank has some rows of the residual stream alone. */
+    /** Returns whether a rank has only some rows of the residual stream. */
     public boolean cutsRows() {
         return sequence && group.size() > 1;
     }

@@ -13,14 +13,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a rank holds of a tensor that a group shares out: along one dimension some ranges of indices, side by side, and
- * all indices of every other dimension. Elements are row-major. If the ranks that hold the same indices share them out
- * once more, a rank has neighbouring elements of these, wherever rows begin.
+ * The part of a tensor that a rank holds: some ranges of indices along one dimension, and all indices of every other
+ * dimension. Elements are row-major. If the ranks that hold the same indices share them out once more, a rank has
+ * neighbouring elements of these, wherever rows begin.
  *
  * @param whole the shape of the whole tensor
  * @param dimension the dimension that is cut
  * @param ranges the indices held, ascending
- * @param elements which elements of those indices, counted from the first; empty for all
+ * @param elements the elements of those indices, counted from the first; empty for all
  */
 public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, Optional<IndexRange> elements) {
     private static final Pattern TEXT = Pattern
@@ -47,20 +47,20 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
         }
     }
 
-    /** All elements of some indices. */
+    /** Creates the slice of all elements of some indices. */
     public TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
         this(whole, dimension, ranges, Optional.empty());
     }
 
-    /** A whole tensor, which every rank holds. */
+    /** Returns a whole tensor, which every rank holds. */
     public static TensorSlice whole(Shape shape) {
         return whole(shape, 0);
     }
 
     /**
-     * A member's share of each of several pieces that lie side by side: the queries, keys and values of its heads.
+     * Returns a member's share of each of several pieces next to each other: the queries, keys and values of its heads.
      *
-     * @param pieces how many indices each piece of the dimension has; one piece for a share of the dimension itself
+     * @param pieces the number of indices of each piece of the dimension; one piece for a share of the dimension itself
      * @throws IllegalArgumentException if a piece has fewer indices than there are members
      */
     public static TensorSlice share(Shape whole, int dimension, List<Integer> pieces, int member, int members) {
@@ -87,7 +87,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     }
 
     /**
-     * Neighbouring elements of this slice.
+     * Returns neighbouring elements of this slice.
      *
      * @param some counted from the first element of this slice, which has all of its indices' elements
      * @return this slice if it is all of them
@@ -101,7 +101,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
                 : new TensorSlice(whole, dimension, ranges, Optional.of(some));
     }
 
-    /** The shape of what the rank holds; that of a part is its number of elements. */
+    /** Returns the shape of the rank's part; for a part of a slice its number of elements. */
     public Shape shape() {
         return elements.map(some -> Shape.of(some.size())).orElseGet(() -> indexedShape(whole, dimension, ranges));
     }
@@ -112,23 +112,22 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
         return Shape.of(sizes);
     }
 
-    /** Whether this is all of the tensor. */
     public boolean isWhole() {
         return elements.isEmpty() && ranges.size() == 1 && ranges.getFirst().size() == whole.size(dimension);
     }
 
     /**
-     * Copies what the rank holds out of the whole.
+     * Copies the rank's part out of the whole.
      *
      * @param wholeElements the bytes of the whole tensor
-     * @param sliceElements as many bytes as {@link #shape} needs; overwritten
+     * @param sliceElements the bytes of {@link #shape}; overwritten
      */
     public void cut(MemorySegment wholeElements, MemorySegment sliceElements, int elementBytes) {
         forEachRun(elementBytes, (inWhole, inSlice, bytes) -> MemorySegment.copy(wholeElements, inWhole, sliceElements,
                 inSlice, bytes));
     }
 
-    /** Copies what the rank holds into its places in the whole; the rest of the whole stays as it is. */
+    /** Copies the rank's part into its places in the whole; the rest of the whole stays as it is. */
     public void paste(MemorySegment sliceElements, MemorySegment wholeElements, int elementBytes) {
         forEachRun(elementBytes, (inWhole, inSlice, bytes) -> MemorySegment.copy(sliceElements, inSlice, wholeElements,
                 inWhole, bytes));
@@ -162,9 +161,9 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     }
 
     /**
-     * Says where slices of several ranks are no tensor: they must hold every element once.
+     * Refuses slices of several ranks that make no tensor: they must hold every element once.
      *
-     * @throws IllegalArgumentException with what is missing, there twice, or of another tensor
+     * @throws IllegalArgumentException with the elements that are missing or double, or the slice of another tensor
      */
     public static void requireWhole(List<TensorSlice> slices) {
         TensorSlice first = slices.getFirst();
@@ -213,8 +212,8 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     }
 
     /**
-     * The slice in one line, such as {@code 768x2304 1 0-384,768-1152,1536-1920}, for a part with
-     * {@code elements 0-442368} behind it; {@link #parse} reads it.
+     * Returns the slice in one line, such as {@code 768x2304 1 0-384,768-1152,1536-1920}, followed by {@code elements
+     * 0-442368} for a part; {@link #parse} reads it.
      */
     public String text() {
         return Arrays.stream(whole.toArray()).mapToObj(Integer::toString).collect(Collectors.joining("x")) + " "
@@ -227,7 +226,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     }
 
     /**
-     * Reads what {@link #text} wrote.
+     * Reads a line of {@link #text}.
      *
      * @throws IllegalArgumentException if the text is no such line
      */

@@ -1,8 +1,8 @@
 package dev.troupe.parallel;
 
 /**
- * What the ranks that hold the same weights share out among them instead of each keeping all of it (ZeRO, Rajbhandari et
- * al. 2020, section 5); each level shares out what the one before it does, too.
+ * The state that ranks with the same weights share out instead of each keeping all of it (ZeRO, Rajbhandari et al. 2020,
+ * section 5); each level includes the one before it.
  */
 public enum Zero {
     /** Nothing. */
@@ -14,12 +14,12 @@ public enum Zero {
     /** Weights. */
     WEIGHTS;
 
-    /** The level of a number, 0 to 3. */
+    /** Returns the level of a number, 0 to 3. */
     public static Zero of(int level) {
         return values()[level];
     }
 
-    /** Whether this shares out what another level does. */
+    /** Returns whether this level includes another. */
     public boolean includes(Zero other) {
         return compareTo(other) >= 0;
     }

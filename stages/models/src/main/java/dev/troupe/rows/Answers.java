@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Finds the assistant's words in the text of a chat. A template with {@code {% generation %}} marks them. With another one
- * they are the text that an assistant's message adds to the messages before it and the generation prompt, up to the end of
- * its turn; for that the text of the whole chat must begin with the text of its first messages.
+ * The search for the assistant's words in the text of a chat. A template with {@code {% generation %}} marks them. With
+ * another one they are the text that an assistant's message adds to the messages before it and the generation prompt, up to
+ * the end of its turn; for that the text of the whole chat must begin with the text of its first messages.
  */
 final class Answers {
     private static final String ASSISTANT = "assistant";
@@ -30,7 +30,7 @@ final class Answers {
     }
 
     /**
-     * The text of a chat, and the parts of it that are the assistant's words.
+     * Returns the text of a chat, with the assistant's words marked.
      *
      * @param chat variables of the template, with a list of messages
      * @throws DataException if the text of the whole chat does not begin with the text of its first messages
@@ -73,7 +73,7 @@ final class Answers {
                         origin, index));
     }
 
-    /** The text of the first messages. */
+    /** Returns the text of the first messages. */
     private String text(int count, boolean asksForAnswer) {
         ObjectNode some = chat.objectNode();
         some.setAll(chat);
@@ -85,7 +85,10 @@ final class Answers {
         return template.render(some);
     }
 
-    /** If a turn ends: white space after a token that ends it belongs to the template, unless there is no such token. */
+    /**
+     * Returns the end of a turn: white space after a token that ends it belongs to the template, unless there is no such
+     * token.
+     */
     private static int endOfTurn(String text, int from, JsonNode content) {
         String answer = text.substring(from);
         String shorter = answer.stripTrailing();

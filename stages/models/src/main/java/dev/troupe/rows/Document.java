@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Token ids that a model sees together, and alone.
+ * Token ids that a model sees together, without others.
  *
  * @param ids at least one, each from 0 to {@link #LARGEST_ID}; not changed from here on
- * @param isCounted for each id whether the loss counts it as a target; of the first, which no id precedes, it has no
- *     effect; not changed from here on
+ * @param isCounted for each id whether the loss counts it as a target; of the first, which no id precedes, it has no effect;
+ *     not changed from here on
  */
 record Document(int[] ids, boolean[] isCounted) {
-    /** The largest number that fits beside the bit for whether an id counts. */
+    /** The largest number that fits next to the bit for whether an id counts. */
     static final int LARGEST_ID = (1 << 30) - 1;
 
     /**
@@ -22,7 +22,7 @@ record Document(int[] ids, boolean[] isCounted) {
     record Part(int[] ids, boolean isCounted) {
     }
 
-    /** The document of some parts. */
+    /** Returns the document of some parts. */
     static Document of(List<Part> parts) {
         int length = parts.stream().mapToInt(part -> part.ids().length).sum();
         int[] ids = new int[length];
@@ -40,7 +40,6 @@ record Document(int[] ids, boolean[] isCounted) {
         return ids.length;
     }
 
-    /** How many targets count. */
     int countedTargets() {
         int counted = 0;
         for (int i = 1; i < isCounted.length; i++) {
@@ -49,7 +48,7 @@ record Document(int[] ids, boolean[] isCounted) {
         return counted;
     }
 
-    /** The ids from one index to before another, and whether each counts. */
+    /** Returns the ids from one index to before another, and whether each counts. */
     Document between(int from, int to) {
         return new Document(Arrays.copyOfRange(ids, from, to), Arrays.copyOfRange(isCounted, from, to));
     }

@@ -3,7 +3,7 @@ package dev.troupe.rows;
 import java.nio.file.Path;
 
 /**
- * Where documents were read.
+ * The place at which documents were read.
  *
  * @param file the file
  * @param fileIndex its index among all files

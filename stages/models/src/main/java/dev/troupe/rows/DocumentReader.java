@@ -8,7 +8,7 @@ interface DocumentReader extends Spliterator<Unread>, AutoCloseable {
     /**
      * Opens a file, by its suffix.
      *
-     * @throws dev.troupe.data.DataException if it cannot be read, or is not of the kind that its suffix says
+     * @throws dev.troupe.data.DataException if it cannot be read, or is not of the kind of its suffix
      */
     static DocumentReader open(Path file, int fileIndex) {
         return ParquetDocuments.isIn(file) ? new ParquetDocuments(file, fileIndex) : new LineReader(file, fileIndex);

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Makes documents of text and of chats. Any thread. */
+/** The maker of documents from text and chats. Any thread. */
 final class Documents {
     private static final int SHOWN = 60;
 
@@ -27,7 +27,7 @@ final class Documents {
         this.tokenizer = tokenizer;
     }
 
-    /** Everything that documents are a function of but text and chats. */
+    /** Returns a text of all inputs of documents other than text and chats. */
     String identity() {
         return tokenizer.identity() + "\n" + switch (tokenizer) {
             case HuggingFaceTokenizer folder -> ChatTemplate.contents(Path.of(folder.name()));
@@ -36,7 +36,7 @@ final class Documents {
     }
 
     /**
-     * A document in which every token counts, with the tokens that begin and end one.
+     * Returns a document in which every token counts, with the tokens that begin and end one.
      *
      * @throws DataException if there is no character, or half of one
      */
@@ -54,8 +54,8 @@ final class Documents {
     }
 
     /**
-     * A document in which the assistant's words count, and the tokens that end its turns. They are encoded apart from
-     * the text before them, as the model meets them when it is asked to continue.
+     * Returns a document in which the assistant's words and the tokens that end its turns count. They are encoded apart from
+     * the text before them, as for a model that is asked to continue.
      *
      * @throws DataException if the chat has another shape, or the template refuses it or fails
      */
@@ -87,7 +87,7 @@ final class Documents {
         return document;
     }
 
-    /** The template, read when the first chat asks for it: files of text alone need none. */
+    /** Returns the template, read for the first chat: files of text alone need none. */
     private synchronized ChatTemplate template(DocumentOrigin origin) {
         if (template == null) {
             template = switch (tokenizer) {

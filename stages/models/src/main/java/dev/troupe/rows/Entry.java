@@ -13,11 +13,11 @@ sealed interface Entry {
     record Text(String text) implements Entry {
     }
 
-    /** A document as a chat: {@code messages}, and {@code tools} if there are any, as a chat template takes them. */
+    /** A document as a chat: {@code messages}, and {@code tools} if there are any, in the form of a chat template. */
     record Chat(ObjectNode variables) implements Entry {
     }
 
-    /** The member of a line, or the column, that each kind has, and the one beside messages. */
+    /** The member of a line, or the column, of each kind, and the one next to messages. */
     String DOCUMENTS = "documents";
     String TEXT = "text";
     String MESSAGES = "messages";

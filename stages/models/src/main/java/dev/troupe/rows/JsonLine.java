@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Reads a line of JSON: an object with {@code documents}, {@code text} or {@code messages}; its other members are
+ * The reader of a line of JSON: an object with {@code documents}, {@code text} or {@code messages}; its other members are
  * ignored.
  */
 final class JsonLine {
@@ -204,7 +204,7 @@ final class JsonLine {
         return new DataException(origin + ": " + path + " must be " + expected + ", but found " + shown());
     }
 
-    /** The token that the parser has read last, as the line has it. */
+    /** Returns the token that the parser has read last, as in the line. */
     private String shown() throws IOException {
         String found = switch (parser.currentToken()) {
             case null -> "nothing";

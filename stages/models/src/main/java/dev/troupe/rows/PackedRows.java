@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Rows of S tokens, each with one document or several, of which each sees itself alone. The ids lie in a mapped file
- * of the cache, or in memory outside the heap; on the heap a row takes some 16 bytes.
+ * Rows of S tokens, each with one document or several, which do not see each other. The ids are in a mapped file of the
+ * cache, or in memory outside the heap; on the heap a row takes some 16 bytes.
  *
  * <p>Thread rule: any thread, until they are closed.
  */
@@ -42,9 +42,8 @@ public final class PackedRows implements Sequences, AutoCloseable {
      * Reads files of documents. The caller closes the rows.
      *
      * @param files of the kind {@link CorpusFiles.Kind#DOCUMENTS}
-     * @param tokenizer for text, and for messages, to which the chat template of its folder is applied; ids have no use
-     *     for it
-     * @param cache where rows that were made of the same files in the same way are looked for and kept
+     * @param tokenizer for text, and for messages, to which the chat template of its folder is applied; unused by ids
+     * @param cache the cache of rows that were made of the same files in the same way
      * @throws DataException if a file cannot be read or makes no rows, with file and line
      */
     public static PackedRows open(CorpusFiles files, Tokenizer tokenizer, RowSettings settings, TokenCache cache) {
@@ -63,7 +62,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
         }
     }
 
-    /** The name of these rows in messages. */
+    /** Returns the name of these rows in messages. */
     public String name() {
         return name;
     }
@@ -73,7 +72,6 @@ public final class PackedRows implements Sequences, AutoCloseable {
         return table.sequenceLength();
     }
 
-    /** How many rows there are. */
     public long rowCount() {
         return count;
     }
@@ -93,7 +91,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
         return count;
     }
 
-    /** Whether one of all rows that were read together holds several documents, also if this is a part of them. */
+    /** Returns whether one of all rows that were read together holds several documents, also if this is a part of them. */
     @Override
     public boolean separatesDocuments() {
         return table.holdsSeveral();
@@ -114,7 +112,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
         table.fill(index(row), rows.inputs(), rows.targets(), rows.starts(), at, length);
     }
 
-    /** Numbers of rows, documents and tokens. */
+    /** Returns the numbers of rows, documents and tokens. */
     public RowFigures figures() {
         return figures;
     }
@@ -127,10 +125,9 @@ public final class PackedRows implements Sequences, AutoCloseable {
      * Copies a row: S values into each array. Nothing is allocated.
      *
      * @param inputs receives the tokens, and 0 for padding, which is at the end of the row
-     * @param targets receives for each the next token of its document if that one counts, and elsewhere
+     * @param targets receives for each the next token of its document if that one counts, and otherwise
      *     {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}
-     * @param starts receives for each place the index in the row at which its document begins; padding is one last
-     *     document
+     * @param starts receives for each place the index in the row at which its document begins; padding is one last document
      * @param at index of the first value to write, in all three
      */
     void fill(long row, int[] inputs, int[] targets, int[] starts, int at) {
@@ -138,9 +135,9 @@ public final class PackedRows implements Sequences, AutoCloseable {
     }
 
     /**
-     * Checks every id against a vocabulary, with as many threads as there are cores.
+     * Checks every id against a vocabulary, with a thread for each core.
      *
-     * @throws DataException naming file and line of the first id that it does not have
+     * @throws DataException with file and line of the first id that it does not have
      */
     public void requireVocabulary(int vocabularySize) {
         int end = first + count;
@@ -156,9 +153,10 @@ public final class PackedRows implements Sequences, AutoCloseable {
     }
 
     /**
-     * Some of the rows, without a copy: they are valid until all of them are closed, and closing a part has no effect.
+     * Returns some of the rows, without a copy: they are valid until all of them are closed, and closing a part has no
+     * effect.
      *
-     * @param firstRow which is row 0 of the part
+     * @param firstRow the row that is row 0 of the part
      */
     public PackedRows part(String partName, long firstRow, long rowCount) {
         Objects.checkFromIndexSize(firstRow, rowCount, count);
@@ -166,7 +164,6 @@ public final class PackedRows implements Sequences, AutoCloseable {
         });
     }
 
-    /** Unmaps the file. */
     @Override
     public void close() {
         release.run();

@@ -23,9 +23,9 @@ import java.util.Optional;
 
 /**
  * A Parquet file, row by row: a column {@code text}, of strings, or {@code messages}, of lists of structs of strings, among
- * them {@code role} and {@code content}; a string that is null is left out. Other columns are passed over. One thread.
+ * them {@code role} and {@code content}; a string that is null is left out. Other columns are skipped. One thread.
  *
- * <p>Whatever is wrong with the bytes of a file, the library says by exceptions of any kind.
+ * <p>For damaged bytes of a file the library throws exceptions of any kind.
  */
 final class ParquetColumns implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
@@ -92,7 +92,7 @@ final class ParquetColumns implements AutoCloseable {
                 && leaf.repetitionType() != RepetitionType.REPEATED;
     }
 
-    /** Whether a field is null in every row, so that whoever wrote the file knew no type for it. */
+    /** Returns whether a field is null in every row, so that the writer of the file knew no type for it. */
     private static boolean isNull(SchemaNode node) {
         return node instanceof PrimitiveNode leaf && leaf.logicalType() instanceof LogicalType.NullType;
     }
@@ -121,7 +121,7 @@ final class ParquetColumns implements AutoCloseable {
     }
 
     /**
-     * The content of the row.
+     * Returns the content of the row.
      *
      * @throws DataException if it is empty, not UTF-8, or longer than a line of a .jsonl file may be, or if the rows so far
      *     are more than such a file has

@@ -27,7 +27,7 @@ final class ParquetDocuments implements DocumentReader {
     /** The bytes of a file for which there is another second: the library reads ten times as many. */
     private static final long BYTES_A_SECOND = 16 << 20;
     private static final int ROWS_AT_A_TIME = 64;
-    /** What the library tells the programmer who calls it: which dependency to add, and its own classes. */
+    /** The library's advice to programmers: the dependency to add, and its own classes. */
     private static final Pattern ADVICE = Pattern.compile(
             "(?i)[.:;,]?\\s*(please )?\\b(add (the )?(following )?dependenc|consider adding|to (use|enable) it).*|\\b\\w+(\\.\\w+){2,}:?\\s*");
 
@@ -35,7 +35,7 @@ final class ParquetDocuments implements DocumentReader {
     private final int fileIndex;
     private final Duration longest;
     private final StoppableInput input;
-    /** The one thread that asks the library, whose work is stopped if it gets no answer. */
+    /** The one thread that calls the library, which is stopped if it gets no answer. */
     private final ExecutorService thread = Executors
             .newSingleThreadExecutor(Thread.ofPlatform().name("parquet-reader").daemon().factory());
     private final Deque<Unread> found = new ArrayDeque<>();
@@ -43,7 +43,7 @@ final class ParquetDocuments implements DocumentReader {
     private boolean isDone;
     private long number;
 
-    /** Whether a file is one of these, by its name. */
+    /** Returns whether a file is one of these, by its name. */
     static boolean isIn(Path file) {
         return CorpusFiles.endsWith(file, SUFFIX);
     }
@@ -51,7 +51,7 @@ final class ParquetDocuments implements DocumentReader {
     /**
      * Opens a file.
      *
-     * @throws DataException if it cannot be read, is no Parquet, or has not the columns
+     * @throws DataException if it cannot be read, is no Parquet, or lacks the columns
      */
     ParquetDocuments(Path file, int fileIndex) {
         this(file, fileIndex, LONGEST_OF_A_SMALL_FILE.plusSeconds(file.toFile().length() / BYTES_A_SECOND));

@@ -11,11 +11,11 @@ import java.util.stream.Gatherers;
 import java.util.stream.StreamSupport;
 
 /**
- * Makes rows of files of documents, in one walk through them. Lines are looked into and encoded side by side, and packed in
- * their order. One thread at a time.
+ * The maker of rows from files of documents, in one walk through them. Lines are parsed and encoded in parallel, and packed
+ * in their order. One thread at a time.
  */
 final class RowMaker {
-    /** Another number for rows that the same files would make otherwise. */
+    /** Grows when the same files would make other rows. */
     private static final int VERSION = 2;
     /** Lines in progress: twice the cores, since the thread that renders a chat is waited for. */
     private static final int SIDE_BY_SIDE = 2 * Runtime.getRuntime().availableProcessors();
@@ -30,7 +30,7 @@ final class RowMaker {
         this.settings = settings;
     }
 
-    /** Everything that the rows are a function of but the files. */
+    /** Returns a text of all inputs of the rows other than the files. */
     String purpose() {
         return "rows " + VERSION + ", " + settings + ", of " + documents.identity();
     }

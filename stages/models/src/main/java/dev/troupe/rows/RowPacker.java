@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Puts documents into rows in their order: a document begins a new row if it does not fit the one before (next fit). The
- * numbers that it writes are read by {@link RowTable}: for each document four of a header, and each id times two,
+ * The packing of documents into rows in their order: a document begins a new row if it does not fit the one before (next
+ * fit). The numbers that it writes are read by {@link RowTable}: for each document four of a header, and each id times two,
  * plus one if it counts. If the sink fails, {@link UncheckedIOException} is thrown. One thread at a time.
  */
 final class RowPacker {
@@ -38,16 +38,14 @@ final class RowPacker {
         this.sink = sink;
     }
 
-    /** How many documents there are so far. */
     long documentCount() {
         return documentCount;
     }
 
     /**
-     * Adds a row as its file has it.
+     * Adds a row of its file.
      *
-     * @throws DataException if it is too long, has several documents that the model cannot separate, or nothing
-     *     counts in it
+     * @throws DataException if it is too long, has several documents that the model cannot separate, or nothing counts in it
      */
     void addRow(DocumentOrigin origin, List<Document> documents) {
         if (documents.size() > 1 && !settings.separatesDocuments()) {
@@ -131,7 +129,7 @@ final class RowPacker {
     }
 
     /**
-     * Ends the row that was begun, if any.
+     * Ends the row in progress, if any.
      *
      * @throws DataException if nothing counts in it
      */

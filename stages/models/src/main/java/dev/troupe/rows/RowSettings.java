@@ -3,13 +3,13 @@ package dev.troupe.rows;
 import dev.troupe.data.DataException;
 
 /**
- * How documents become rows.
+ * The rules that make rows of documents.
  *
  * @param sequenceLength tokens of a row, S
- * @param isPacked whether a row takes several documents if they fit; if not, each document has a row of its own,
- *     unless the file itself has rows
- * @param separatesDocuments whether the model can keep the documents of a row from seeing each other; if not, a row
- *     of several in a file is refused as it is read
+ * @param isPacked whether a row takes several documents if they fit; if not, each document has a row of its own, unless the
+ *     file itself has rows
+ * @param separatesDocuments whether the model can keep the documents of a row from seeing each other; if not, a row of
+ *     several in a file is refused as it is read
  * @param cutsLongText whether text of more than S tokens is cut; if not, it is refused
  */
 public record RowSettings(int sequenceLength, boolean isPacked, boolean separatesDocuments, boolean cutsLongText) {
@@ -22,7 +22,7 @@ public record RowSettings(int sequenceLength, boolean isPacked, boolean separate
         }
     }
 
-    /** For a model that separates documents. */
+    /** Creates the rules for a model that separates documents. */
     public RowSettings(int sequenceLength, boolean isPacked, boolean cutsLongText) {
         this(sequenceLength, isPacked, true, cutsLongText);
     }

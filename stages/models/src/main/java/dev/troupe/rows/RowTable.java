@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The numbers of rows, as {@link RowPacker} writes them, and where each row begins in them. Any thread may read it, until
- * the memory of the numbers is gone.
+ * The numbers of rows, as {@link RowPacker} writes them, with the place of each row. Any thread may read it while the memory
+ * of the numbers is valid.
  */
 final class RowTable {
     private static final ValueLayout.OfInt NUMBER = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -75,7 +75,7 @@ final class RowTable {
         return number(header + RowPacker.LENGTH);
     }
 
-    /** The header of the next document. */
+    /** Returns the header of the next document. */
     private long next(long header) {
         return header + RowPacker.HEADER + documentLength(header);
     }
@@ -84,7 +84,7 @@ final class RowTable {
         return counted.length;
     }
 
-    /** Whether a row holds more than one document. */
+    /** Returns whether a row holds more than one document. */
     boolean holdsSeveral() {
         return holdsSeveral;
     }
@@ -97,7 +97,7 @@ final class RowTable {
         return counted[row];
     }
 
-    /** The tokens of a row before its padding. */
+    /** Returns the tokens of a row before its padding. */
     int length(int row) {
         return lengths[row];
     }
@@ -142,7 +142,7 @@ final class RowTable {
     record Beyond(DocumentOrigin origin, int id) {
     }
 
-    /** The first id of some rows that is not below a size; empty if all are. */
+    /** Returns the first id of some rows that is not below a size; empty if all are. */
     Optional<Beyond> firstBeyond(int vocabularySize, int from, int to) {
         for (long header = starts[from]; header < starts[to]; header = next(header)) {
             for (int i = 0; i < documentLength(header); i++) {

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * A Parquet file whose reads fail from {@link #stop} on. The library reads a damaged page again and again, on threads of its
- * own that no interrupt reaches; the failure of a read ends them. Any thread.
+ * A Parquet file with reads that fail after {@link #stop}. The library reads a damaged page again and again, on threads of
+ * its own that no interrupt reaches; the failure of a read ends them. Any thread.
  */
 final class StoppableInput implements InputFile {
     private final InputFile file;
@@ -17,7 +17,7 @@ final class StoppableInput implements InputFile {
         this.file = InputFile.of(file);
     }
 
-    /** From now on every read fails. */
+    /** Makes every read fail from now on. */
     void stop() {
         isStopped = true;
     }

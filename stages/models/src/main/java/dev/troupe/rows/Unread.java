@@ -3,10 +3,10 @@ package dev.troupe.rows;
 import java.util.function.Supplier;
 
 /**
- * A line that was found and not looked into.
+ * A line that was found and not parsed yet.
  *
- * @param origin if it is
- * @param entry looks into it, on any thread; throws {@link dev.troupe.data.DataException} if it holds nothing of use
+ * @param origin its place
+ * @param entry parses it, on any thread; throws {@link dev.troupe.data.DataException} if it has no usable content
  */
 record Unread(DocumentOrigin origin, Supplier<Entry> entry) {
 }

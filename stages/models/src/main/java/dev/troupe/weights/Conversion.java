@@ -10,9 +10,9 @@ import java.util.EnumSet;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** Converts stored elements into the types of an engine. */
+/** The conversion of stored elements into the types of an engine. */
 public final class Conversion {
-    // Unaligned, as a header of any length may stand before the data.
+    // Unaligned, as a header of any length may precede the data.
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -105,7 +105,7 @@ public final class Conversion {
         }
     }
 
-    /** Returns the first element that is NaN or infinite; empty if none is, and of integers. */
+    /** Returns the first element that is NaN or infinite; empty if there is none, and for integers. */
     static OptionalLong firstNotFinite(DataType type, MemorySegment values) {
         long count = values.byteSize() / type.elementBytes();
         switch (type) {

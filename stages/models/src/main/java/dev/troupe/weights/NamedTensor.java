@@ -9,12 +9,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A tensor to be written to a file. The values are asked for one tensor at a time, so that a model need not stand in
- * host memory twice.
+ * A tensor to be written to a file. Values are produced one tensor at a time, so that host memory need not hold a model
+ * twice.
  *
  * @param name the key in the file
  * @param shape the dimensions
- * @param type how the values are given and stored
+ * @param type the type of the produced and stored values
  * @param values fills the elements, row-major and little-endian
  */
 public record NamedTensor(String name, Shape shape, DataType type, Values values) {
@@ -22,30 +22,30 @@ public record NamedTensor(String name, Shape shape, DataType type, Values values
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Gives the elements of a tensor. */
+    /** The source of a tensor's elements. */
     @FunctionalInterface
     public interface Values {
         /**
          * Writes every element.
          *
-         * @param target exactly as many bytes as the tensor has, valid only during the call
+         * @param target the bytes of the tensor, valid only during the call
          */
         void copyTo(MemorySegment target);
     }
 
-    /** A tensor whose elements stand in host memory. */
+    /** Returns a tensor with its elements in host memory. */
     public static NamedTensor of(String name, Shape shape, DataType type, MemorySegment elements) {
         return new NamedTensor(name, shape, type, target -> target.copyFrom(elements));
     }
 
-    /** The same under another name. */
+    /** Returns the same under another name. */
     public NamedTensor as(String other) {
         return new NamedTensor(other, shape, type, values);
     }
 
     /**
-     * The same in bfloat16, each element rounded to the nearest, ties to even. While the values are asked for, those of
-     * float32 are in memory too.
+     * Returns the same in bfloat16, each element rounded to the nearest, ties to even. While the values are produced, the
+     * float32 ones are in memory too.
      *
      * @throws IllegalArgumentException if the elements are not FLOAT32
      */
@@ -65,7 +65,6 @@ public record NamedTensor(String name, Shape shape, DataType type, Values values
         });
     }
 
-    /** Bytes of all elements. */
     public long byteCount() {
         return shape.elementCount() * type.elementBytes();
     }

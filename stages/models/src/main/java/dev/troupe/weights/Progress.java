@@ -3,11 +3,11 @@ package dev.troupe.weights;
 import java.util.function.Supplier;
 
 /**
- * Whether bytes move: a file of many gigabytes takes as long as its disk lets it, and whoever waits for it must tell
- * that from a disk that hangs. What reads, makes or writes weights says {@link #moved} after each piece, to whoever
- * listens to its thread.
+ * Reports that bytes move: a file of many gigabytes takes as long as its disk needs, and a wait for it must be distinguished
+ * from a disk that hangs. Readers, makers and writers of weights call {@link #moved} after each piece, which notifies the
+ * listener of their thread.
  *
- * <p>Thread rule: any thread; a listener hears the thread that it was given with.
+ * <p>Thread rule: any thread; a listener is notified on the thread that it was given with.
  */
 public final class Progress {
     /** Small enough for the slowest disk to move it well within any patience. */
@@ -20,12 +20,12 @@ public final class Progress {
     private Progress() {
     }
 
-    /** Does work on this thread, and has the listener hear of every piece that it moves. */
+    /** Does work on this thread, and notifies the listener of every piece that it moves. */
     public static <T> T heardBy(Runnable listener, Supplier<T> work) {
         return ScopedValue.where(LISTENER, listener).call(work::get);
     }
 
-    /** A piece of bytes was moved. */
+    /** Reports a piece of bytes. */
     public static void moved() {
         LISTENER.orElse(NOBODY).run();
     }

@@ -19,7 +19,7 @@ import java.util.OptionalLong;
 import java.util.SequencedMap;
 
 /**
- * A safetensors file, mapped into memory and checked whole when it is opened; it may be larger than 2 GiB. Any number
+ * A safetensors file, mapped into memory and checked completely when it is opened; it may be larger than 2 GiB. Any number
  * of threads may read it; none may once it is closed. {@link SafeTensorsWriter} writes such files.
  */
 public final class SafeTensors implements AutoCloseable {
@@ -95,23 +95,22 @@ public final class SafeTensors implements AutoCloseable {
         return headerBytes;
     }
 
-    /** The file that is mapped. */
     public Path file() {
         return file;
     }
 
-    /** The texts of {@code __metadata__}, by key. */
+    /** Returns the texts of {@code __metadata__}, by key. */
     public Map<String, String> metadata() {
         return header.metadata();
     }
 
-    /** Every tensor by name, in the order of the data. */
+    /** Returns every tensor by name, in the order of the data. */
     public SequencedMap<String, StoredTensor> tensors() {
         return header.tensors();
     }
 
     /**
-     * One tensor's description.
+     * Returns one tensor's description.
      *
      * @throws WeightException if the file lacks it
      */
@@ -124,15 +123,15 @@ public final class SafeTensors implements AutoCloseable {
         return tensor;
     }
 
-    /** The stored bytes of one tensor, read-only and maybe unaligned; valid until this file is closed. */
+    /** Returns the stored bytes of one tensor, read-only and maybe unaligned; valid until this file is closed. */
     public MemorySegment bytes(String name) {
         StoredTensor tensor = tensor(name);
         return data.asSlice(tensor.begin(), tensor.byteCount());
     }
 
     /**
-     * Whether two tensors of one shape have the same values, in whatever types; not if one of them cannot be read as
-     * floats.
+     * Returns whether two tensors of one shape have the same values, in whatever types; false if one of them cannot be read
+     * as floats.
      */
     public boolean hasSameValues(String name, SafeTensors other, String otherName) {
         StoredTensor one = tensor(name);
@@ -168,10 +167,10 @@ public final class SafeTensors implements AutoCloseable {
     }
 
     /**
-     * Writes the values of one tensor, converted if it is stored in another type. Floating-point types convert into
-     * each other; I32 and I64 into {@code INT32}, if they fit.
+     * Writes the values of one tensor, converted if it is stored in another type. Floating-point types convert into each
+     * other; I32 and I64 into {@code INT32}, if they fit.
      *
-     * @param target exactly as many bytes as shape and type need; written little-endian
+     * @param target the bytes of shape and type; written little-endian
      * @throws WeightException if the tensor is missing, has another shape or cannot be converted
      */
     public void read(String name, Shape shape, DataType type, MemorySegment target) {
@@ -192,7 +191,8 @@ public final class SafeTensors implements AutoCloseable {
     }
 
     /**
-     * As {@link #read}, of numbers alone: one NaN among the weights makes every loss NaN, and no setting of a run mends it.
+     * As {@link #read}, and refuses elements that are no numbers: one NaN among the weights makes every loss NaN, and no
+     * setting of a run mends it.
      *
      * @throws WeightException also if an element is NaN or infinite
      */
@@ -206,7 +206,7 @@ public final class SafeTensors implements AutoCloseable {
         }
     }
 
-    /** Floats a piece at a time, since what is mapped is read as it is touched. */
+    /** Converts floats a piece at a time, since mapped memory is read as it is touched. */
     private static void convert(MemorySegment source, StoredType from, DataType to, MemorySegment target) {
         if (to == DataType.INT32) {
             Conversion.convert(source, from, to, target);
@@ -222,7 +222,6 @@ public final class SafeTensors implements AutoCloseable {
         }
     }
 
-    /** Unmaps the file. */
     @Override
     public void close() {
         arena.close();

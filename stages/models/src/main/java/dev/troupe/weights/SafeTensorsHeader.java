@@ -26,9 +26,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The JSON header of a safetensors file, read and held against the bytes that follow it. Source: the format's
- * description at huggingface.co/docs/safetensors: keys are unique, the data is indexed entirely, and tensors neither
- * overlap nor leave holes.
+ * The JSON header of a safetensors file, read and checked against the bytes that follow it. Source: the format's description
+ * at huggingface.co/docs/safetensors: keys are unique, the data is indexed entirely, and tensors neither overlap nor leave
+ * holes.
  *
  * @param tensors by name, in the order of their data
  * @param metadata the text entries of {@code __metadata__}
@@ -51,7 +51,7 @@ record SafeTensorsHeader(SequencedMap<String, StoredTensor> tensors, Map<String,
      *
      * @param file for messages
      * @param bytes the header alone
-     * @param dataBytes how many bytes follow it in the file
+     * @param dataBytes the number of bytes after it in the file
      */
     static SafeTensorsHeader parse(Path file, byte[] bytes, long dataBytes) {
         if (bytes.length == 0 || bytes[0] != '{') {

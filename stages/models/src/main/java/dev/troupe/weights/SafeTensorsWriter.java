@@ -22,27 +22,27 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Writes safetensors files. The same tensors give the same bytes, whatever order they come in: widest elements first,
- * then by name, with the metadata sorted by key.
+ * The writer of safetensors files. The same tensors give the same bytes, whatever their order: widest elements first, then
+ * by name, with the metadata sorted by key.
  */
 public final class SafeTensorsWriter {
     private static final JsonMapper JSON = new JsonMapper();
-    // Wider elements first and a header of whole eights keep every element aligned in a mapping.
+    // Wider elements first and a header of a multiple of eight bytes keep every element aligned in a mapping.
     private static final Comparator<NamedTensor> ORDER = Comparator
             .<NamedTensor>comparingInt(tensor -> -tensor.type().elementBytes()).thenComparing(NamedTensor::name);
     private static final int ALIGNMENT = 8;
-    /** Pieces after which the disk is waited for, so that what the last of them waits for is not the whole file. */
+    /** Pieces after which the writer waits for the disk, so that the last piece does not wait for the whole file. */
     private static final int PIECES_UNFORCED = 16;
 
     private SafeTensorsWriter() {
     }
 
     /**
-     * Writes a file whole or not at all: under a temporary name in the same directory, forced to the disk, then renamed
-     * over {@code file}.
+     * Writes a file whole or not at all: under a temporary name in the same directory, forced to the disk, then renamed over
+     * {@code file}.
      *
      * @param metadata the texts of {@code __metadata__}
-     * @param tensors with names that differ
+     * @param tensors with distinct names
      * @throws WeightException if the file cannot be written; an older file of that name is then untouched
      */
     public static void write(Path file, Map<String, String> metadata, Collection<NamedTensor> tensors) {

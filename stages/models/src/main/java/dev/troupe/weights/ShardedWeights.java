@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Several safetensors files as one source of whole tensors, whichever files hold which and whichever slices of them. A
- * file says of a tensor that is a slice what it is of, in its metadata; what it says nothing of is whole.
+ * Several safetensors files as one source of whole tensors, whichever slices each file holds. Metadata marks slices; an
+ * unmarked tensor is whole.
  *
  * <p>Thread rule: any number of threads may read; the files stay the caller's, and open.
  */
@@ -34,7 +34,7 @@ public final class ShardedWeights implements WeightSource {
         this.where = where;
     }
 
-    /** The metadata of a file about its tensors: nothing of those that are whole. */
+    /** Returns the metadata of a file about its slices; whole tensors are left out. */
     public static Map<String, String> metadata(Map<String, TensorSlice> slices) {
         Map<String, String> metadata = new TreeMap<>();
         slices.forEach((name, slice) -> {
@@ -48,8 +48,8 @@ public final class ShardedWeights implements WeightSource {
     /**
      * Joins files.
      *
-     * @param where what holds the files, for messages
-     * @throws WeightException if a tensor is there twice or not whole, or is not the slice that its file says
+     * @param where the place of the files, for messages
+     * @throws WeightException if a tensor occurs twice or is incomplete, or is not the slice of its file's metadata
      */
     public static ShardedWeights of(String where, Collection<SafeTensors> files) {
         ShardedWeights weights = new ShardedWeights(where);
@@ -87,7 +87,6 @@ public final class ShardedWeights implements WeightSource {
         }
     }
 
-    /** Every tensor that the files hold together. */
     public Set<String> names() {
         return Set.copyOf(tensors.keySet());
     }

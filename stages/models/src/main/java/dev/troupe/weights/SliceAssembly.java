@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Puts whole tensors together from the slices that the ranks of tensor-parallel groups have, in host memory. */
+/** The assembly of whole tensors from the slices of tensor-parallel ranks, in host memory. */
 public final class SliceAssembly {
     private final Map<String, Parts> tensors = new LinkedHashMap<>();
 
@@ -21,11 +21,7 @@ public final class SliceAssembly {
         }
     }
 
-    /**
-     * Copies a slice into its place.
-     *
-     * @param share what a rank has
-     */
+    /** Copies a slice into its place. */
     public void add(TensorPart share) {
         NamedTensor part = share.tensor();
         TensorSlice slice = share.slice();
@@ -39,7 +35,7 @@ public final class SliceAssembly {
     }
 
     /**
-     * The whole tensors, in the order in which their first slices came.
+     * Returns the whole tensors, in the order of their first slices.
      *
      * @throws IllegalArgumentException if a slice is missing, or came twice
      */

@@ -3,10 +3,10 @@ package dev.troupe.weights;
 import dev.troupe.parallel.TensorSlice;
 
 /**
- * What a rank holds of a tensor, as files have it.
+ * A rank's part of a tensor, in the form of files.
  *
  * @param tensor the values, under the name of the whole
- * @param slice what of the whole they are; of the same shape
+ * @param slice their place in the whole; of the same shape
  */
 public record TensorPart(NamedTensor tensor, TensorSlice slice) {
 }

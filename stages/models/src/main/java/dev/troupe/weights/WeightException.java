@@ -1,6 +1,6 @@
 package dev.troupe.weights;
 
-/** Weights that cannot be read; the message is one sentence for the user, naming the file and the tensor. */
+/** The refusal of weights that cannot be read; the message is one sentence for the user with the file and the tensor. */
 public final class WeightException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

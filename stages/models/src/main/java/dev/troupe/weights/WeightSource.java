@@ -4,15 +4,15 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import java.lang.foreign.MemorySegment;
 
-/** If the values of named tensors come from: an initializer, a model directory, a checkpoint. */
+/** The source of the values of named tensors: an initializer, a model directory, a checkpoint. */
 public interface WeightSource {
     /**
      * Writes the values of one tensor, row-major and little-endian.
      *
      * @param name the name of a parameter of the model
-     * @param shape what the tensor must have
-     * @param parameterType the type to write, whatever the source stores
-     * @param target exactly as many bytes as shape and type need
+     * @param shape the shape that the tensor must have
+     * @param parameterType the type to write, whatever the stored type
+     * @param target the bytes of shape and type
      * @throws WeightException if the source lacks the tensor or has it in another shape
      */
     void read(String name, Shape shape, DataType parameterType, MemorySegment target);

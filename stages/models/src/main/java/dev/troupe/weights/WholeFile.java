@@ -8,8 +8,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A file that appears whole or not at all. What is written goes to a temporary name beside it; {@link #commit} renames
- * it; closing without a commit leaves no trace.
+ * A file that appears whole or not at all. Bytes go to a temporary name next to it; {@link #commit} renames it; closing
+ * without a commit leaves no trace.
  */
 public final class WholeFile implements AutoCloseable {
     private final Path target;
@@ -36,7 +36,7 @@ public final class WholeFile implements AutoCloseable {
         return channel;
     }
 
-    /** Forces what was written to the disk and closes the temporary file, so that only the rename is left to fail. */
+    /** Forces the bytes to the disk and closes the temporary file, so that only the rename can still fail. */
     public void seal() throws IOException {
         channel.force(true);
         channel.close();

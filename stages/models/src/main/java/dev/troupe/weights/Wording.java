@@ -6,14 +6,14 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** How messages show what a file made them read. */
+/** The wording of file content in messages. */
 public final class Wording {
     private static final int LONGEST = 100;
 
     private Wording() {
     }
 
-    /** Text from a file, in quotes, short, and without characters that would break a line or a terminal. */
+    /** Returns text from a file, in quotes, short, and without characters that would break a line or a terminal. */
     public static String quoted(String text) {
         String start = text.length() > LONGEST ? text.substring(0, LONGEST) + "..." : text;
         StringBuilder shown = new StringBuilder("\"");
@@ -23,7 +23,7 @@ public final class Wording {
         return shown.append('"').toString();
     }
 
-    /** Why the operating system refused, in words. */
+    /** Returns the reason why the operating system refused, in words. */
     public static String reason(IOException failure) {
         return switch (failure) {
             case NoSuchFileException _ -> "there is no such file";

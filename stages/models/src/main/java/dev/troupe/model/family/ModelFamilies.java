@@ -8,7 +8,7 @@ import dev.troupe.model.qwen2.Qwen2Family;
 import dev.troupe.model.qwen3.Qwen3Family;
 import java.util.List;
 
-/** The families whose models are trained here. */
+/** The families of models that can be trained. */
 public final class ModelFamilies {
     private static final List<ModelFamily> ALL = List.of(new Gpt2Family(), new LlamaFamily(), new Qwen2Family(),
             new Qwen3Family());
@@ -16,23 +16,22 @@ public final class ModelFamilies {
     private ModelFamilies() {
     }
 
-    /** The family that there was before models named theirs. */
+    /** Returns the family of models from before models named theirs. */
     public static ModelFamily original() {
         return ALL.getFirst();
     }
 
-    /** The name of each. */
     public static List<String> names() {
         return ALL.stream().map(ModelFamily::name).toList();
     }
 
-    /** The name of all of them for people. */
+    /** Returns the names of all families for people. */
     public static String titles() {
         return either(ALL.stream().map(ModelFamily::title).toList());
     }
 
     /**
-     * The family of a name.
+     * Returns the family of a name.
      *
      * @throws IllegalArgumentException if there is none
      */
@@ -43,7 +42,7 @@ public final class ModelFamilies {
     }
 
     /**
-     * The family that a {@code config.json} is of.
+     * Returns the family of a {@code config.json}.
      *
      * @throws dev.troupe.weights.WeightException if there is none
      */

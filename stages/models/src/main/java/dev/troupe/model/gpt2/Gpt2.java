@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * @param vocabularySize tokens V
  * @param tiedEmbeddings whether the head's matrix is the token table
  * @param normEpsilon epsilon of every layer norm
- * @param lora the adapters that alone are trained; empty where everything is
+ * @param lora the adapters that alone are trained; empty if everything is
  */
 public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vocabularySize, boolean tiedEmbeddings,
         double normEpsilon, Optional<Lora> lora) {
@@ -32,7 +32,7 @@ public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vo
     public static final double NORM_EPSILON = 1e-5;
     private static final Set<String> KEYS = Set.of("layers", "hidden", "heads", "sequence-length", "vocabulary-size",
             "tie-embeddings", "norm-epsilon");
-    /** The widest that a model may be: {@link #inner} is as wide as a tensor may be at most. */
+    /** The largest hidden size: {@link #inner} is then as wide as a tensor may be. */
     static final long MOST_HIDDEN = TooManyElementsException.MOST / 4;
 
     public Gpt2 {
@@ -53,7 +53,7 @@ public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vo
         }
     }
 
-    /** A model of which everything is trained. */
+    /** Creates a model without adapters. */
     public Gpt2(int layers, int hidden, int heads, int sequenceLength, int vocabularySize, boolean tiedEmbeddings,
             double normEpsilon) {
         this(layers, hidden, heads, sequenceLength, vocabularySize, tiedEmbeddings, normEpsilon, Optional.empty());
@@ -76,18 +76,18 @@ public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vo
         return new Section(values);
     }
 
-    /** The same model with adapters. */
+    /** Returns the same model with adapters. */
     Gpt2 with(Lora adapters) {
         return new Gpt2(layers, hidden, heads, sequenceLength, vocabularySize, tiedEmbeddings, normEpsilon,
                 Optional.of(adapters));
     }
 
-    /** Inner width of an MLP. */
+    /** Returns the inner width of an MLP. */
     int inner() {
         return 4 * hidden;
     }
 
-    /** The model as a declaration. */
+    /** Returns the model as a declaration. */
     public ModelSpec spec() {
         String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads, vocabulary %d%s%s",
                 Gpt2Family.TITLE, layers, hidden, heads, vocabularySize, tiedEmbeddings ? ", tied embeddings" : "",

@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * GPT-2 (Radford et al. 2019), published as {@code GPT2LMHeadModel}. What would change the arithmetic and is not computed
- * here is refused: any form of attention or GELU but the published one, and an MLP whose inner width is not 4 times the
- * model's. Dropout is not: the published configurations ask for 0.1, which is a way to train and no part of the model; here
- * {@code training.dropout} says it.
+ * GPT-2 (Radford et al. 2019), published as {@code GPT2LMHeadModel}. Other arithmetic than is computed here is refused: any
+ * form of attention or GELU but the published one, and an MLP with an inner width other than 4 times the model's. Dropout is
+ * not: the published configurations have 0.1, which belongs to the training and not to the model; here
+ * {@code training.dropout} sets it.
  */
 public final class Gpt2Family implements ModelFamily {
     static final String TITLE = "GPT-2";

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 
-/** How llama.cpp names a GPT-2 model. It stores matrices [out x in], so those of the blocks are transposed. */
+/** A GPT-2 model under llama.cpp's names. It stores matrices [out x in], so the matrices of the blocks are transposed. */
 final class Gpt2Gguf {
     private static final Map<String, String> NAMES = Map.ofEntries(Map.entry("wte", "token_embd"),
             Map.entry("wpe", "position_embd"), Map.entry("ln_f", "output_norm"), Map.entry("lm_head", "output"),
@@ -39,7 +39,7 @@ final class Gpt2Gguf {
         return new GgufModel(spec.family().name(), settings, tensors);
     }
 
-    /** Of {@code h.N.PART.weight}, or of {@code PART.weight} outside the blocks. */
+    /** Returns the tensor of {@code h.N.PART.weight}, or of {@code PART.weight} outside the blocks. */
     private static GgufTensor tensor(String parameter) {
         List<String> words = List.of(parameter.split("\\."));
         boolean isInBlock = words.getFirst().equals("h");

@@ -22,10 +22,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The layers of a GPT-2 model (Radford et al. 2019), under the names that it was published with; matrices of a block are
- * [in x out]. Norms begin at 1, biases at 0, both tables and all matrices normal with deviation 0.02, and the two
- * projections that end in the residual stream with 0.02 / sqrt(2 blocks) (section 2.3; 0.02 is the
- * {@code initializer_range} of the published models, for positions too).
+ * The layers of a GPT-2 model (Radford et al. 2019), under their published names; matrices of a block are [in x out]. Norms
+ * begin at 1, biases at 0, both tables and all matrices normal with deviation 0.02, and the two projections that end in the
+ * residual stream with 0.02 / sqrt(2 blocks) (section 2.3; 0.02 is the {@code initializer_range} of the published models,
+ * for positions too).
  *
  * <p>Blocks L, hidden size C, heads H, longest sequence T, vocabulary V; N rows of a microbatch.
  */
@@ -37,7 +37,7 @@ final class Gpt2Layers {
     private static final String MLP_OUTPUT = "mlp.c_proj";
     /** The matrices of a block, which may have adapters. */
     static final List<String> MATRICES = List.of(QUERY_KEY_VALUE, ATTENTION_OUTPUT, EXPANSION, MLP_OUTPUT);
-    /** Those that have adapters if none is named, as in PEFT. */
+    /** The matrices that have adapters if none is named, as in PEFT. */
     static final List<String> USUALLY_ADAPTED = List.of(QUERY_KEY_VALUE);
 
     private final Gpt2 model;
@@ -145,7 +145,7 @@ final class Gpt2Layers {
     }
 
     /**
-     * A begins even within one over the root of its inputs, as PEFT's does, and B at 0, so that nothing is added at first.
+     * A is uniform within one over the root of its inputs at first, as PEFT's, and B 0, so that nothing is added.
      *
      * @param shape of the matrix, [inputs x outputs]
      */

@@ -1,5 +1,4 @@
 /**
- * GPT-2: its numbers, its layers and parameters as a declaration, and how it is published. No other package has its
- * names.
+ * GPT-2: its numbers, its layers and parameters as a declaration, and its published forms. No other package has its names.
  */
 package dev.troupe.model.gpt2;

@@ -4,7 +4,7 @@ import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.rotary.RotaryFamily;
 
 /**
- * Llama 2 and 3 (Touvron et al. 2023, Grattafiori et al. 2024), and what is published in their form: SmolLM2, TinyLlama, and
+ * Llama 2 and 3 (Touvron et al. 2023, Grattafiori et al. 2024), and other models of their form: SmolLM2, TinyLlama, and
  * Mistral without a sliding window.
  */
 public final class LlamaFamily extends RotaryFamily {

@@ -1,4 +1,2 @@
-/**
- * Llama 2 and 3 (Touvron et al. 2023, Grattafiori et al. 2024), and what is published in their form.
- */
+/** Llama 2 and 3 (Touvron et al. 2023, Grattafiori et al. 2024), and other models of their form. */
 package dev.troupe.model.llama;

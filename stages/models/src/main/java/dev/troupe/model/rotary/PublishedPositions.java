@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How a {@code config.json} says rotary positions: transformers 5 by {@code rope_parameters}, transformers 4 by
- * {@code rope_theta} and {@code rope_scaling}. In a file that has both, transformers 5 takes {@code rope_scaling} and
- * nothing of the other, its base neither.
+ * The rotary positions of a {@code config.json}: transformers 5 has {@code rope_parameters}, transformers 4
+ * {@code rope_theta} and {@code rope_scaling}. From a file that has both, transformers 5 takes {@code rope_scaling} alone,
+ * not even the base of the other.
  */
 final class PublishedPositions {
     private static final String PART = "partial_rotary_factor";
@@ -82,7 +82,7 @@ final class PublishedPositions {
         return value.doubleValue();
     }
 
-    /** By the keys of both versions. */
+    /** Writes the keys of both versions. */
     static void write(Frequencies frequencies, ObjectNode config) {
         ObjectNode parameters = config.putObject(PARAMETERS);
         parameters.put(THETA, frequencies.base());

@@ -13,27 +13,27 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A family of Llama's kind: what sets it apart from the others is said by its class, and what would change the arithmetic
- * and is not computed here is refused by name.
+ * A family of Llama's kind: its class has its differences from the others, and arithmetic that is not computed here is
+ * refused by name.
  */
 public abstract class RotaryFamily implements ModelFamily {
     private static final String PREFIX = "model.";
     protected static final String WINDOW = "sliding_window";
     private static final String POSITIONS = "max_position_embeddings";
 
-    /** The class of transformers that its models are published for. */
+    /** Returns the class of transformers for which its models are published. */
     protected abstract String architecture();
 
-    /** Whether the projections to queries, keys and values have biases. */
+    /** Returns whether the projections to queries, keys and values have biases. */
     protected abstract boolean biasesQueriesKeysAndValues();
 
-    /** Whether each head of the queries and of the keys is normalized. */
+    /** Returns whether each head of the queries and of the keys is normalized. */
     protected abstract boolean normalizesHeads();
 
-    /** The size of a head if a configuration says none. */
+    /** Returns the size of a head if a configuration has none. */
     protected abstract int defaultHeadSize(PublishedConfig config, int hidden, int heads);
 
-    /** The size of a head if a hidden size is heads of one width. */
+    /** Returns the size of a head if a hidden size is heads of one width. */
     protected static int evenHeadSize(PublishedConfig config, int hidden, int heads) {
         if (hidden % heads != 0) {
             throw config.refusal(
@@ -102,7 +102,7 @@ public abstract class RotaryFamily implements ModelFamily {
         }
     }
 
-    /** Whether attention is over a window; {@code use_sliding_window} was found to be false, as if there is none. */
+    /** Returns whether attention is over a window; {@code use_sliding_window} was found to be false or absent. */
     protected boolean hasWindow(PublishedConfig config) {
         return false;
     }
@@ -111,7 +111,7 @@ public abstract class RotaryFamily implements ModelFamily {
         return config.isGiven(POSITIONS) ? config.positive(POSITIONS) : defaultPositions(config);
     }
 
-    /** The longest sequence if a configuration says none, as transformers has it. */
+    /** Returns the longest sequence if a configuration has none, as in transformers. */
     protected abstract int defaultPositions(PublishedConfig config);
 
     @Override
@@ -137,7 +137,7 @@ public abstract class RotaryFamily implements ModelFamily {
         config.putNull("eos_token_id");
     }
 
-    /** Published with the prefix, or by some without it. */
+    /** Published with the prefix, or in some files without it. */
     @Override
     public final List<String> publishedNames(String parameter) {
         return parameter.startsWith(PREFIX)
@@ -145,7 +145,7 @@ public abstract class RotaryFamily implements ModelFamily {
                 : List.of(parameter);
     }
 
-    /** Whether llama.cpp turns neighbouring numbers of a head, as Llama's first release did; else as published. */
+    /** Returns whether llama.cpp turns neighbouring numbers of a head, as Llama's first release did; else as published. */
     protected boolean turnsNeighboursInGguf() {
         return false;
     }

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 
-/** How llama.cpp names a model of Llama's kind. */
+/** A model of Llama's kind under llama.cpp's names. */
 final class RotaryGguf {
     private static final Map<String, String> NAMES = Map.ofEntries(Map.entry("model.embed_tokens", "token_embd"),
             Map.entry("model.norm", "output_norm"), Map.entry("lm_head", "output"),
@@ -64,7 +64,7 @@ final class RotaryGguf {
         return new GgufModel(spec.family().name(), settings, tensors);
     }
 
-    /** The divisor of each frequency without scaling. */
+    /** Returns the divisor of each frequency without scaling. */
     private List<Float> factors() {
         double[] scaled = model.frequencies().perPlace();
         double[] plain = new Frequencies(model.headSize(), model.frequencies().base(), Optional.empty()).perPlace();
@@ -75,7 +75,7 @@ final class RotaryGguf {
         return factors;
     }
 
-    /** Of {@code model.layers.N.PART.weight}, or of {@code PART.weight} outside the blocks. */
+    /** Returns the tensor of {@code model.layers.N.PART.weight}, or of {@code PART.weight} outside the blocks. */
     private GgufTensor tensor(String parameter) {
         int last = parameter.lastIndexOf('.');
         String kind = parameter.substring(last);

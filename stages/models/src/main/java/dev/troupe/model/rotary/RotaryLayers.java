@@ -40,7 +40,7 @@ final class RotaryLayers {
     private static final String DOWN = "down_proj";
     /** The matrices of a block, which may have adapters. */
     static final List<String> MATRICES = List.of(QUERIES, KEYS, VALUES, OUTPUT, GATE, UP, DOWN);
-    /** Those that have adapters if none is named (Hu et al. 2022, section 4.2). */
+    /** The matrices that have adapters if none is named (Hu et al. 2022, section 4.2). */
     static final List<String> USUALLY_ADAPTED = List.of(QUERIES, VALUES);
 
     private final RotaryModel model;
@@ -120,7 +120,7 @@ final class RotaryLayers {
                 context -> new HeadLayer(context, norm, output));
     }
 
-    /** Operations of a product [N x C] [C x outputs]. */
+    /** Returns the operations of a product [N x C] [C x outputs]. */
     private double product(int rows, double outputs) {
         return 2.0 * rows * width * outputs;
     }
@@ -162,10 +162,7 @@ final class RotaryLayers {
                 Optional.empty(), adapter(block, inside, matrix, Axis.HIDDEN, width, inputs, count, inputs));
     }
 
-    /**
-     * A begins even within one over the root of its inputs, as PEFT's does, and B at 0, so that nothing is added at
-     * first.
-     */
+    /** A is uniform within one over the root of its inputs at first, as PEFT's, and B 0, so that nothing is added. */
     private Optional<Adapter.Spec> adapter(int block, String inside, String matrix, Axis outputs, int outputCount,
             Axis inputs, int inputCount, Axis shared) {
         String name = inside + matrix + ".weight";

@@ -21,14 +21,14 @@ import java.util.stream.Stream;
  * @param layers transformer blocks
  * @param hidden width C of the residual stream
  * @param heads attention heads H
- * @param keyValueHeads those of them with keys and values, K; divides H
+ * @param keyValueHeads heads with keys and values, K; divides H
  * @param inner inner width I of an MLP
  * @param sequenceLength longest sequence that the model is for
  * @param vocabularySize tokens V
  * @param tiedEmbeddings whether the head's matrix is the token table
  * @param normEpsilon epsilon of every norm
  * @param frequencies of the positions, with the size D of a head
- * @param lora the adapters that alone are trained; empty where everything is
+ * @param lora the adapters that alone are trained; empty if everything is
  */
 record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inner, int sequenceLength,
         int vocabularySize, boolean tiedEmbeddings, double normEpsilon, Frequencies frequencies,
@@ -64,7 +64,6 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
         }
     }
 
-    /** D. */
     int headSize() {
         return frequencies.headSize();
     }
@@ -84,7 +83,7 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
                 Lora.of(section));
     }
 
-    /** The size of a head if a hidden size is heads of one width. */
+    /** Returns the size of a head if a hidden size is heads of one width. */
     private static int headSize(int hidden, int heads) {
         if (hidden % heads != 0) {
             throw new IllegalArgumentException("hidden size " + hidden + " does not divide by " + heads
@@ -93,7 +92,10 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
         return hidden / heads;
     }
 
-    /** As many weights as an MLP of 4 C without a gate has (Shazeer 2020), in whole 32s. */
+    /**
+     * Returns the inner width with the weights of an MLP of 4 C without a gate (Shazeer 2020), rounded up to a multiple of
+     * 32.
+     */
     private static int usualInner(int hidden) {
         long inner = Math.ceilDiv(8L * hidden, 3 * 32) * 32;
         requireWidth("model.inner", inner);
@@ -105,7 +107,7 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
                 section.positive(LENGTH));
     }
 
-    /** The same model with adapters. */
+    /** Returns the same model with adapters. */
     RotaryModel with(Lora adapters) {
         return new RotaryModel(layers, hidden, heads, keyValueHeads, inner, sequenceLength, vocabularySize,
                 tiedEmbeddings, normEpsilon, frequencies, Optional.of(adapters));
@@ -127,7 +129,7 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
         return new Section(values);
     }
 
-    /** The model as a declaration of a family. */
+    /** Returns the model as a declaration of a family. */
     ModelSpec spec(RotaryFamily family) {
         String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads (%d with keys and values),"
                 + " vocabulary %d%s%s", family.title(), layers, hidden, heads, keyValueHeads, vocabularySize,

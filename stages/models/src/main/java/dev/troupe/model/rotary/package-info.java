@@ -1,5 +1,5 @@
 /**
- * What Llama and the families after it have in common: numbers, layers under their published names, and how a {@code
- * config.json} says them.
+ * The common parts of Llama and the families after it: numbers, layers under their published names, and the keys of a
+ * {@code config.json}.
  */
 package dev.troupe.model.rotary;

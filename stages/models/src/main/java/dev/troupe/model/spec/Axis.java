@@ -10,7 +10,7 @@ public enum Axis {
     HIDDEN,
     /** Attention heads H. */
     HEADS,
-    /** Queries, keys and values side by side, each of some heads. */
+    /** Queries, keys and values next to each other, each of some heads. */
     QUERY_KEY_VALUE,
     /** Attention heads with keys and values, if they are fewer. */
     KEY_VALUE_HEADS,
@@ -18,7 +18,7 @@ public enum Axis {
     HEAD,
     /** Keys, or values, head after head. */
     KEY_VALUE,
-    /** Queries, and what attention gives, head after head. */
+    /** Queries, and outputs of attention, head after head. */
     ATTENDED,
     /** Inner width of an MLP. */
     INNER,

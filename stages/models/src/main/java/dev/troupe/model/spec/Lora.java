@@ -7,22 +7,21 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Low-rank adapters of some matrices of a model (Hu et al. 2022): {@code y = x W^T + (alpha / r) (x A^T) B^T}, of
- * which A [r x inputs] and B [outputs x r] are trained and nothing else is. Rank-stabilized ones (Kalajdzievski 2023) have
- * the factor {@code alpha / sqrt(r)}.
+ * Low-rank adapters of some matrices of a model (Hu et al. 2022): {@code y = x W^T + (alpha / r) (x A^T) B^T}, with only A
+ * [r x inputs] and B [outputs x r] trained. Rank-stabilized ones (Kalajdzievski 2023) have the factor {@code alpha /
+ * sqrt(r)}.
  *
  * @param rank r
- * @param alpha what the adapters' output is multiplied by, over r or its root
+ * @param alpha the factor of the adapters' output, over r or its root
  * @param isRankStabilized whether it is over the root of r
- * @param targets the matrices that have an adapter in each block, by the names that the family has for them; none:
- *     those that the family has by default
- * @param base identity of the frozen weights, by which other weights of the same shape are told apart; empty if it
- *     is not known yet
+ * @param targets the matrices that have an adapter in each block, by the family's names; empty for the family's default
+ * @param base identity of the frozen weights, which distinguishes other weights of the same shape; empty if it is not known
+ *     yet
  */
 public record Lora(int rank, double alpha, boolean isRankStabilized, List<String> targets, String base) {
-    /** The one target that stands for all matrices of a block. */
+    /** The one target that means all matrices of a block. */
     public static final String ALL_LINEAR = "all-linear";
-    /** The keys of a model's section that say which adapters it has. */
+    /** The keys of a model's section for its adapters. */
     public static final Set<String> KEYS = Set.of("lora-rank", "lora-alpha", "lora-targets", "lora-base",
             "lora-rank-stabilized");
 
@@ -38,17 +37,17 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
         targets = List.copyOf(targets);
     }
 
-    /** Adapters that are not rank-stabilized. */
+    /** Creates adapters that are not rank-stabilized. */
     public Lora(int rank, double alpha, List<String> targets, String base) {
         this(rank, alpha, false, targets, base);
     }
 
-    /** The same for these frozen weights. */
+    /** Returns the same for these frozen weights. */
     public Lora on(String identity) {
         return new Lora(rank, alpha, isRankStabilized, targets, identity);
     }
 
-    /** The adapters of a section; empty if it has none. */
+    /** Returns the adapters of a section; empty if it has none. */
     public static Optional<Lora> of(Section section) {
         return section.has("lora-rank")
                 ? Optional.of(new Lora(section.positive("lora-rank"), section.number("lora-alpha", 0),
@@ -57,7 +56,10 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
                 : Optional.empty();
     }
 
-    /** The values of {@link #KEYS}; adapters that are not rank-stabilized do not say so, as in older checkpoints. */
+    /**
+     * Returns the values of {@link #KEYS}, without the flag of rank-stabilized adapters if it is false, as in older
+     * checkpoints.
+     */
     public Map<String, Object> values() {
         Map<String, Object> values = new HashMap<>(Map.of("lora-rank", rank, "lora-alpha", alpha, "lora-targets",
                 String.join(",", targets), "lora-base", base));
@@ -67,12 +69,12 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
         return values;
     }
 
-    /** The name of A beside a matrix, as PEFT has it. */
+    /** Returns PEFT's name of A for a matrix. */
     public static String nameOfDown(String matrix) {
         return named(matrix, ".lora_A");
     }
 
-    /** The name of B beside a matrix, as PEFT has it. */
+    /** Returns PEFT's name of B for a matrix. */
     public static String nameOfUp(String matrix) {
         return named(matrix, ".lora_B");
     }
@@ -84,23 +86,22 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
         return matrix.substring(0, matrix.length() - WEIGHT.length()) + part + WEIGHT;
     }
 
-    /** The end of a model's summary that says which adapters it has. */
+    /** Returns the end of a model's summary, on its adapters. */
     public String summary() {
         return (isRankStabilized ? ", rank-stabilized adapters of rank " : ", adapters of rank ") + rank + " beside "
                 + String.join(", ", targets);
     }
 
-    /** The factor of the adapters' output. */
     public double scale() {
         return alpha / (isRankStabilized ? Math.sqrt(rank) : rank);
     }
 
     /**
-     * The same with every target named, in the order of the family. A target stands for every matrix whose name it is,
-     * or ends with it after a dot, as in PEFT.
+     * Returns the same with every target named, in the order of the family. A target means every matrix with this name, or a
+     * name that ends with it after a dot, as in PEFT.
      *
-     * @param all the targets that there are
-     * @param usual those of them if none is asked for
+     * @param all the possible targets
+     * @param usual the default targets
      * @throws IllegalArgumentException if a target is none of them
      */
     public Lora among(List<String> all, List<String> usual, String title) {

@@ -4,7 +4,7 @@ import dev.troupe.engine.Shape;
 import java.util.List;
 
 /**
- * A shape whose dimensions say what they count. Immutable.
+ * A shape with an axis for each dimension. Immutable.
  *
  * @param dimensions outermost first, each of another axis
  */
@@ -20,27 +20,26 @@ public record NamedShape(List<Dimension> dimensions) {
         }
     }
 
-    /** A shape of one dimension. */
+    /** Returns a shape of one dimension. */
     public static NamedShape of(Axis axis, int size) {
         return new NamedShape(List.of(new Dimension(axis, size)));
     }
 
-    /** A matrix. */
+    /** Returns the shape of a matrix. */
     public static NamedShape of(Axis rows, int rowCount, Axis columns, int columnCount) {
         return new NamedShape(List.of(new Dimension(rows, rowCount), new Dimension(columns, columnCount)));
     }
 
-    /** The sizes alone. */
     public Shape sizes() {
         return Shape.of(dimensions.stream().mapToInt(Dimension::size).toArray());
     }
 
-    /** How many elements there are, which may be more than a tensor can have. */
+    /** Returns the number of elements, which may be more than a tensor can have. */
     public long elementCount() {
         return dimensions.stream().mapToLong(Dimension::size).reduce(1, Math::multiplyExact);
     }
 
-    /** Which dimension has an axis. */
+    /** Returns the dimension of an axis. */
     public int dimensionOf(Axis axis) {
         for (int dimension = 0; dimension < dimensions.size(); dimension++) {
             if (dimensions.get(dimension).axis() == axis) {

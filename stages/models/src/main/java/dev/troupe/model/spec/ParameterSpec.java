@@ -4,16 +4,16 @@ import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorSlice;
 
 /**
- * The description of a parameter, from which it is made. Immutable.
+ * The declaration of a parameter. Immutable.
  *
- * @param name the name that checkpoints have for it, in its model only one
+ * @param name its name in checkpoints, unique in its model
  * @param shape of the whole tensor
- * @param init how its elements begin
- * @param split what of it each rank of a tensor-parallel group has
+ * @param init its initial values
+ * @param split the share of each tensor-parallel rank
  * @param decays whether weight decay acts on it
- * @param isTrained whether a run changes it; one that is frozen has no gradient and no optimizer state
- * @param isHiddenMatrix whether it maps activations to activations, as the matrices of a block do, and no table of
- *     tokens does
+ * @param isTrained whether a run changes it; a frozen one has no gradient and no optimizer state
+ * @param isHiddenMatrix whether it maps activations to activations: true for the matrices of a block, false for tables of
+ *     tokens
  */
 public record ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays, boolean isTrained,
         boolean isHiddenMatrix) {
@@ -27,29 +27,28 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
         }
     }
 
-    /** A parameter that is no matrix of a hidden layer. */
+    /** Creates a parameter that is no matrix of a hidden layer. */
     public ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays, boolean isTrained) {
         this(name, shape, init, split, decays, isTrained, false);
     }
 
-    /** A parameter that is trained, and no matrix of a hidden layer. */
+    /** Creates a parameter that is trained, and no matrix of a hidden layer. */
     public ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays) {
         this(name, shape, init, split, decays, true);
     }
 
-    /** A matrix of a hidden layer, which decays. */
+    /** Returns a matrix of a hidden layer, which decays. */
     public static ParameterSpec hiddenMatrix(String name, NamedShape shape, Init init, Split split,
             boolean isTrained) {
         return new ParameterSpec(name, shape, init, split, true, isTrained, true);
     }
 
-    /** How many numbers the whole tensor has. */
     public long elementCount() {
         return shape.elementCount();
     }
 
     /**
-     * What the calling member of a group has.
+     * Returns the share of the calling member of a group.
      *
      * @throws IllegalArgumentException if a piece has fewer indices than the group has members
      */
@@ -61,12 +60,14 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
         };
     }
 
-    /** Whether its gradient is the sum of those that the ranks of a group compute, each for the heads that it has. */
+    /**
+     * Returns whether its gradient is the sum of the gradients that the ranks of a group compute, each for its own heads.
+     */
     public boolean isForOwnHeads() {
         return split instanceof Split.WholeForOwnHeads;
     }
 
-    /** Whether it has a row for each token of the vocabulary, which the ranks of a group share out unevenly. */
+    /** Returns whether it has a row for each token of the vocabulary, which the ranks of a group share unevenly. */
     public boolean isVocabularyTable() {
         return split instanceof Split.Along(Axis axis, var _) && axis == Axis.VOCABULARY;
     }

@@ -6,9 +6,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The numbers, flags and names that make a model of a family, by the keys that {@code troupe.model} and a checkpoint's
- * manifest have for them. Immutable; whole numbers are {@link Long}, others {@link Double}, flags {@link Boolean}, names
- * {@link String}.
+ * The numbers, flags and names that make a model of a family, by their keys in {@code troupe.model} and in a checkpoint's
+ * manifest. Immutable; whole numbers are {@link Long}, others {@link Double}, flags {@link Boolean}, names {@link String}.
  */
 public record Section(Map<String, Object> values) {
     public Section {
@@ -25,13 +24,12 @@ public record Section(Map<String, Object> values) {
         values = Collections.unmodifiableMap(sorted);
     }
 
-    /** Whether there is something under a key. */
     public boolean has(String key) {
         return values.containsKey(key);
     }
 
     /**
-     * Refuses keys that say nothing of a model.
+     * Refuses keys that do not apply to a model.
      *
      * @throws IllegalArgumentException if there is a key that is none of these
      */
@@ -45,7 +43,7 @@ public record Section(Map<String, Object> values) {
     }
 
     /**
-     * A whole number of at least 1.
+     * Returns a whole number of at least 1.
      *
      * @throws IllegalArgumentException if there is none under this key
      */
@@ -72,7 +70,7 @@ public record Section(Map<String, Object> values) {
         throw refusal(key, "a name");
     }
 
-    /** As {@link #positive}, for a number; another if the section has no such key. */
+    /** As {@link #positive}, for a number; {@code absent} if the section has no such key. */
     public double number(String key, double absent) {
         return switch (values.getOrDefault(key, absent)) {
             case Double number -> number;

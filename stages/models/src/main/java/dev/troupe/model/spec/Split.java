@@ -9,17 +9,17 @@ public sealed interface Split {
     }
 
     /**
-     * Every rank has all of it for the heads, or in an adapter the inputs or outputs, that it has: the gradient is the
-     * sum of those that the ranks compute.
+     * Every rank has all of it for its own heads, or in an adapter for its own inputs or outputs: the gradient is the sum
+     * over the ranks.
      */
     record WholeForOwnHeads() implements Split {
     }
 
     /**
-     * Every rank has a share of each of some pieces that lie side by side along an axis: the queries, keys and values of its
+     * Every rank has a share of each of some pieces next to each other along an axis: the queries, keys and values of its
      * heads.
      *
-     * @param pieces how many indices each piece has, in their order; together the whole axis
+     * @param pieces the number of indices of each piece, in their order; together the whole axis
      */
     record Along(Axis axis, List<Integer> pieces) implements Split {
         public Along {

@@ -1,4 +1,2 @@
-/**
- * The words a model is declared in: axes, shapes, splits, initial values, costs.
- */
+/** The vocabulary of a model's declaration: axes, shapes, splits, initial values, costs. */
 package dev.troupe.model.spec;

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The chat templates of a tokenizer, as llama.cpp's converter writes them: the one called {@code default}, or the only one,
- * by the key that llama.cpp reads, and each other under its name.
+ * The chat templates of a tokenizer, as llama.cpp's converter writes them: {@code default}, or the only one, under the key
+ * that llama.cpp reads, and each other under its name.
  *
  * @param byName the sources
  */
@@ -60,7 +60,6 @@ record ChatTemplates(Map<String, String> byName) {
         return new ChatTemplates(byName);
     }
 
-    /** Adds all of them. */
     void putInto(GgufMetadata metadata) {
         List<String> others = new ArrayList<>();
         byName.forEach((name, source) -> {

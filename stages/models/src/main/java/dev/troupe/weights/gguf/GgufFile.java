@@ -48,7 +48,7 @@ public final class GgufFile {
      * @param rows as they are stored; 1 for a vector
      * @param width numbers of a row
      * @param isVector whether it has one dimension
-     * @param offset of its first byte behind the head
+     * @param offset of its first byte after the head
      */
     private record Stored(GgufTensor tensor, GgufType type, int rows, int width, boolean isVector, long offset) {
         long byteCount() {
@@ -67,9 +67,8 @@ public final class GgufFile {
     /**
      * Declares the file of a model.
      *
-     * @param type of the matrices; vectors are stored as float32, and a matrix whose rows are no whole blocks as
-     *     float16
-     * @param name what a person calls the model
+     * @param type of the matrices; vectors are stored as float32, and a matrix with rows of no whole blocks as float16
+     * @param name the name of the model for people
      * @throws WeightException if llama.cpp does not compute the model
      * @throws dev.troupe.tokenizer.file.TokenizerException if the tokenizer has tokens that the model does not know
      */
@@ -130,7 +129,7 @@ public final class GgufFile {
         return Math.ceilDiv(offset, ALIGNMENT) * ALIGNMENT;
     }
 
-    /** All that comes before the values, filled up to the alignment. */
+    /** Returns all that comes before the values, padded to the alignment. */
     private static byte[] head(GgufMetadata metadata, List<Stored> tensors) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         bytes.writeBytes(MAGIC);
@@ -154,7 +153,6 @@ public final class GgufFile {
         return bytes.toByteArray();
     }
 
-    /** Bytes of the whole file. */
     public long byteCount() {
         return head.length + dataBytes;
     }

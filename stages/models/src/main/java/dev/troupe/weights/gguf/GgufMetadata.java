@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** The keys and values at the head of a GGUF file, in the order in which they were put. */
+/** The keys and values at the head of a GGUF file, in the order of insertion. */
 final class GgufMetadata {
     private static final int UINT32 = 4;
     private static final int INT32 = 5;
@@ -66,7 +66,7 @@ final class GgufMetadata {
         return bytes.toByteArray();
     }
 
-    /** Its length in bytes, then UTF-8. */
+    /** Writes the length in bytes, then UTF-8. */
     static void text(ByteArrayOutputStream target, String value) {
         byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
         int64(target, utf8.length);

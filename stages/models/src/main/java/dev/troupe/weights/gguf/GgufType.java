@@ -4,7 +4,7 @@ import dev.troupe.engine.Bfloat16;
 import java.nio.ByteBuffer;
 import java.util.Locale;
 
-/** The type of the matrices of a GGUF file, with the numbers that ggml has for it. */
+/** The type of the matrices of a GGUF file, with ggml's numbers for it. */
 public enum GgufType {
     F32(0, 0, 1, 4) {
         @Override
@@ -43,7 +43,7 @@ public enum GgufType {
                 float inverse = 1 / scale;
                 target.putShort(half(scale));
                 for (int i = from; i < from + blockElements(); i++) {
-                    // A block of zeros, or of numbers so small that the scale is one, has no inverse.
+                    // A block of zeros, or of numbers so small that the scale is zero, has no inverse.
                     target.put(Float.isFinite(inverse) ? rounded(row[i] * inverse) : 0);
                 }
             }
@@ -74,12 +74,12 @@ public enum GgufType {
     /** Appends a row of whole blocks to a little-endian buffer with {@link #rowBytes} left. */
     abstract void put(float[] row, ByteBuffer target);
 
-    /** How ggml numbers the type of a tensor. */
+    /** Returns ggml's number of the type of a tensor. */
     int code() {
         return code;
     }
 
-    /** How ggml numbers a file whose matrices are of the type. */
+    /** Returns ggml's number of a file with matrices of the type. */
     int fileCode() {
         return fileCode;
     }
@@ -88,17 +88,17 @@ public enum GgufType {
         return blockElements;
     }
 
-    /** Bytes of a row; exact, since a row is whole blocks. */
+    /** Returns the bytes of a row; exact, since a row is whole blocks. */
     long rowBytes(long width) {
         return width / blockElements * blockBytes;
     }
 
-    /** The type of a row of this many numbers: float16 if they are no whole blocks, as in llama.cpp. */
+    /** Returns the type of a row with this number of elements: float16 if they are no whole blocks, as in llama.cpp. */
     GgufType ofRow(long width) {
         return width % blockElements == 0 ? this : F16;
     }
 
-    /** The word for it, in lower case. */
+    /** Returns its name in lower case. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
@@ -111,7 +111,7 @@ public enum GgufType {
         return half;
     }
 
-    /** To the nearest, a half away from zero. */
+    /** Rounds to the nearest, a half away from zero. */
     private static byte rounded(float value) {
         return (byte) Math.copySign(Math.floor(Math.abs((double) value) + 0.5), value);
     }

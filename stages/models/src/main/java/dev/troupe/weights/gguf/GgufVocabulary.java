@@ -20,7 +20,7 @@ public final class GgufVocabulary {
     private static final int USER_DEFINED = 4;
     private static final int UNUSED = 5;
     private static final String SETTINGS = "tokenizer_config.json";
-    /** The names that llama.cpp has for the tokens of the settings. */
+    /** llama.cpp's names of the tokens of the settings. */
     private static final Map<String, String> SPECIAL = Map.of("bos_token", "bos_token_id", "eos_token", "eos_token_id",
             "unk_token", "unknown_token_id", "pad_token", "padding_token_id");
 
@@ -70,7 +70,7 @@ public final class GgufVocabulary {
         return new GgufVocabulary(directory);
     }
 
-    /** llama.cpp does not take such a token for text, whatever the file says. */
+    /** llama.cpp does not take such a token for text, whatever the file has. */
     private static boolean looksSpecial(String token) {
         return token.startsWith("<|") && token.endsWith("|>");
     }
@@ -93,7 +93,7 @@ public final class GgufVocabulary {
         }
     }
 
-    /** Whether the post-processor adds a certain token, which is all that llama.cpp can add at a place. */
+    /** Returns whether the post-processor adds a certain token, which is all that llama.cpp can add at a place. */
     private boolean adds(int[] added, String name, String where) {
         boolean isThat = added.length == 1 && special.getOrDefault(name, -1) == added[0];
         if (added.length > 0 && !isThat) {
@@ -118,7 +118,7 @@ public final class GgufVocabulary {
         }
     }
 
-    /** Adds all of it, filled up with unused tokens to the vocabulary of the model. */
+    /** Adds all of it, padded with unused tokens to the vocabulary of the model. */
     void putInto(GgufMetadata metadata, int vocabularySize) {
         List<String> all = new ArrayList<>();
         List<Integer> types = new ArrayList<>();

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The name that llama.cpp has for a way of parting a text into words. It has the expressions in its code, so a file with
- * another one cannot be said to it.
+ * llama.cpp's name of a way of parting a text into words. It has the expressions in its code, so a file with another one
+ * cannot be represented.
  */
 final class PreTokenizerForm {
     private static final String BEFORE_NUMBERS = "Split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|";
@@ -25,13 +25,13 @@ final class PreTokenizerForm {
     }
 
     /**
-     * The name of the form of a {@code tokenizer.json}.
+     * Returns the name of the form of a {@code tokenizer.json}.
      *
      * @throws dev.troupe.tokenizer.file.TokenizerException if llama.cpp has none
      */
     static String of(FilePart file) {
         FilePart normalizer = file.at("normalizer");
-        // llama.cpp normalizes nothing; its own converter passes over the NFC of Qwen, which changes few texts.
+        // llama.cpp normalizes nothing; its own converter ignores the NFC of Qwen, which changes few texts.
         if (!normalizer.isAbsent() && !normalizer.type().equals("NFC")) {
             throw normalizer.refusal("is " + normalizer.type() + ", which llama.cpp does not apply");
         }

@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The files that a published model has beside its configuration and its weights: those of its tokenizer, its chat template,
- * and how it generates. They are data, found by name; a program that lies beside them is not one of them.
+ * The files of a published model next to its configuration and its weights: its tokenizer, its chat template, and its
+ * settings of generation. They are data, found by name; programs are not among them.
  */
 public final class CompanionFiles {
     private static final List<String> OF_TOKENIZER = List.of("tokenizer.json", "tokenizer_config.json",
             "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json", "vocab.json",
             "merges.txt", "tokenizer.model");
-    /** Those of them that make tokens; the others say more of a tokenizer. */
+    /** The files that make tokens; the others only add to a tokenizer. */
     private static final List<String> MAKING_TOKENS = List.of("tokenizer.json", "vocab.json", "tokenizer.model");
     private static final List<String> OF_MODEL = List.of("generation_config.json");
 
@@ -26,7 +26,7 @@ public final class CompanionFiles {
     }
 
     /**
-     * The companions that a directory has.
+     * Returns the companions in a directory.
      *
      * @throws WeightException if one is larger than {@link BoundedFile#MOST_BYTES}
      */
@@ -35,12 +35,12 @@ public final class CompanionFiles {
                 .filter(Files::isRegularFile).map(CompanionFiles::bounded).toList();
     }
 
-    /** Whether a directory has a file that makes tokens of text; a chat template alone is no tokenizer. */
+    /** Returns whether a directory has a file that makes tokens of text; a chat template alone is no tokenizer. */
     public static boolean hasTokenizer(Path directory) {
         return MAKING_TOKENS.stream().anyMatch(name -> Files.isRegularFile(directory.resolve(name)));
     }
 
-    /** Copies the files of a directory's tokenizer into another, which is made if it is not there. */
+    /** Copies the files of a directory's tokenizer into another, which is created if it does not exist. */
     public static void copyTokenizer(Path from, Path into) {
         copy(from, OF_TOKENIZER, into);
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The tokens that end a generated text, of which a published model may have several: of a turn, and of a document. */
+/** The tokens that end a generated text; a published model may have several, for a turn and for a document. */
 public final class EndTokens {
     private static final List<String> FILES = List.of("generation_config.json", HuggingFaceModel.CONFIG);
 
@@ -15,8 +15,8 @@ public final class EndTokens {
     }
 
     /**
-     * Returns the {@code eos_token_id} of a directory, a number or a list: that of {@code generation_config.json}, else that
-     * of {@code config.json}, as transformers takes them.
+     * Returns the {@code eos_token_id} of a directory, a number or a list, from {@code generation_config.json}, else from
+     * {@code config.json}, as transformers takes it.
      *
      * @throws dev.troupe.tokenizer.file.TokenizerException if it is no id
      */

@@ -26,10 +26,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * A directory with a model as Hugging Face lays it out: {@code config.json} beside {@code model.safetensors}, or
- * beside {@code model.safetensors.index.json} and the files it names. Tensors that the model does not need (attention
- * masks, a tied head's own copy) are ignored. A head that a configuration ties but that has other values in the file is not
- * tied, as in transformers 5. Any number of threads may read it; none may once it is closed.
+ * A directory with a model in Hugging Face's layout: {@code config.json} next to {@code model.safetensors}, or next to
+ * {@code model.safetensors.index.json} and the files it names. Tensors that the model does not need (attention masks, a tied
+ * head's own copy) are ignored. A head that a configuration ties but that has other values in the file is not tied, as in
+ * transformers 5. Any number of threads may read it; none may once it is closed.
  */
 public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     static final String CONFIG = "config.json";
@@ -54,10 +54,10 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Opens a directory and checks it whole: the configuration is one that is computed here, the files are sound, and
-     * every tensor that the configuration asks for is there in its shape. The caller closes it.
+     * Opens a directory and checks it completely: the configuration is one that is computed here, the files are sound, and
+     * every tensor of the configuration is present in its shape. The caller closes it.
      *
-     * @throws WeightException if any of that is not so
+     * @throws WeightException if any of that fails
      */
     public static HuggingFaceModel open(Path directory) {
         if (!Files.isDirectory(directory)) {
@@ -87,7 +87,9 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         }
     }
 
-    /** The same, or with a head of its own if the files have one of other values than the table that it is tied to. */
+    /**
+     * Returns the same, or with a head of its own if the files have one with other values than the table that it is tied to.
+     */
     private HuggingFaceModel untied(ModelFamily family, PublishedConfig config) {
         String head = storedName(HEAD);
         if (head == null || spec.shared().isEmpty()) { // in this order: it lists the layers of a model of any size
@@ -111,12 +113,12 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         }
     }
 
-    /** The model, as {@code config.json} has it. */
+    /** Returns the model of {@code config.json}. */
     public ModelSpec spec() {
         return spec;
     }
 
-    /** Sentences for the user on what is unusual in the directory. */
+    /** Returns sentences for the user on unusual content of the directory. */
     public List<String> notes() {
         return notes;
     }
@@ -124,7 +126,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     /**
      * Checks that every tensor of a model is here, in its shape and a type that can be read.
      *
-     * @throws WeightException naming the first few that are not
+     * @throws WeightException with the first few that are not
      */
     public void verify(ModelSpec expected) {
         List<String> defects = new ArrayList<>();
@@ -162,8 +164,8 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Tells these weights from others of the same model: a digest of the ends of every tensor, since all of a large file
-     * would take minutes to read.
+     * Returns a digest that distinguishes these weights from others of the same model, from the ends of every tensor, since
+     * reading all of a large file would take minutes.
      */
     public String identity() {
         return TensorSamples.identity(new TreeMap<>(fileOfTensor));
@@ -173,7 +175,6 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         return spec.family().publishedNames(name).stream().filter(fileOfTensor::containsKey).findFirst().orElse(null);
     }
 
-    /** Unmaps every file. */
     @Override
     public void close() {
         files.close();

@@ -36,16 +36,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Writes a model as its family is published, in one file of weights or in several with an index. */
+/** The writer of a model in its family's published form, in one file of weights or in several with an index. */
 public final class HuggingFaceWriter {
-    /** The most bytes of a file of weights unless somebody asks for another number, as in transformers 4. */
+    /** The default limit on the bytes of a file of weights, as in transformers 4. */
     public static final long USUAL_SHARD_BYTES = 5_000_000_000L;
 
     private static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
     private static final Set<DataType> FLOATS = EnumSet.of(DataType.FLOAT32, DataType.FLOAT64, DataType.BFLOAT16);
     private static final Pattern WEIGHT_FILE = Pattern
             .compile("model(-\\d{5}-of-\\d{5})?\\.safetensors(\\.index\\.json)?");
-    /** Special tokens by their ids, which a configuration has and a declaration of a model has not. */
+    /** Special tokens by their ids, which belong to a configuration but not to a model's declaration. */
     private static final List<String> TOKEN_IDS = List.of("bos_token_id", "eos_token_id", "pad_token_id");
 
     private HuggingFaceWriter() {
@@ -53,15 +53,15 @@ public final class HuggingFaceWriter {
 
     /**
      * Writes a model; a shared parameter once. One tensor at a time is in memory. All files are on the disk under temporary
-     * names before one takes its place. {@code config.json} goes first and comes back last, so that a directory that has
+     * names before one takes its place. {@code config.json} is deleted first and written last, so that a directory that has
      * one is whole.
      *
-     * @param directory made if it is not there; a model that it holds is replaced, other files stay
+     * @param directory created if it does not exist; its model is replaced, other files stay
      * @param tensors exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
      * @param shardBytes the most bytes of tensors in a file; a larger tensor has a file of its own
-     * @param companions a directory of {@link CompanionFiles}, which are copied; empty: there are none
-     * @throws WeightException if the files cannot be written; a model that was there before is then untouched,
-     *     unless the disk failed between two renames
+     * @param companions a directory of {@link CompanionFiles}, which are copied; empty for none
+     * @throws WeightException if the files cannot be written; an earlier model is then untouched, unless the disk failed
+     *     between two renames
      */
     public static void write(Path directory, ModelSpec model, Collection<NamedTensor> tensors, long shardBytes,
             Optional<Path> companions) {
@@ -75,13 +75,13 @@ public final class HuggingFaceWriter {
                     failure);
         } finally {
             if (!existed) {
-                // Succeeds only if nothing was written, which is when nothing should be left.
+                // Succeeds only if the directory is empty, so that nothing of a failed write is left.
                 directory.toFile().delete();
             }
         }
     }
 
-    /** The tensors under their published names by the file that has them, in the order of the model. */
+    /** Returns the tensors under their published names by the file that has them, in the order of the model. */
     private static Map<String, List<NamedTensor>> shards(ModelSpec model, Collection<NamedTensor> tensors,
             long shardBytes) {
         Map<String, NamedTensor> byName = tensors.stream()
@@ -153,7 +153,7 @@ public final class HuggingFaceWriter {
         file.seal();
     }
 
-    /** Readers would take the weights of an earlier model in other files for those of this one. */
+    /** Readers would take the weights of an earlier model in other files for this one's. */
     private static void deleteWeights(Path directory, Predicate<String> isOld) throws IOException {
         List<Path> old;
         try (Stream<Path> entries = Files.list(directory)) {

@@ -16,9 +16,9 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The file that says in which of a model's safetensors files each tensor lies. */
+/** The index of a model's safetensors files by tensor. */
 final class ShardIndex {
-    /** The suffix of an index, behind the name of the file whose place the shards take. */
+    /** The suffix of an index, after the name of the file that the shards replace. */
     static final String SUFFIX = ".index.json";
     static final String FILE_NAME = "model.safetensors" + SUFFIX;
 
@@ -29,7 +29,7 @@ final class ShardIndex {
     private ShardIndex() {
     }
 
-    /** The name of a file beside the index, by tensor. */
+    /** Returns the name of a file next to the index, by tensor. */
     static Map<String, String> read(Path index) {
         JsonNode map;
         try {

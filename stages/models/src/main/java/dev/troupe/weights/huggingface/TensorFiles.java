@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.SequencedMap;
 
 /**
- * The tensors of one safetensors file, or of the shards that an index beside it names. Any number of threads may read them;
- * none may once they are closed.
+ * The tensors of one safetensors file, or of the shards of an index next to it. Any number of threads may read them; none
+ * may once they are closed.
  */
 public final class TensorFiles implements AutoCloseable {
     private final List<SafeTensors> files = new ArrayList<>();
@@ -22,10 +22,10 @@ public final class TensorFiles implements AutoCloseable {
     }
 
     /**
-     * Opens the file, or if there is none its shards.
+     * Opens the file, or its shards if it does not exist.
      *
-     * @param whole the file, whose name the index continues with {@code .index.json}
-     * @throws WeightException if a file is not there, is unsound, or lacks a tensor that the index says it has
+     * @param whole the file; the index has its name with {@code .index.json}
+     * @throws WeightException if a file is missing or unsound, or lacks a tensor of the index
      */
     public static TensorFiles open(Path whole) {
         Path index = whole.resolveSibling(whole.getFileName() + ShardIndex.SUFFIX);
@@ -60,7 +60,6 @@ public final class TensorFiles implements AutoCloseable {
         return byTensor;
     }
 
-    /** Unmaps every file. */
     @Override
     public void close() {
         files.forEach(SafeTensors::close);

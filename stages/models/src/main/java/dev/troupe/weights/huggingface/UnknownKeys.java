@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The keys of a {@code config.json} that neither a family reads nor a list has of those without effect on what is computed:
- * one of them may ask for other arithmetic, so the user is told their names.
+ * The keys of a {@code config.json} that neither a family reads nor are known to have no effect on the computation: one of
+ * them may ask for other arithmetic, so the user gets their names.
  */
 final class UnknownKeys {
-    /** Keys of transformers that every model may have. Those of generating are of a text, not of a forward. */
+    /** Keys of transformers that every model may have, and keys of generation, which concern a text and not a forward. */
     private static final Set<String> WITHOUT_EFFECT = Set.of("transformers_version", "architectures", "dtype",
             "torch_dtype", "_name_or_path", "name_or_path", "use_cache", "bos_token_id", "eos_token_id", "pad_token_id",
             "unk_token_id", "sep_token_id", "cls_token_id", "mask_token_id", "decoder_start_token_id",

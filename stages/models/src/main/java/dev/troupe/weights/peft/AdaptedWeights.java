@@ -8,8 +8,7 @@ import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The weights of a model with adapters: frozen ones of one source, and those that are trained, with the optimizer's
- * state, of another.
+ * The weights of a model with adapters: frozen ones from one source, trained ones, with the optimizer's state, from another.
  *
  * @param model the model with its adapters
  * @param base has the frozen weights

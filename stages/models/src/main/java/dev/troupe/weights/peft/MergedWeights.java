@@ -13,7 +13,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * The weights of a model into whose matrices the adapters are merged (Hu et al. 2022, section 4.1): {@code W + s B A}. The
+ * The weights of a model with its adapters merged into the matrices (Hu et al. 2022, section 4.1): {@code W + s B A}. The
  * product is computed in float64, and the sum rounded once. W [M x K], or [K x M] if the family stores inputs first, to
  * which the transposed product is added; A [r x K], B [M x r].
  *

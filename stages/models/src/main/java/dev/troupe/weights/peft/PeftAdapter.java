@@ -34,7 +34,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A directory with low-rank adapters as PEFT lays them out: {@code adapter_config.json} beside
+ * A directory with low-rank adapters in PEFT's layout: {@code adapter_config.json} next to
  * {@code adapter_model.safetensors}. Any number of threads may read it; none may once it is closed.
  */
 public final class PeftAdapter implements WeightSource, AutoCloseable {
@@ -55,10 +55,10 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Opens the adapters of a model and checks them whole. The caller closes them.
+     * Opens the adapters of a model and checks them completely. The caller closes them.
      *
      * @param base the model without adapters
-     * @param identity that of its weights
+     * @param identity the identity of its weights
      * @throws WeightException if there are none, they are of another kind than is computed here, or for other shapes
      */
     public static PeftAdapter open(Path directory, ModelSpec base, String identity) {
@@ -111,14 +111,14 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         }
     }
 
-    /** Tells these adapters from others for the same matrices. */
+    /** Returns a text that distinguishes these adapters from others for the same matrices. */
     public String identity() {
         SortedMap<String, SafeTensors> files = new TreeMap<>();
         file.tensors().keySet().forEach(name -> files.put(name, file));
         return TensorSamples.identity(files);
     }
 
-    /** The model with these adapters. */
+    /** Returns the model with these adapters. */
     public ModelSpec model() {
         return model;
     }
@@ -128,7 +128,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         file.readNumbers(storedName(name), shape, parameterType, target);
     }
 
-    /** The name that the file has for a parameter; if it has none, the one that it is written under. */
+    /** Returns the file's name of a parameter; if it has none, the name under which it is written. */
     private String storedName(String parameter) {
         return names(model, parameter).filter(file.tensors()::containsKey).findFirst()
                 .orElseGet(() -> names(model, parameter).findFirst().orElseThrow());
@@ -146,8 +146,8 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
     /**
      * Writes the adapters of a model as PEFT does, whole or not at all: the configuration appears last.
      *
-     * @param directory made if it is not there; adapters that it holds are replaced, other files stay
-     * @param base the directory or name of the model that the adapters are for, if it is known
+     * @param directory created if it does not exist; its adapters are replaced, other files stay
+     * @param base the directory or name of the base model, if it is known
      * @param tensors exactly the parameters of the model that are trained
      * @throws WeightException if the files cannot be written
      */
@@ -178,7 +178,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         }
     }
 
-    /** The parameters of the adapters of a model. */
+    /** Returns the parameters of the adapters of a model. */
     public static List<ParameterSpec> trained(ModelSpec adapted) {
         return adapted.parameters().values().stream().filter(ParameterSpec::isTrained).toList();
     }

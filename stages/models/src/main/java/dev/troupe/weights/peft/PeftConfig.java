@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The {@code adapter_config.json} of PEFT 0.21. Every key is known: it is read, it must have a value that changes nothing,
- * or it has no effect on what is computed. A key that is none of these and says something is refused by name.
+ * The {@code adapter_config.json} of PEFT 0.21. Every key is known: it is read, it must have its neutral value, or it has no
+ * effect on the computation. Any other key with an effect is refused by name.
  */
 final class PeftConfig {
     static final String TARGETS = "target_modules";
@@ -23,7 +23,7 @@ final class PeftConfig {
     private static final Set<String> NONE = Set.of("null", "[]");
     private static final Set<String> OFF = Set.of("false", "null");
     private static final Set<String> EMPTY = Set.of("{}", "null");
-    /** Keys that would make other sums, with the values under which they do not. */
+    /** Keys that must have their neutral value, since other values change the result. */
     private static final Map<String, Set<String>> NEUTRAL = Map.ofEntries(
             Map.entry("bias", Set.of("none")),
             Map.entry("init_lora_weights", Set.of("true", "false", "null", "gaussian", "orthogonal", "eva")),
@@ -37,7 +37,7 @@ final class PeftConfig {
             Map.entry("loftq_config", EMPTY), Map.entry("megatron_config", NULL),
             Map.entry("monteclora_config", NULL), Map.entry("velora_config", NULL),
             Map.entry("ensure_weight_tying", OFF));
-    /** Keys of how an adapter was made or is to be used further. */
+    /** Keys on the making or the further use of an adapter. */
     private static final Set<String> WITHOUT_EFFECT = Set.of("task_type", "auto_mapping", "peft_version",
             "base_model_name_or_path", "revision", "inference_mode", "lora_dropout", "megatron_core",
             "qalora_group_size", "runtime_config", "eva_config");
@@ -46,7 +46,7 @@ final class PeftConfig {
     }
 
     /**
-     * Reads the adapters that a configuration has, without the identity of the weights that they are for.
+     * Reads the adapters of a configuration, without the identity of the base weights.
      *
      * @throws dev.troupe.weights.WeightException if they are of another kind than is computed here
      */
@@ -74,7 +74,7 @@ final class PeftConfig {
         return value.isTextual() ? value.asText() : value.toString();
     }
 
-    /** The configuration of a model's adapters, as PEFT reads it. */
+    /** Returns the configuration of a model's adapters, as PEFT reads it. */
     static ObjectNode of(ModelSpec model, Optional<String> base, double dropout) {
         Lora lora = model.lora().orElseThrow();
         ObjectNode config = JsonNodeFactory.instance.objectNode();

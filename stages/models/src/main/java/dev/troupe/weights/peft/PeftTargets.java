@@ -14,12 +14,12 @@ import java.util.regex.PatternSyntaxException;
 import java.util.stream.Stream;
 
 /**
- * The matrices that {@code target_modules} names, as PEFT finds them among the modules of a model: a module of that name, or
- * one whose name ends with it after a dot; by an expression, each module whose whole name it matches. Every layer must have
- * the same.
+ * The matrices of {@code target_modules}, as PEFT finds them among the modules of a model: a module with the name, or with a
+ * name that ends with it after a dot; for an expression, each module with a whole name that it matches. Every layer must
+ * have the same.
  */
 final class PeftTargets {
-    /** A published expression has some hundred characters, and steps for each name of a module. */
+    /** A published expression has some hundred characters, and takes steps for each name of a module. */
     private static final int LONGEST_EXPRESSION = 4096;
     private static final int MOST_STEPS = 100_000;
     private static final String HEAD = "lm_head";
@@ -46,10 +46,9 @@ final class PeftTargets {
     }
 
     /**
-     * The targets by the names that the family has for them.
+     * Returns the targets by the family's names.
      *
-     * @throws dev.troupe.weights.WeightException if there are none, not the same in every layer, or one that can
-     *     have no adapter
+     * @throws dev.troupe.weights.WeightException if there are none, they differ between layers, or one can have no adapter
      */
     static List<String> of(PublishedConfig config, ModelSpec base) {
         JsonNode targets = config.value(PeftConfig.TARGETS);
@@ -107,7 +106,10 @@ final class PeftTargets {
         return found;
     }
 
-    /** An expression of an untrusted file: one that does not end, or that only Python knows, is refused. */
+    /**
+     * Returns the predicate of an expression from an untrusted file, and refuses one that does not end, or that only Python
+     * knows.
+     */
     private static Predicate<String> expression(PublishedConfig config, String text) {
         if (text.length() > LONGEST_EXPRESSION) {
             throw config.refusal(PeftConfig.TARGETS, "an expression of at most " + LONGEST_EXPRESSION + " characters");
@@ -132,7 +134,7 @@ final class PeftTargets {
         private static final long serialVersionUID = 1;
     }
 
-    /** A name that counts how often it is looked at. */
+    /** A name that counts the accesses to it. */
     private record Steps(String name, int[] left) implements CharSequence {
         @Override
         public char charAt(int index) {

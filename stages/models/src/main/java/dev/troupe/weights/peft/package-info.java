@@ -1,4 +1,2 @@
-/**
- * Low-rank adapters of a model: read and written as PEFT does, beside its weights, and merged into them.
- */
+/** Low-rank adapters of a model: read and written as PEFT does, next to its weights, and merged into them. */
 package dev.troupe.weights.peft;
