@@ -40,7 +40,7 @@ public final class Evaluator implements AutoCloseable {
     }
 
     /**
-     * The sum of the cross-entropies of a sequence's counted targets.
+     * Returns the sum of the cross-entropies of a sequence's counted targets.
      *
      * @param rows one sequence, which may be shorter than S
      * @throws IllegalArgumentException if these are not S ids and targets of the vocabulary
@@ -51,7 +51,7 @@ public final class Evaluator implements AutoCloseable {
     }
 
     /**
-     * The logits of a sequence.
+     * Computes the logits of a sequence.
      *
      * @param rows one sequence
      * @param target receives S x V numbers of the engine's float type, row-major

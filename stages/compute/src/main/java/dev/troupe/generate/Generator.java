@@ -15,9 +15,9 @@ import java.util.SplittableRandom;
 import java.util.function.IntPredicate;
 
 /**
- * Continues a prompt, token by token, with a whole model on one engine. A prompt is read by one forward, which leaves the
- * keys and values of its places in a cache, and each token after it costs a forward of one row. If a text becomes longer
- * than what the model reads at a time, its end is read as a prompt again for each token.
+ * The continuation of a prompt, token by token, with a whole model on one engine. A prompt is read by one forward, which
+ * leaves the keys and values of its places in a cache, and each token after it costs a forward of one row. If a text becomes
+ * longer than the model reads at a time, its end is read as a prompt again for each token.
  *
  * <p>Thread rule: as for the engine, which stays the caller's.
  */
@@ -29,7 +29,7 @@ public final class Generator implements AutoCloseable {
     private final ModelLayers layers;
     private final SequenceForward row;
     private final KeyValueCache cache;
-    /** Of the last prompt; null before the first. */
+    /** The forward of the last prompt; null before the first. */
     private SequenceForward window;
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostLogits;
@@ -38,8 +38,8 @@ public final class Generator implements AutoCloseable {
     /**
      * Reads a whole model.
      *
-     * @param most tokens of prompt and text that the model reads at a time, if it has positions for so many: the
-     *     cache has room for all of them, and a published model may have positions for 131,072
+     * @param most tokens of prompt and text that the model reads at a time, if it has positions for them: the cache has room
+     *     for all of them, and a published model may have positions for 131,072
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public Generator(Engine engine, ModelSpec model, WeightSource source, int most) {
@@ -58,9 +58,9 @@ public final class Generator implements AutoCloseable {
     /**
      * Samples tokens after a prompt. The same arguments on the same weights and engine give the same tokens.
      *
-     * @param prompt at least one token id; if it is longer than what the model reads at a time, its end counts
-     * @param count how many tokens to add
-     * @param sampling how a token is drawn
+     * @param prompt at least one token id; of a longer one than the model reads at a time, its end counts
+     * @param count the number of tokens to add
+     * @param sampling the rule by which a token is drawn
      * @return the new tokens alone
      */
     public int[] generate(int[] prompt, int count, Sampling sampling) {
@@ -102,7 +102,7 @@ public final class Generator implements AutoCloseable {
         readLogits(window, tokens);
     }
 
-    /** Leaves the logits of what follows further tokens of the text in host memory. */
+    /** Leaves the logits after further tokens of the text in host memory. */
     private void readLogits(SequenceForward forward, int[] tokens) {
         Tensor activation = forward.beforeHead(tokens, MicrobatchContext.continuing(tokens.length, cache));
         cache.advance(tokens.length);

@@ -43,12 +43,12 @@ final class ModelLayers implements AutoCloseable {
         buffers.load(layers.parameters(), source);
     }
 
-    /** Forwards of the longest sequences, closed with this. */
+    /** Returns the forwards of the longest sequences, closed with this. */
     SequenceForward longest() {
         return longest;
     }
 
-    /** Forwards of sequences of another length, which the caller closes before this. */
+    /** Returns the forwards of sequences of another length, which the caller closes before this. */
     SequenceForward ofLength(int length) {
         return new SequenceForward(context.ofSequences(length, new TensorPool(engine)), model);
     }

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
-/** Draws token ids from logits. */
+/** The drawing of token ids from logits. */
 final class Sampler {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -22,7 +22,7 @@ final class Sampler {
         sorted = new double[vocabularySize];
     }
 
-    /** One token id; the logits are those of the whole vocabulary in the given type. */
+    /** Returns one token id; the logits are of the whole vocabulary in the given type. */
     int draw(MemorySegment hostLogits, DataType type, Sampling sampling, RandomGenerator random) {
         for (int token = 0; token < logits.length; token++) {
             logits[token] = type == DataType.FLOAT32
@@ -45,7 +45,7 @@ final class Sampler {
                 return token;
             }
         }
-        // Rounding can leave a crumb of the draw, and logits that are no numbers leave all of it.
+        // Rounding can leave a rest of the draw, and logits that are no numbers leave all of it.
         return best;
     }
 
@@ -59,7 +59,7 @@ final class Sampler {
         return best;
     }
 
-    /** The logit that a token needs to be among the most likely k; those equal to the last of them come along. */
+    /** Returns the smallest logit among the most likely k tokens; ties with it are included. */
     private double threshold(int topK) {
         if (topK == 0 || topK >= logits.length) {
             return Double.NEGATIVE_INFINITY;
@@ -70,7 +70,7 @@ final class Sampler {
     }
 
     /**
-     * The logit that a token needs to be among the most likely whose probabilities add up to p, after the other
+     * Returns the smallest logit among the most likely tokens with probabilities that add up to p, after the other
      * threshold.
      */
     private double nucleus(double threshold, double largest, Sampling sampling) {

@@ -1,12 +1,12 @@
 package dev.troupe.generate;
 
 /**
- * How a token is drawn from the logits.
+ * The rule by which a token is drawn from the logits.
  *
- * @param temperature what logits are divided by; 0 takes the most likely token, the lowest id among equals
+ * @param temperature the divisor of logits; 0 takes the most likely token, the lowest id among equals
  * @param topK the number of most likely tokens that can be drawn; 0 for all
- * @param topP only the fewest most likely tokens whose probabilities add up to this can be drawn (Holtzman et al.
- *     2020), above 0; 1 for all
+ * @param topP the sum of probabilities that the fewest most likely tokens must reach to be the drawable ones (Holtzman et
+ *     al. 2020), above 0; 1 for all
  * @param seed of the draws
  */
 public record Sampling(double temperature, int topK, double topP, long seed) {
@@ -20,7 +20,7 @@ public record Sampling(double temperature, int topK, double topP, long seed) {
         }
     }
 
-    /** Sampling of the most likely tokens, by their number alone. */
+    /** Creates sampling of the most likely tokens, by their number alone. */
     public Sampling(double temperature, int topK, long seed) {
         this(temperature, topK, 1, seed);
     }

@@ -22,7 +22,7 @@ final class SequenceForward implements AutoCloseable {
     private final StageLayers layers;
     private final TokenUpload upload;
 
-    /** The layers of a context, whose pool is closed with this. */
+    /** Creates the layers of a context, and closes its pool with this. */
     SequenceForward(LayerContext context, ModelSpec model) {
         pool = context.pool();
         length = context.sequenceLength();
@@ -34,7 +34,7 @@ final class SequenceForward implements AutoCloseable {
         return pool;
     }
 
-    /** The number of tokens of each sequence. */
+    /** Returns the number of tokens of each sequence. */
     int length() {
         return length;
     }
@@ -51,7 +51,7 @@ final class SequenceForward implements AutoCloseable {
         return layers.head();
     }
 
-    /** The output of the last block, which the caller gives back. */
+    /** Returns the output of the last block, which the caller gives back. */
     Tensor beforeHead(int[] tokens, MicrobatchContext microbatch) {
         return layers.forwardBeforeHead(upload.tokens(tokens, microbatch.length()), microbatch);
     }

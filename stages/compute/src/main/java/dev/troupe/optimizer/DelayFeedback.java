@@ -11,8 +11,8 @@ import dev.troupe.shard.StateTensor;
 import java.util.List;
 
 /**
- * The correction of {@link Optimizer.ErrorFeedback} for a stage whose gradients are one update old. An update is the change
- * of the weights, whatever rule made it: the difference between the newest version and the one before it.
+ * The correction of {@link Optimizer.ErrorFeedback} for a stage with gradients that are one update old. An update is the
+ * change of the weights, whatever its rule: the difference between the newest version and the one before it.
  *
  * <p>Thread rule: that of kernels.
  */

@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Updates that change each element by itself: one kernel call a kind of decay, however many parameters there are. */
+/**
+ * Updates that change each element independently: one kernel call for each kind of decay, however many parameters there are.
+ */
 final class ElementUpdates {
     private final Engine engine;
     private final StageBuffers buffers;
@@ -27,16 +29,15 @@ final class ElementUpdates {
     /**
      * Neighbouring parameters that are updated alike.
      *
-     * @param operands what products read of them, if an update writes that; null elsewhere
+     * @param operands the copies of them that products read, if an update writes those; null otherwise
      */
     private record Part(boolean decays, Tensor weights, Tensor gradients, List<Tensor> moments, Tensor operands) {
     }
 
     /**
-     * Allocates what the rule remembers of each weight of some runs.
+     * Allocates the moments of some runs.
      *
-     * @param writesOperands whether the updated weights are what products read next, so that an update writes operands
-     *     of these
+     * @param writesOperands whether products read the updated weights next, so that an update writes their operands
      */
     ElementUpdates(Engine engine, StageBuffers buffers, Optimizer.OfElements rule, List<Run> runs,
             boolean writesOperands) {
@@ -79,7 +80,7 @@ final class ElementUpdates {
         }
     }
 
-    /** Appends what is here of the moments of a parameter under their names. */
+    /** Appends this rank's part of the moments of a parameter under their names. */
     void addTo(List<StateTensor> state, Parameter parameter, boolean copy) {
         for (int index = 0; index < rule.moments().size(); index++) {
             String name = StateTensor.moment(rule.moments().get(index), parameter.name());

@@ -7,7 +7,7 @@ import dev.troupe.layer.Half;
  * rate is {@code peak (k + 1) / warmupSteps}, so the last step of the warm-up has the peak.
  */
 public sealed interface LearningRate {
-    /** The rate of step {@code step}, which is at least 0. */
+    /** Returns the rate of step {@code step}, which is at least 0. */
     double at(long step);
 
     /**
@@ -29,14 +29,14 @@ public sealed interface LearningRate {
 
     /**
      * Half a cosine from peak to minimum (Loshchilov and Hutter 2017). From the end of the warm-up to step
-     * {@code decaySteps} the rate is {@code minimum + (peak - minimum) (1 + cos(pi d)) / 2} with
-     * {@code d = (k - warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
+     * {@code decaySteps} the rate is {@code minimum + (peak - minimum) (1 + cos(pi d)) / 2} with {@code d = (k -
+     * warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
      *
      * @param peak the highest rate
      * @param minimum the lowest, at most the peak
      * @param warmupSteps steps of the warm-up, 0 for none
-     * @param decaySteps the first step that has the minimum, counted from the start of the run, so the warm-up is in
-     *     it; at least 1. With one that is not beyond the warm-up the minimum follows the warm-up at once
+     * @param decaySteps the first step that has the minimum, counted from the start of the run, so the warm-up is in it; at
+     *     least 1. If it is not beyond the warm-up the minimum follows the warm-up at once
      */
     record Cosine(double peak, double minimum, long warmupSteps, long decaySteps) implements LearningRate {
         public Cosine {
@@ -60,13 +60,13 @@ public sealed interface LearningRate {
 
     /**
      * A straight line from peak to minimum, as BERT was trained (Devlin et al. 2019, appendix A.2). From the end of the
-     * warm-up to step {@code decaySteps} the rate is {@code peak - (peak - minimum) d} with
-     * {@code d = (k - warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
+     * warm-up to step {@code decaySteps} the rate is {@code peak - (peak - minimum) d} with {@code d = (k - warmupSteps) /
+     * (decaySteps - warmupSteps)}, and the minimum from then on.
      *
      * @param peak the highest rate
      * @param minimum the lowest, at most the peak
      * @param warmupSteps steps of the warm-up, 0 for none
-     * @param decaySteps the first step that has the minimum, as of {@link Cosine}
+     * @param decaySteps the first step that has the minimum, as in {@link Cosine}
      */
     record Linear(double peak, double minimum, long warmupSteps, long decaySteps) implements LearningRate {
         public Linear {
@@ -83,18 +83,18 @@ public sealed interface LearningRate {
     }
 
     /**
-     * Warm-up, stable, decay (Hu et al. 2024, MiniCPM, section 4): the peak until step {@code stableSteps}, then down to
-     * the minimum. A run of unknown length trains at the peak, and decays from any of its checkpoints. The paper leaves
-     * the form of the decay open; here it is a straight line, one of those that Hägele et al. (2024) compare:
-     * {@code peak - (peak - minimum) d} with {@code d = (k - stableSteps) / (decaySteps - stableSteps)}, and the
-     * minimum from step {@code decaySteps} on.
+     * Warm-up, stable, decay (Hu et al. 2024, MiniCPM, section 4): the peak until step {@code stableSteps}, then down to the
+     * minimum. A run of unknown length trains at the peak, and decays from any of its checkpoints. The paper leaves the form
+     * of the decay open; here it is a straight line, as in the comparison of Hägele et al. (2024): {@code peak - (peak -
+     * minimum) d} with {@code d = (k - stableSteps) / (decaySteps - stableSteps)}, and the minimum from step
+     * {@code decaySteps} on.
      *
      * @param peak the highest rate
      * @param minimum the lowest, at most the peak
      * @param warmupSteps steps of the warm-up, 0 for none
      * @param stableSteps the last step that has the peak, counted from the start of the run, so the warm-up is in it
-     * @param decaySteps the first step that has the minimum, counted from the start of the run; at least 1. With one
-     *     that is not beyond {@code stableSteps} the minimum follows the peak at once
+     * @param decaySteps the first step that has the minimum, counted from the start of the run; at least 1. If it is not
+     *     beyond {@code stableSteps} the minimum follows the peak at once
      */
     record Wsd(double peak, double minimum, long warmupSteps, long stableSteps,
             long decaySteps) implements LearningRate {
@@ -116,7 +116,7 @@ public sealed interface LearningRate {
         }
     }
 
-    /** From the peak at step {@code from} to the minimum at step {@code to}, and the minimum beyond. */
+    /** Returns a line from the peak at step {@code from} to the minimum at step {@code to}, and the minimum beyond. */
     private static double line(double peak, double minimum, long step, long from, long to) {
         return step >= to ? minimum : peak - (peak - minimum) * ((double) (step - from) / (to - from));
     }

@@ -17,8 +17,8 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * Muon's updates of the matrices of hidden layers (Jordan et al. 2024). Each is made of products and sums of the engine in
- * the place of its gradient, in one order, so that the same gradients give the same bits.
+ * Muon's updates of the matrices of hidden layers (Jordan et al. 2024). Each is computed by products and sums of the engine
+ * in the place of its gradient, in one order, so that the same gradients give the same bits.
  *
  * <p>Thread rule: that of kernels.
  */
@@ -100,7 +100,7 @@ final class MatrixUpdates {
         return matrix.gradients.get(buffers.sumIndex());
     }
 
-    /** The gradient becomes Nesterov's momentum: what SGD with a rate of -1 adds to weights of zero. */
+    /** Turns the gradient into Nesterov's momentum: the result of SGD with a rate of -1 on weights of zero. */
     private void lookAhead(Matrix matrix, double gradientScale) {
         Tensor ahead = pool.takeFloats(matrix.shape);
         engine.fill(ahead, 0);
@@ -111,8 +111,8 @@ final class MatrixUpdates {
     }
 
     /**
-     * Newton-Schulz steps: with the shorter side first, {@code X = A X + (B S + C S S) X} of {@code S = X X^T}. Sums are
-     * those of the engine's float type, and operands of its product type.
+     * Takes Newton-Schulz steps: with the shorter side first, {@code X = A X + (B S + C S S) X} with {@code S = X X^T}. Sums
+     * are in the engine's float type, and operands in its product type.
      */
     private void orthogonalize(Tensor x) {
         Shape shape = x.shape();

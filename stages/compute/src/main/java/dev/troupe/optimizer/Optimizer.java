@@ -4,19 +4,19 @@ import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** How gradients change weights. Weight decay acts on tensors of two or more dimensions only. */
+/** The rule by which gradients change weights. Weight decay acts on tensors of two or more dimensions only. */
 public sealed interface Optimizer {
-    /** The name of what an optimizer with momentum remembers. */
+    /** The name of the state of an optimizer with momentum. */
     String MOMENTUM = "momentum_buffer";
     /** The name of the last update of each weight, as the rule made it, before error feedback. */
     String PREVIOUS_UPDATE = "previous_update";
 
-    /** The numbers that it keeps for each weight of a parameter, by name. */
+    /** Returns the names of the numbers that it keeps for each weight of a parameter. */
     List<String> moments(ParameterSpec parameter);
 
-    /** A rule that changes each element by itself. */
+    /** A rule that changes each element independently. */
     sealed interface OfElements extends Optimizer {
-        /** The numbers that it keeps for each weight, by name. */
+        /** Returns the names of the numbers that it keeps for each weight. */
         List<String> moments();
 
         @Override
@@ -56,7 +56,7 @@ public sealed interface Optimizer {
      * (Sutskever et al. 2013).
      *
      * @param weightDecay decay, added to the gradient
-     * @param momentum what the velocity keeps of itself; 0 for none
+     * @param momentum the share of the velocity that is kept; 0 for none
      * @param nesterov whether an update looks one step of the velocity ahead
      */
     record Sgd(double weightDecay, double momentum, boolean nesterov) implements OfElements {
@@ -73,7 +73,7 @@ public sealed interface Optimizer {
             }
         }
 
-        /** Without momentum. */
+        /** Creates SGD without momentum. */
         public Sgd(double weightDecay) {
             this(weightDecay, 0, false);
         }
@@ -86,12 +86,12 @@ public sealed interface Optimizer {
 
     /**
      * Jordan et al. 2024 for the matrices of hidden layers, AdamW for all other parameters. The update of a matrix is
-     * Nesterov's momentum, whose singular values five steps of a Newton-Schulz iteration bring near to 1, times
-     * {@code 0.2 sqrt(max(rows, columns))}: then its elements are as large as those of AdamW's updates, and one learning
-     * rate and one decay, decoupled, are right for both (Liu et al. 2025).
+     * Nesterov's momentum, with singular values brought near to 1 by five steps of a Newton-Schulz iteration, times
+     * {@code 0.2 sqrt(max(rows, columns))}: then its elements have the size of AdamW's updates, and one learning rate and
+     * one decay, decoupled, are right for both (Liu et al. 2025).
      *
-     * @param momentum what the momentum of a matrix keeps of itself
-     * @param others the rule of all other parameters; its decay is that of the matrices too
+     * @param momentum the share of a matrix's momentum that is kept
+     * @param others the rule of all other parameters; its decay is the matrices' too
      */
     record Muon(double momentum, AdamW others) implements Optimizer {
         public Muon {
@@ -107,16 +107,16 @@ public sealed interface Optimizer {
     }
 
     /**
-     * Any rule, with feedback of the error that a delay of one update makes. An update u, whose gradient is that of the
-     * weights before the last update, comes one step late: the step before took its own update p in the place of u. So the
-     * weights change by {@code u + (u - p)}, which makes good what that step did not have. The sum of all changes is then
-     * that of updates that come in time, if the newest stands for the one that is not there yet.
+     * Any rule, with feedback of the error that a delay of one update makes. An update u, from a gradient at the weights
+     * before the last update, comes one step late: the step before took its own update p in the place of u. So the weights
+     * change by {@code u + (u - p)}, which corrects that step. The sum of all changes is then that of timely updates, with
+     * the newest in place of the one that is still missing.
      *
-     * <p>Error feedback is known of gradients that are rounded (Seide et al. 2014), and Zmushko et al. 2026 correct updates
-     * of gradients one step old by it. The form is Troupe's own, made from that idea: it acts on the change of the weights,
+     * <p>Error feedback is known from rounded gradients (Seide et al. 2014), and Zmushko et al. 2026 correct updates of
+     * gradients one step old by it. The form is Troupe's own, derived from that idea: it acts on the change of the weights,
      * decay and learning rate too.
      *
-     * @param rule what updates are made by
+     * @param rule the rule that makes the updates
      */
     record ErrorFeedback(Optimizer rule) implements Optimizer {
         public ErrorFeedback {

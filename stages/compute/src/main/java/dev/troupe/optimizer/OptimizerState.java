@@ -8,21 +8,21 @@ import dev.troupe.shard.StateTensor;
 import java.util.List;
 import java.util.Optional;
 
-/** The optimizer of a stage with what it remembers between updates. */
+/** The optimizer of a stage with its state. */
 public final class OptimizerState {
     private final StageBuffers buffers;
     private final ElementUpdates elements;
     private final Optional<MatrixUpdates> matrices;
     private final Optional<DelayFeedback> feedback;
-    /** Whether updates write operands of products: if nothing changes the weights after them. */
+    /** Whether updates write operands of products: true if nothing changes the weights after them. */
     private final boolean writesOperands;
 
     /**
-     * Allocates what the optimizer remembers.
+     * Allocates the optimizer's state.
      *
-     * @param pool for what an update takes and gives back
-     * @throws IllegalArgumentException if the optimizer takes whole matrices, and the stage has parts of them, or
-     *     feeds back the error of a delay that the stage does not have
+     * @param pool for temporary tensors of an update
+     * @throws IllegalArgumentException if the optimizer takes whole matrices, and the stage has parts of them, or feeds back
+     *     the error of a delay that the stage does not have
      */
     public OptimizerState(Engine engine, StageBuffers buffers, Optimizer optimizer, TensorPool pool) {
         this.buffers = buffers;
@@ -45,10 +45,7 @@ public final class OptimizerState {
                 : Optional.empty();
     }
 
-    /**
-     * Updates the weights that are this rank's to update by the gradients in use, which are zero afterwards, and what
-     * products read of these weights.
-     */
+    /** Updates this rank's weights by the gradients in use, which are zero afterwards, and the operands of products. */
     public void step(double learningRate, double gradientScale, long updateNumber) {
         buffers.beginUpdate();
         elements.step(learningRate, gradientScale, updateNumber);
@@ -59,7 +56,7 @@ public final class OptimizerState {
         }
     }
 
-    /** Appends what this rank has of the moments of a parameter under their names. */
+    /** Appends this rank's part of the moments of a parameter under their names. */
     public void addTo(List<StateTensor> state, Parameter parameter, boolean copy) {
         elements.addTo(state, parameter, copy);
         matrices.ifPresent(some -> some.addTo(state, parameter, copy));

@@ -1,4 +1,2 @@
-/**
- * How weights are updated: optimizers with their state, and learning rates.
- */
+/** The update of weights: optimizers with their state, and learning rates. */
 package dev.troupe.optimizer;

@@ -8,7 +8,7 @@ import java.util.List;
  * Consecutive layers of a model, by their number in {@link ModelSpec#layers}.
  *
  * @param first the first layer
- * @param last the last layer, itself included
+ * @param last the last layer, included
  */
 public record LayerRange(int first, int last) {
     public LayerRange {
@@ -18,12 +18,10 @@ public record LayerRange(int first, int last) {
         }
     }
 
-    /** How many layers there are. */
     public int size() {
         return last - first + 1;
     }
 
-    /** These layers. */
     public List<LayerSpec> of(ModelSpec model) {
         return model.layers().subList(first, last + 1);
     }

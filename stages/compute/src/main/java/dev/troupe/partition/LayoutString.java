@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Reads a layout string in the form of Megatron-LM, such as {@code Et|(tt|)*2tL}.
+ * The parser of a layout string in the form of Megatron-LM, such as {@code Et|(tt|)*2tL}.
  *
  * <pre>
  * sequence: item*
@@ -15,11 +15,10 @@ import java.util.stream.Collectors;
  * atom:     letter | 't' | '|' | '(' sequence ')'
  * </pre>
  *
- * The letters are those of the model's layers: E embedding, a attention half, m MLP half, L head. A t is all halves of a
- * block.
+ * The letters belong to the model's layers: E embedding, a attention half, m MLP half, L head. A t is all halves of a block.
  */
 final class LayoutString {
-    // Far above any model; keeps a slip of the finger such as (t*9999)*9999 from filling the memory.
+    // Far above any model; keeps a typing error such as (t*9999)*9999 from filling the memory.
     private static final int MOST_SYMBOLS = 1_000_000;
 
     private static final char BLOCK = 't';
@@ -38,11 +37,11 @@ final class LayoutString {
         this.head = model.layers().getLast().letter();
     }
 
-    /** A symbol after repetition, with if it stands in the string. */
+    /** A symbol after repetition, with its place in the string. */
     private record Symbol(char kind, int place) {
     }
 
-    /** The layers of each stage; see {@link Partition#layout}. */
+    /** Returns the layers of each stage; see {@link Partition#layout}. */
     static List<LayerRange> stages(String text, ModelSpec model, int stageCount) {
         LayoutString layout = new LayoutString(text, model);
         List<Symbol> symbols = layout.sequence(0);
@@ -124,7 +123,7 @@ final class LayoutString {
         return Integer.parseInt(digits);
     }
 
-    /** The next character that means something, without taking it; 0 at the end. */
+    /** Returns the next significant character, without taking it; 0 at the end. */
     private char peek() {
         while (place < text.length() && Character.isWhitespace(text.charAt(place))) {
             place++;
@@ -192,7 +191,7 @@ final class LayoutString {
     }
 
     private IllegalArgumentException refused(int at, String why) {
-        // White space of any kind becomes a blank, so that the mark stands under its place.
+        // White space of any kind becomes a blank, so that the mark is under its place.
         String line = text.replaceAll("\\s", " ");
         return new IllegalArgumentException("the layout of the stages cannot be used: " + why + " (column " + (at + 1)
                 + ")\n  " + line + "\n  " + " ".repeat(at) + "^");

@@ -4,7 +4,7 @@ import dev.troupe.model.ModelSpec;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Splits layers so that the stage with the most parameters has as few as possible. */
+/** The split of layers in which the stage with the most parameters has as few as possible. */
 final class ParameterBalance {
     private ParameterBalance() {
     }
@@ -18,7 +18,9 @@ final class ParameterBalance {
         return evenest(before, stageCount, smallestMaximum(before, stageCount));
     }
 
-    /** The smallest possible size of the largest stage; {@code before[k]} is the size of all layers before layer k. */
+    /**
+     * Returns the smallest possible size of the largest stage; {@code before[k]} is the size of all layers before layer k.
+     */
     private static long smallestMaximum(long[] before, int stageCount) {
         int layers = before.length - 1;
         // best[k]: over the splits of layers k and after into the stages done so far.
@@ -40,10 +42,10 @@ final class ParameterBalance {
         return best[0];
     }
 
-    /** Of the splits whose stages stay within the bound, the one with the smallest sum of squares. */
+    /** Returns the split with the smallest sum of squares among those with all stages within the bound. */
     private static List<LayerRange> evenest(long[] before, int stageCount, long bound) {
         int layers = before.length - 1;
-        // cost[s][k]: over the splits of layers k and after into s stages; end[s][k]: if the first of them ends.
+        // cost[s][k]: over the splits of layers k and after into s stages; end[s][k]: the end of the first of them.
         double[][] cost = new double[stageCount + 1][layers + 1];
         int[][] end = new int[stageCount + 1][layers + 1];
         for (int stages = 0; stages <= stageCount; stages++) {

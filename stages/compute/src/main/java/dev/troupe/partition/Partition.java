@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Which layers each stage holds. Every layer of the model is on exactly one stage, in order, and every stage has at least
- * one. Immutable.
+ * The layers of each stage. Every layer of the model is on exactly one stage, in order, and every stage has at least one.
+ * Immutable.
  *
  * @param model the model
  * @param stages the layers of each stage
@@ -41,7 +41,7 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
     }
 
     /**
-     * The partition that {@code parallel.layout} asks for.
+     * Returns the partition of {@code parallel.layout}.
      *
      * @param layout {@code uniform}, {@code parameters}, or a layout string as {@link #layout} reads it
      * @throws IllegalArgumentException with a sentence for the user if there is no such partition
@@ -55,9 +55,10 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
     }
 
     /**
-     * Equal counts of blocks, embedding and head counted as one each. If the count does not divide, stages get one
-     * more from both ends inwards: the first, the last, the second, the last but one, and so on. So if the blocks
-     * divide by the stages, each stage has as many blocks as any other, and the ends carry embedding and head besides.
+     * Returns stages with equal counts of blocks, embedding and head counted as one each. If the count does not divide,
+     * stages get one more from both ends inwards: the first, the last, the second, the last but one, and so on. So if the
+     * blocks divide by the stages, each stage has the same number of blocks, and the ends have embedding and head in
+     * addition.
      *
      * @throws IllegalArgumentException if there are more stages than that
      */
@@ -84,8 +85,8 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
     }
 
     /**
-     * The largest stage has as few parameters as possible. Among all such partitions this is the one with the smallest
-     * sum of squared stage sizes, and among those the one whose first stages have most layers.
+     * Returns the partition with the fewest parameters in the largest stage. Among all such partitions this is the one with
+     * the smallest sum of squared stage sizes, and among those the one with the most layers in the first stages.
      *
      * @throws IllegalArgumentException if there are more stages than layers
      */
@@ -95,24 +96,22 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
     }
 
     /**
-     * The partition that a layout string draws, in the form of Megatron-LM: {@code E} embedding, {@code t} block,
-     * {@code L} head and loss, {@code |} between stages; {@code *N} repeats the symbol or the parenthesis before it, as in
-     * {@code Et|(tt|)*2tL}; white space means nothing. A stage may end inside a block: {@code a} is its attention half and
+     * Returns the partition of a layout string in the form of Megatron-LM: {@code E} embedding, {@code t} block, {@code L}
+     * head and loss, {@code |} between stages; {@code *N} repeats the symbol or the parenthesis before it, as in
+     * {@code Et|(tt|)*2tL}; white space has no meaning. A stage may end inside a block: {@code a} is its attention half and
      * {@code m}, right after it, its MLP half, as in {@code Eta|mttL}.
      *
-     * @throws IllegalArgumentException with the string, a mark under the place and what was expected, if it is
-     *     malformed, loses or adds a layer, leaves a stage empty or has another number of stages
+     * @throws IllegalArgumentException with the string, a mark under the place and the expected symbol, if it is malformed,
+     *     loses or adds a layer, leaves a stage empty or has another number of stages
      */
     public static Partition layout(ModelSpec model, int stageCount, String layout) {
         return new Partition(model, LayoutString.stages(layout, model, stageCount));
     }
 
-    /** How many stages there are. */
     public int stageCount() {
         return stages.size();
     }
 
-    /** The layers of one stage. */
     public LayerRange layers(int stage) {
         return stages.get(stage);
     }
@@ -123,7 +122,10 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
                 .orElseThrow();
     }
 
-    /** Numbers trained on one stage; a shared parameter counts on every stage that has a layer of it, once. */
+    /**
+     * Returns the count of numbers trained on one stage; a shared parameter counts once on every stage that has a layer of
+     * it.
+     */
     public long parameterCount(int stage) {
         Map<String, ParameterSpec> held = new HashMap<>();
         layers(stage).of(model).forEach(layer -> layer.parameters()
@@ -131,7 +133,7 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
         return held.values().stream().mapToLong(ParameterSpec::elementCount).sum();
     }
 
-    /** A table for a person: stage, layers, parameters; one line each, a heading first, no line end at the end. */
+    /** Returns a table for a person: stage, layers, parameters; one line each, a heading first, no line end at the end. */
     public String describe() {
         int width = Math.max("layers".length(),
                 stages.stream().mapToInt(range -> text(range).length()).max().orElse(0));

@@ -1,4 +1,2 @@
-/**
- * Which layers each stage holds, and which models the ranks of a tensor-parallel group can share out.
- */
+/** The layers of each stage, and the models that the ranks of a tensor-parallel group can share out. */
 package dev.troupe.partition;

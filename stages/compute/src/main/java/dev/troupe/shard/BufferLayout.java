@@ -13,18 +13,18 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Where in a flat buffer each parameter of a stage lies. A buffer is a row of {@link Bucket}s, often a single one. In a
- * bucket lie first the matrices of hidden layers, then all other parameters that decay, then all that do not, each in the
- * order of the layers. So an optimizer meets two ranges of a bucket, the matrices of neighbouring layers are neighbours, and
- * so are all the small vectors; and one that treats the matrices of hidden layers one by one meets two ranges behind them.
+ * The place of each parameter of a stage in a flat buffer. A buffer is a row of {@link Bucket}s, often a single one. A
+ * bucket has first the matrices of hidden layers, then all other parameters that decay, then all that do not, each in the
+ * order of the layers. So an optimizer has two ranges of a bucket, the matrices of neighbouring layers are neighbours, and
+ * so are all the small vectors; an optimizer that treats the matrices of hidden layers one by one has two ranges after them.
  *
- * <p>Where ranks share a buffer out, each has as many neighbouring elements of every bucket, wherever parameters begin.
- * What a rank has of all buckets, one after another, is its share.
+ * <p>If ranks share a buffer out, each has the same number of neighbouring elements of every bucket, wherever parameters
+ * begin. A rank's parts of all buckets, one after another, are its share.
  */
 public final class BufferLayout {
     /**
-     * Elements that every parameter and every share of a bucket begins at a multiple of: whole vectors and whole lines of
-     * the cache, so that the result of a kernel for an element does not depend on the elements before it.
+     * The alignment of every parameter and every share of a bucket, in elements: whole vectors and whole cache lines, so
+     * that the result of a kernel for an element does not depend on the elements before it.
      */
     public static final int ALIGNMENT = 64;
 
@@ -36,7 +36,7 @@ public final class BufferLayout {
     /**
      * Parameters that are sent together.
      *
-     * @param parameters in the order in which they lie
+     * @param parameters in the order of their places
      * @param first its first element in the buffer
      * @param matricesEnd the element before which all are matrices of hidden layers
      * @param decayingEnd the element before which all decay
@@ -52,8 +52,8 @@ public final class BufferLayout {
      * Neighbouring elements.
      *
      * @param first the first of them in the buffer
-     * @param inShare where it is in the share of the rank that has it
-     * @param count how many there are
+     * @param inShare its place in the share of its rank
+     * @param count their number
      */
     record Piece(long first, long inShare, long count) {
     }
@@ -65,17 +65,17 @@ public final class BufferLayout {
         }
     }
 
-    /** A layout of one bucket that nobody shares out, of these parameters, given in the order of the layers. */
+    /** Creates a layout of one bucket that is not shared out, of these parameters, in the order of the layers. */
     BufferLayout(List<Parameter> ordered) {
         this(List.of(ordered), 1);
     }
 
     /**
-     * A layout of buckets.
+     * Creates a layout of buckets.
      *
-     * @param ordered the parameters of each bucket, in the order of the layers; one without parameters is left out,
-     *     unless none has any
-     * @param shareCount how many ranks share the buffer out
+     * @param ordered the parameters of each bucket, in the order of the layers; one without parameters is left out, unless
+     *     none has any
+     * @param shareCount the number of ranks that share the buffer out
      */
     BufferLayout(List<List<Parameter>> ordered, int shareCount) {
         this.shareCount = shareCount;
@@ -104,7 +104,7 @@ public final class BufferLayout {
         return new Bucket(List.copyOf(placed), from, matricesEnd, decayingEnd, from + units * unit);
     }
 
-    /** Places some of these parameters, and returns the element behind the last. */
+    /** Places some of these parameters, and returns the element after the last. */
     private long place(long from, List<Parameter> ordered, List<Parameter> placed, Predicate<ParameterSpec> some) {
         long next = from;
         for (Parameter parameter : ordered) {
@@ -121,52 +121,48 @@ public final class BufferLayout {
         return buckets;
     }
 
-    /** Whether a parameter lies in the buffer. */
     boolean has(Parameter parameter) {
         return bucketOf.containsKey(parameter);
     }
 
-    /** The bucket that a parameter lies in. */
     Bucket bucketOf(Parameter parameter) {
         return bucketOf.get(parameter);
     }
 
-    /** The element that a parameter begins at. */
     long start(Parameter parameter) {
         return starts.get(parameter);
     }
 
-    /** All elements, those between parameters too; they are zero and stay so. */
+    /** Returns the number of all elements, also between parameters, where they are always zero. */
     long elementCount() {
         return buckets.getLast().end();
     }
 
-    /** Elements of each rank's share. */
+    /** Returns the number of elements of each rank's share. */
     long shareElementCount() {
         return elementCount() / shareCount;
     }
 
-    /** All of a bucket, in a buffer that has all places. */
+    /** Returns all of a bucket, in a buffer that has all places. */
     Piece whole(Bucket bucket) {
         return piece(bucket.first(), bucket.end());
     }
 
-    /** The share of a rank in a bucket. */
     Piece shareOf(Bucket bucket, int rank) {
         long count = bucket.elementCount() / shareCount;
         return new Piece(bucket.first() + rank * count, bucket.first() / shareCount, count);
     }
 
-    /** The share of a rank in a parameter; may be empty. */
+    /** Returns the share of a rank in a parameter; may be empty. */
     Optional<Piece> shareOf(Parameter parameter, int rank) {
         long first = start(parameter);
         return shareOf(bucketOf(parameter), rank, first, first + parameter.shape().elementCount());
     }
 
     /**
-     * What a rank has of a parameter in a buffer of this layout, under a name; empty if that is nothing.
+     * Returns a rank's part of a parameter in a buffer of this layout, under a name; empty if it has none.
      *
-     * @param isCopy whether another rank that reads the same microbatches has it too, and is the one to write it
+     * @param isCopy whether another rank that reads the same microbatches has it too, and writes it
      */
     Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, int rank, boolean isCopy) {
         return switch (buffer.extent()) {
@@ -179,9 +175,9 @@ public final class BufferLayout {
     }
 
     /**
-     * What an optimizer updates of the whole buffer.
+     * Returns the runs of the whole buffer that an optimizer updates.
      *
-     * @param matricesApart whether all but the matrices of hidden layers
+     * @param matricesApart whether to leave out the matrices of hidden layers
      */
     List<Run> runs(boolean matricesApart) {
         return buckets.stream()
@@ -192,19 +188,19 @@ public final class BufferLayout {
                 .filter(run -> run.piece().count() > 0).toList();
     }
 
-    /** All of a parameter. */
+    /** Returns all of a parameter. */
     Run runOf(Parameter parameter) {
         long first = start(parameter);
         return new Run(parameter.spec().decays(), piece(first, first + parameter.shape().elementCount()));
     }
 
-    /** Which elements of a parameter a piece is. */
+    /** Returns the elements of a parameter that a piece has. */
     IndexRange elementsOf(Piece piece, Parameter parameter) {
         int first = Math.toIntExact(piece.first() - start(parameter));
         return new IndexRange(first, Math.toIntExact(first + piece.count()));
     }
 
-    /** The shape of a piece of a parameter: the parameter's own if it is all of it. */
+    /** Returns the shape of a piece of a parameter: the parameter's own if it is all of it. */
     static Shape shapeOf(Piece piece, Parameter parameter) {
         return piece.count() == parameter.shape().elementCount() ? parameter.shape() : Shape.row(piece.count());
     }
@@ -213,7 +209,7 @@ public final class BufferLayout {
         return new Piece(first, first, end - first);
     }
 
-    /** The part of a rank's share that an optimizer updates. */
+    /** Returns the part of a rank's share that an optimizer updates. */
     List<Run> runs(int rank) {
         return buckets.stream()
                 .flatMap(bucket -> Stream.concat(

@@ -13,8 +13,8 @@ import java.util.Optional;
 
 /**
  * The weights of a stage that no step changes, in one flat buffer, and in mixed precision in another one, rounded for the
- * products. Where data-parallel ranks share out weights (ZeRO-3), each has its share in the type of parameters alone, and
- * the layers gather them with those that are trained; else every rank that holds the stage has all of them.
+ * products. If data-parallel ranks share out weights (ZeRO-3), each has its share in the type of parameters alone, and the
+ * layers gather them with the trained weights; else every rank that holds the stage has all of them.
  */
 final class FrozenWeights implements AutoCloseable {
     private final Engine engine;
@@ -23,10 +23,10 @@ final class FrozenWeights implements AutoCloseable {
     private final BufferLayout layout;
     /** Null if nothing is frozen. */
     private final FlatBuffer weights;
-    /** The weights in the type that products read; null if that is theirs, or where layers gather the weights. */
+    /** The weights in the type that products read; null if it is the same, or if layers gather the weights. */
     private final Tensor computeWeights;
 
-    /** Allocates the weights of these parameters, which are zero. */
+    /** Allocates the weights of these parameters, as zeros. */
     FrozenWeights(Engine engine, StageParameters layers, DataShare data) {
         this.engine = engine;
         this.data = data;
@@ -59,12 +59,12 @@ final class FrozenWeights implements AutoCloseable {
                         : engine.range(computeWeights, layout.start(parameter), parameter.shape()));
     }
 
-    /** The weights that layers gather; empty if nothing is frozen. */
+    /** Returns the weights that layers gather; empty if nothing is frozen. */
     Optional<WeightShare> share() {
         return Optional.ofNullable(weights).map(own -> new WeightShare(layout, own));
     }
 
-    /** Fills the weights with those of a source. */
+    /** Fills the weights from a source. */
     void load(WeightSource source) {
         if (weights == null) {
             return;
@@ -76,7 +76,7 @@ final class FrozenWeights implements AutoCloseable {
         }
     }
 
-    /** Bytes of the weights, without those that are rounded for the products. */
+    /** Returns the bytes of the weights, without copies that are rounded for the products. */
     long weightBytes() {
         return weights == null ? 0 : weights.tensor().byteCount();
     }

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * The whole gradients of a stage on their way to their sums over the ranks that hold the same weights. A layer's are final
- * when the step's last backward for the weights has passed it: from then on its buckets are added up aside, while the
- * stage's thread goes on with the layers before it, with other stages, or waits for the pipeline to cool down. The order of
- * buckets follows from that of the layers and of the rank's row, so it is the same on all ranks.
+ * The whole gradients of a stage on their way to their sums over the ranks with the same weights. A layer's gradients are
+ * final when the step's last backward for the weights has passed it: from then on its buckets are added up on another
+ * thread, while the stage's thread continues with the layers before it, with other stages, or waits for the pipeline to cool
+ * down. The order of buckets follows from the order of the layers and the rank's row, so it is the same on all ranks.
  *
- * <p>Thread rule: the stage's thread. Until {@link #addUpRest} has returned, the group is that of the thread aside.
+ * <p>Thread rule: the stage's thread. Until {@link #addUpRest} has returned, the group belongs to the other thread.
  */
 final class GradientBuckets {
     private final DataShare data;
@@ -23,7 +23,7 @@ final class GradientBuckets {
     private final SideWork aside;
     private final IntSupplier sumInUse;
     private final List<Layer> layers;
-    /** The buckets that are final after all layers, a tied table's, of each sum. */
+    /** The buckets that are final after all layers, such as a tied table's, of each sum. */
     private final List<List<Exchange>> last;
     private final BitSet begun = new BitSet();
     private boolean isLastBackward;
@@ -32,7 +32,7 @@ final class GradientBuckets {
     private record Layer(List<Parameter> parameters, List<List<Exchange>> buckets) {
     }
 
-    /** A bucket, and what of it is this rank's; null if every rank keeps all of the sum. */
+    /** A bucket, and this rank's part of it; null if every rank keeps all of the sum. */
     private record Exchange(Tensor whole, Tensor share) {
     }
 
@@ -41,7 +41,7 @@ final class GradientBuckets {
      *
      * @param sums the buffer of each sum of gradients
      * @param sumInUse the index of the sum that backwards add to, from a step's first to {@link #addUpRest}
-     * @param finalWithLayers for each layer the parameters whose gradients are final when its last backward is done
+     * @param finalWithLayers for each layer the parameters with gradients that are final when its last backward is done
      */
     GradientBuckets(BufferLayout layout, DataShare data, List<FlatBuffer> sums, IntSupplier sumInUse,
             List<List<Parameter>> finalWithLayers, OwnShareGradients ownShares) {
@@ -73,12 +73,12 @@ final class GradientBuckets {
         });
     }
 
-    /** The backward for the weights that follows is the step's last. */
+    /** Takes note that the next backward for the weights is the step's last. */
     void lastBackwardFollows() {
         isLastBackward = true;
     }
 
-    /** A microbatch's backward for the weights has added to the gradients of a layer. */
+    /** Takes note that a microbatch's backward for the weights has added to the gradients of a layer. */
     void layerDone(int layer) {
         if (isLastBackward) {
             ownShares.addUp(layers.get(layer).parameters());
@@ -87,7 +87,7 @@ final class GradientBuckets {
         }
     }
 
-    /** Begins with whatever is left, and waits for everything; the next step follows. */
+    /** Begins with the remaining buckets, and waits for all; the next step follows. */
     void addUpRest() {
         List<Exchange> rest = new ArrayList<>();
         for (int layer = layers.size() - 1; layer >= 0; layer--) {
@@ -96,7 +96,7 @@ final class GradientBuckets {
             }
         }
         rest.addAll(last.get(sumInUse.getAsInt()));
-        // Aside too, if nothing is left as well: other stages of the rank may have begun theirs there.
+        // On the other thread even if nothing is left: other stages of the rank may have begun their sums there.
         begin(rest);
         aside.settle();
         startOver();

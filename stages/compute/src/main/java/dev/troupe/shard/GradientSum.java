@@ -5,16 +5,16 @@ import dev.troupe.layer.Parameter;
 import java.util.Map;
 
 /**
- * One sum of a stage's gradients, which some microbatches add to until an update uses it.
+ * One sum of a stage's gradients, to which some microbatches add until an update uses it.
  *
- * @param buffer all gradients but that of a second use
- * @param secondUse the gradient of a second use, which lies apart: it is summed into the first before anything else is
+ * @param buffer all gradients except for a second use
+ * @param secondUse the gradient of a second use, in a place of its own: it is added to the first before anything else is
  *     done with it; null if there is none
- * @param ranges the whole gradient of each parameter; empty where ranks share gradients out
- * @param shares what this rank has of each parameter's gradient
+ * @param ranges the whole gradient of each parameter; empty if ranks share gradients out
+ * @param shares this rank's part of each parameter's gradient
  */
 record GradientSum(FlatBuffer buffer, Tensor secondUse, Map<Parameter, Tensor> ranges, Map<Parameter, Tensor> shares) {
-    /** From now on backwards add to this sum. */
+    /** Has backwards add to this sum from now on. */
     void place(StageParameters layers) {
         ranges.forEach(Parameter::placeGradient);
         if (secondUse != null) {

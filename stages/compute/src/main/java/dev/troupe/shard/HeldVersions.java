@@ -3,8 +3,8 @@ package dev.troupe.shard;
 import java.util.List;
 
 /**
- * The versions of a stage's weights: the newest, which updates change if it lies, and those before the last updates,
- * which take turns in the other buffers. So an update copies the weights once, however many versions there are.
+ * The versions of a stage's weights: the newest, which updates change in place, and those before the last updates, which
+ * take turns in the other buffers. So an update copies the weights once, however many versions there are.
  */
 final class HeldVersions {
     private final WeightVersion newest;
@@ -25,7 +25,7 @@ final class HeldVersions {
         return older.size();
     }
 
-    /** Returns the version before the last updates, as many as is said: 0 for the newest. */
+    /** Returns the version before this number of updates: 0 for the newest. */
     WeightVersion before(int updates) {
         if (updates > older.size()) {
             throw new IllegalStateException("the stage holds the weights before its last " + older.size()
@@ -34,7 +34,7 @@ final class HeldVersions {
         return updates == 0 ? newest : older.get(Math.floorMod(last - updates + 1, older.size()));
     }
 
-    /** The turn of the older versions: if it is the same, each lies where it lay. */
+    /** Returns the turn of the older versions: while it is the same, each is in the same buffer. */
     int turn() {
         return last;
     }
@@ -47,13 +47,13 @@ final class HeldVersions {
         }
     }
 
-    /** The newest version is there: the older ones become the same. */
+    /** Takes note that the newest version is complete: the older ones become the same. */
     void begin() {
         newest.changed();
         older.forEach(version -> version.copyOf(newest));
     }
 
-    /** All versions have changed: rounds them for the products, in one kernel call each. */
+    /** Rounds all versions, which have changed, for the products, in one kernel call each. */
     void changed() {
         newest.changed();
         older.forEach(WeightVersion::changed);

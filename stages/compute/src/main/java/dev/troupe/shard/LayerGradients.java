@@ -19,7 +19,7 @@ final class LayerGradients {
     private final Tensor buffer;
     private final List<List<Exchange>> ofLayers = new ArrayList<>();
 
-    /** A bucket, what of it is this rank's, and where that adds up. */
+    /** A bucket, this rank's part of it, and the place of its sum. */
     private record Exchange(Tensor whole, Tensor share, Tensor sum) {
     }
 
@@ -27,7 +27,7 @@ final class LayerGradients {
      * Places the gradients of all layers.
      *
      * @param sums this rank's share of all gradients
-     * @param buffer with room for any of the layers, zero
+     * @param buffer large enough for any of the layers, zero
      */
     LayerGradients(Engine engine, BufferLayout layout, TensorGroup holders, FlatBuffer sums, List<LayerRoom> rooms,
             Tensor buffer) {
@@ -51,7 +51,7 @@ final class LayerGradients {
         return engine.range(buffer, first, Shape.row(count));
     }
 
-    /** After a microbatch's backward for the weights of a layer: adds the gradients to the shares. */
+    /** Adds the gradients of a layer to the shares, after a microbatch's backward for its weights. */
     void addUp(int layer) {
         for (Exchange exchange : ofLayers.get(layer)) {
             holders.reduceScatter(exchange.whole, exchange.share);

@@ -8,24 +8,24 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * How the buckets of what a layer uses lie side by side in a buffer that layers use in turn.
+ * The places of the buckets of a layer's parameters in a buffer that layers use in turn.
  *
- * @param parameters what the layer uses, of another layer on the same stage too
+ * @param parameters the parameters that the layer uses, of another layer on the same stage too
  * @param places their buckets
- * @param form where in the buffer each parameter begins, and its shape; many layers have the same
+ * @param form the place and the shape of each parameter in the buffer; the same for many layers
  * @param elementCount of all buckets
  */
 record LayerRoom(List<Parameter> parameters, List<Place> places, List<RowPosition> form, long elementCount) {
-    /** If a bucket of one of the layouts begins in the buffer. */
+    /** The place of a bucket of one of the layouts in the buffer. */
     record Place(int layout, Bucket bucket, long first) {
     }
 
-    /** If a parameter begins in the buffer. */
+    /** The place of a parameter in the buffer. */
     record RowPosition(long first, Shape shape) {
     }
 
     /**
-     * The room of a layer.
+     * Returns the room of a layer.
      *
      * @param layouts one of which has each parameter
      */

@@ -1,19 +1,19 @@
 package dev.troupe.shard;
 
 /**
- * The exchange before and after a layer's work if several ranks hold its weights. If the ranks share out gradients,
- * or weights too, a layer's weights are gathered for as long as they are read, and its gradients are added to the shares as
- * soon as the backward has written them. If each rank keeps all gradients, the sum over the ranks begins with the
- * gradients that are final. If one rank has the layer alone, nothing is exchanged.
+ * The exchange before and after a layer's work if several ranks hold its weights. If the ranks share out gradients, or
+ * weights too, a layer's weights are gathered while they are read, and its gradients are added to the shares as soon as the
+ * backward has written them. If each rank keeps all gradients, the sum over the ranks begins with the gradients that are
+ * final. If one rank has the layer alone, nothing is exchanged.
  *
  * <p>Layers are counted from the stage's first. Thread rule: the stage's thread.
  */
 public final class LayerShares {
-    // Null if it is not shared out.
+    // Null if they are not shared out.
     private final LayerWeights weights;
     private final LayerGradients gradients;
     private final GradientBuckets buckets;
-    /** The first layer whose backward reads weights. */
+    /** The first layer with a backward that reads weights. */
     private final int firstReadBackwards;
 
     /**
@@ -26,21 +26,21 @@ public final class LayerShares {
         this.firstReadBackwards = readsBackwards ? 0 : 1;
     }
 
-    /** The first layer's forward follows. */
+    /** Begins a step with the first layer's forward. */
     void beginStep() {
         if (weights != null) {
             weights.follows(0);
         }
     }
 
-    /** No layer reads its weights any more. */
+    /** Ends a step: no layer reads its weights any more. */
     void endStep() {
         if (weights != null) {
             weights.letGo();
         }
     }
 
-    /** A layer's forward begins, and the next layer's follows. */
+    /** Begins a layer's forward, after which the next layer's follows. */
     public void beginForward(int layer) {
         if (weights != null) {
             weights.use(layer, layer + 1);
@@ -54,9 +54,9 @@ public final class LayerShares {
     }
 
     /**
-     * A layer's backward begins, or its replay.
+     * Begins a layer's backward, or its replay.
      *
-     * @param next the layer whose weights are read next; a negative number for none
+     * @param next the layer that reads its weights next; a negative number for none
      */
     public void beginBackward(int layer, int next) {
         if (weights != null && layer >= firstReadBackwards) {
@@ -70,7 +70,7 @@ public final class LayerShares {
         }
     }
 
-    /** A layer's backward for the weights has added to its gradients. */
+    /** Adds up the gradients to which a layer's backward for the weights has added. */
     public void addUp(int layer) {
         if (weights != null) {
             weights.settle();

@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The weights of the layer that computes, gathered from the shares of the ranks that hold them, and those of the layer
- * that comes next, which are gathered meanwhile (ZeRO-3, Rajbhandari et al. 2020, section 5.3).
+ * The weights of the layer that computes, gathered from the shares of the ranks that hold them, and the weights of the next
+ * layer, which are gathered at the same time (ZeRO-3, Rajbhandari et al. 2020, section 5.3).
  *
- * <p>Thread rule: the stage's thread. While a gather runs aside the group is that thread's; every other use of the group
- * comes after {@link #settle}.
+ * <p>Thread rule: the stage's thread. While a gather runs on another thread the group belongs to that thread; every other
+ * use of the group comes after {@link #settle}.
  */
 final class LayerWeights {
-    /** One layer computes and one is on its way. */
+    /** One layer computes and one is gathered. */
     static final int SLOTS = 2;
 
     private final Engine engine;
@@ -36,7 +36,7 @@ final class LayerWeights {
         /** As products read them; the same buffer if that is their type. */
         private final Tensor computeWeights;
         private int layer = NONE;
-        // Layers of one form use the same ranges, and so does what an engine keeps beside a range.
+        // Layers of one form use the same ranges, and so do an engine's caches for a range.
         private final Map<List<LayerRoom.RowPosition>, Ranges> ranges = new HashMap<>();
         private final Map<Integer, List<Gather>> gathers = new HashMap<>();
 
@@ -58,7 +58,7 @@ final class LayerWeights {
      * Has no weights gathered yet.
      *
      * @param shares this rank's shares of all weights; places of the rooms count them
-     * @param buffers each with room for any of the layers
+     * @param buffers each large enough for any of the layers
      * @param computeWeights for each buffer one of the type that products read, or itself
      */
     LayerWeights(Engine engine, DataShare data, List<WeightShare> shares, List<LayerRoom> rooms,
@@ -74,9 +74,9 @@ final class LayerWeights {
     }
 
     /**
-     * The weights of a layer are there until {@link #letGo}.
+     * Makes the weights of a layer available until {@link #letGo}.
      *
-     * @param next the layer whose weights will be asked for next; one that does not exist for none
+     * @param next the layer to be used next; one that does not exist for none
      */
     void use(int layer, int next) {
         Slot slot = slotOf(layer);
@@ -90,25 +90,25 @@ final class LayerWeights {
         }
     }
 
-    /** The weights of a layer will be asked for next. */
+    /** Announces the layer to be used next. */
     void follows(int layer) {
         if (slotOf(layer) == null) {
             begin(layer);
         }
     }
 
-    /** No weights are read any more. */
+    /** Releases all weights. */
     void letGo() {
         settle();
         slots.forEach(slot -> slot.layer = Slot.NONE);
     }
 
-    /** The weights of a layer are not read any more. */
+    /** Releases the weights of a layer. */
     void letGo(int layer) {
         slotOf(layer).layer = Slot.NONE;
     }
 
-    /** Waits for a gather that runs aside; what fails there fails here. */
+    /** Waits for a gather on the other thread, and throws its failure. */
     void settle() {
         aside.settle();
     }

@@ -9,7 +9,7 @@ import dev.troupe.shard.BufferLayout.Piece;
 import dev.troupe.shard.BufferLayout.Run;
 import java.util.Optional;
 
-/** One number for each weight that an optimizer updates alike: what it remembers of them between updates. */
+/** One number for each weight that an optimizer updates alike, kept between updates. */
 public final class Moments {
     private final Engine engine;
     private final BufferLayout layout;
@@ -25,15 +25,15 @@ public final class Moments {
         this.tensor = tensor;
     }
 
-    /** The numbers, in one dimension. */
+    /** Returns the numbers, in one dimension. */
     public Tensor tensor() {
         return tensor;
     }
 
     /**
-     * What of a parameter is here, under a name; empty if that is nothing.
+     * Returns this rank's part of a parameter's numbers, under a name; empty if it has none.
      *
-     * @param isCopy whether another rank that reads the same microbatches has it too, and is the one to write it
+     * @param isCopy whether another rank that reads the same microbatches has it too, and writes it
      */
     public Optional<StateTensor> held(String name, Parameter parameter, boolean isCopy) {
         int rank = data.group().rank();

@@ -8,7 +8,7 @@ package dev.troupe.shard;
  *     before waits
  */
 public record Overlap(int weightVersions, int gradientSums) {
-    /** A step begins when the one before has updated. */
+    /** No overlap: a step begins when the one before has updated. */
     public static final Overlap NONE = new Overlap(1, 1);
 
     public Overlap {

@@ -15,9 +15,9 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * The gradients that each rank of a tensor-parallel group computed from its own rows or for its own heads
- * (norms with sequence parallelism, norms of heads): once a step they become their sums over the group. All other gradients
- * are of the whole batch already.
+ * The gradients that each rank of a tensor-parallel group computed from its own rows or for its own heads (norms with
+ * sequence parallelism, norms of heads): once a step they become their sums over the group. All other gradients belong to
+ * the whole batch already.
  */
 final class OwnShareGradients {
     private final Engine engine;
@@ -25,13 +25,13 @@ final class OwnShareGradients {
     private final TensorPool pool;
     private final Function<Parameter, Optional<Tensor>> gradientOf;
     private final List<Parameter> all;
-    /** Those that were added up in this step. */
+    /** The parameters that were added up in this step. */
     private final Set<Parameter> done = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /**
-     * Of some parameters those whose gradients are of a rank's own rows or heads.
+     * Selects the parameters with gradients of a rank's own rows or heads.
      *
-     * @param gradientOf what adds up here of a parameter's gradient; empty if that is nothing
+     * @param gradientOf the part of a parameter's gradient that adds up here; empty if there is none
      */
     OwnShareGradients(Engine engine, TensorGroup group, TensorPool pool, List<Parameter> parameters,
             Function<Parameter, Optional<Tensor>> gradientOf) {
@@ -42,12 +42,12 @@ final class OwnShareGradients {
         this.all = parameters.stream().filter(Parameter::ofOwnShare).toList();
     }
 
-    /** Adds up those of these parameters, in one exchange. */
+    /** Adds up the selected ones of these parameters, in one exchange. */
     void addUp(List<Parameter> some) {
         exchange(some.stream().filter(Parameter::ofOwnShare).toList());
     }
 
-    /** Adds up those that were not yet in this step, in one exchange; the next step follows. */
+    /** Adds up the rest of this step, in one exchange; the next step follows. */
     void addUpRest() {
         exchange(all.stream().filter(parameter -> !done.contains(parameter)).toList());
         done.clear();

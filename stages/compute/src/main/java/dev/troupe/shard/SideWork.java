@@ -5,21 +5,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * What a stage has done aside while its thread computes: one thing after another, in the order given. What fails ends
- * all that comes after it.
+ * The work of a stage on another thread while its own thread computes: one task after another, in the order given. A failure
+ * ends all later tasks.
  *
  * <p>Thread rule: the stage's thread.
  */
 final class SideWork {
     private final Aside aside;
-    /** Done when all that was begun is; an executor that does one task after another has done it before the next begins. */
+    /** Done when all begun tasks are; a sequential executor has done one before the next begins. */
     private CompletableFuture<Void> underWay = CompletableFuture.completedFuture(null);
 
     SideWork(Aside aside) {
         this.aside = aside;
     }
 
-    /** Begins something, unless what was begun before is known to have failed: that fails here then. */
+    /** Begins a task, unless an earlier one is known to have failed: its failure is thrown then. */
     void begin(Runnable work) {
         if (underWay.isCompletedExceptionally()) {
             settle();
@@ -31,7 +31,7 @@ final class SideWork {
         }, aside);
     }
 
-    /** Waits for all that was begun; what fails there fails here. */
+    /** Waits for all begun tasks, and throws their failure. */
     void settle() {
         if (!underWay.isDone()) {
             long start = System.nanoTime();

@@ -20,11 +20,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
- * one more, all under one {@link BufferLayout}; weights that no step changes lie apart ({@link FrozenWeights}). In mixed
- * precision there is one more of weights, rounded for the products. Where steps overlap, there may be more of the weights
- * before the last updates, and more of gradients ({@link Overlap}). What sees parameters one by one has ranges of them;
- * what treats all numbers alike (optimizer, snapshot, reduction) has a whole buffer, or a few large ranges.
+ * The flat buffers of a stage: its weights in one, its gradients in another, and one for each moment of the optimizer, all
+ * under one {@link BufferLayout}; weights that no step changes are apart ({@link FrozenWeights}). In mixed precision there
+ * is one more of weights, rounded for the products. If steps overlap, there may be more for the weights before the last
+ * updates, and for gradients ({@link Overlap}). Users of single parameters have ranges of them; users of all numbers alike
+ * (optimizer, snapshot, reduction) have a whole buffer, or a few large ranges.
  */
 public final class StageBuffers implements AutoCloseable {
     private final Engine engine;
@@ -43,7 +43,7 @@ public final class StageBuffers implements AutoCloseable {
     /** Null if every gradient is its sum already. */
     private final GradientBuckets buckets;
     private final LayerShares layerShares;
-    // Of buffers that layers use in turn.
+    // The bytes of buffers that layers use in turn.
     private long workingWeightBytes;
     private long workingGradientBytes;
 
@@ -56,10 +56,10 @@ public final class StageBuffers implements AutoCloseable {
      * and add to the first sum of gradients until {@link #use}.
      *
      * @param trained whether there are gradients
-     * @param data with whom the buffers are shared out
+     * @param data the ranks with which the buffers are shared out
      * @param group the ranks that share the stage
-     * @param pool for what a step takes and gives back
-     * @param overlap how many copies there are
+     * @param pool for temporary tensors of a step
+     * @param overlap the number of copies
      * @throws IllegalArgumentException if ranks share out gradients and steps overlap
      */
     public StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,
@@ -128,7 +128,7 @@ public final class StageBuffers implements AutoCloseable {
         return new GradientSum(buffer, secondUse, ranges, shares);
     }
 
-    /** From now on layers read weights of this age in updates, and gradients are added to the sum of this index. */
+    /** Has layers read weights of this age in updates from now on, and add gradients to the sum of this index. */
     public void use(int updatesBehind, int sumIndex) {
         versions.before(updatesBehind).place();
         sumInUse = sumIndex;
@@ -139,7 +139,7 @@ public final class StageBuffers implements AutoCloseable {
         return sums.get(sumInUse);
     }
 
-    /** Keeps a copy of the newest weights, which an update follows, if there is more than one version. */
+    /** Keeps a copy of the newest weights before an update, if there is more than one version. */
     public void beginUpdate() {
         versions.beginUpdate();
     }
@@ -192,53 +192,51 @@ public final class StageBuffers implements AutoCloseable {
                 .toList();
     }
 
-    /** The hooks before and after the work of each layer. */
     public LayerShares layerShares() {
         return layerShares;
     }
 
-    /** The newest weights that are here at rest. */
+    /** Returns this rank's part of the newest weights. */
     public FlatBuffer weights() {
         return versions.newest().weights();
     }
 
-    /** The older versions of the weights, the youngest first; empty if a stage holds one version. */
+    /** Returns the older versions of the weights, the youngest first; empty if a stage holds one version. */
     public List<FlatBuffer> olderWeights() {
         return IntStream.rangeClosed(1, versions.olderCount()).mapToObj(updates -> versions.before(updates).weights())
                 .toList();
     }
 
-    /** The turn of the buffers of {@link #olderWeights}: if it is the same, they are the same. */
+    /** Returns the turn of the buffers of {@link #olderWeights}: while it is the same, they are the same. */
     public int turnOfVersions() {
         return versions.turn();
     }
 
-    /** The gradients that add up here, all but that of a second use: the sum in use. */
+    /** Returns the gradients that add up here, except for a second use: the sum in use. */
     public FlatBuffer gradients() {
         return sum().buffer();
     }
 
-    /** The buffers of all sums of gradients, by index. */
+    /** Returns the buffers of all sums of gradients, by index. */
     public List<FlatBuffer> gradientSums() {
         return sums.stream().map(GradientSum::buffer).toList();
     }
 
-    /** The index of the sum of gradients in use. */
     public int sumIndex() {
         return sumInUse;
     }
 
-    /** Bytes of all weights, of all versions, with what of them is gathered for the layers that use them. */
+    /** Returns the bytes of all weights, of all versions, with those gathered for the layers that use them. */
     public long weightBytes() {
         return frozen.weightBytes() + versions.bytes() + workingWeightBytes;
     }
 
-    /** Bytes of all gradients, that of a second use or those of the layer that computes too; there are some. */
+    /** Returns the bytes of all gradients, including a second use and the layer that computes; for a stage that trains. */
     public long gradientBytes() {
         return sums.stream().mapToLong(GradientSum::bytes).sum() + workingGradientBytes;
     }
 
-    /** A buffer for what an optimizer remembers of each weight of a run, filled with zeros. */
+    /** Returns a buffer for a moment of each weight of a run, filled with zeros. */
     public Moments allocateMoments(BufferLayout.Run run) {
         return new Moments(engine, layout, data, run,
                 own(engine.parameterType(), Shape.row(run.piece().count())));
@@ -252,48 +250,46 @@ public final class StageBuffers implements AutoCloseable {
         return new FlatBuffer(engine, own(engine.parameterType(), Shape.row(count)), extent);
     }
 
-    /** The tensors that an optimizer updates here; all but the {@link #matrices} where those are apart. */
+    /** Returns the tensors that an optimizer updates here, without the {@link #matrices} if those are apart. */
     public List<BufferLayout.Run> runs(boolean matricesApart) {
         return data.shares(Zero.OPTIMIZER) ? layout.runs(data.group().rank()) : layout.runs(matricesApart);
     }
 
-    /** The trained matrices of hidden layers. */
     public List<Parameter> matrices() {
         return layers.all().stream().filter(parameter -> parameter.spec().isHiddenMatrix()).toList();
     }
 
-    /** All of a parameter. */
     public BufferLayout.Run runOf(Parameter parameter) {
         return layout.runOf(parameter);
     }
 
     /**
-     * What this rank has of a parameter in a buffer, under a name; empty if that is nothing.
+     * Returns this rank's part of a parameter in a buffer, under a name; empty if it has none.
      *
-     * @param isCopy whether another rank that reads the same microbatches has it too, and is the one to write it
+     * @param isCopy whether another rank that reads the same microbatches has it too, and writes it
      */
     public Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, boolean isCopy) {
         return layout.held(name, parameter, buffer, data.group().rank(), isCopy);
     }
 
-    /** This rank's share of a parameter's gradient, for what the ranks measure together; empty if that is nothing. */
+    /** Returns this rank's share of a parameter's gradient, for common measurements of the ranks; empty if it has none. */
     public Optional<Tensor> gradientShare(Parameter parameter) {
         return Optional.ofNullable(sum().shares().get(parameter));
     }
 
-    /** The backward for the weights that follows is the step's last. */
+    /** Takes note that the next backward for the weights is the step's last. */
     public void lastBackwardFollows() {
         if (buckets != null) {
             buckets.lastBackwardFollows();
         }
     }
 
-    /** Gradients of a rank's own rows or heads become their sums over the group. */
+    /** Sums gradients of a rank's own rows or heads over the group. */
     public void addUpOwnShares() {
         ownShares.addUpRest();
     }
 
-    /** Gradients become their sums over the ranks that hold the same weights, as far as they count here. */
+    /** Sums gradients over the ranks with the same weights, as far as they count here. */
     public void reduceGradients() {
         if (buckets != null) {
             buckets.addUpRest();
@@ -301,8 +297,8 @@ public final class StageBuffers implements AutoCloseable {
     }
 
     /**
-     * What a stage exchanges of a table's gradient with the stage that has its other end: all of it, or this rank's share
-     * of the bucket that the table is alone in.
+     * Returns the part of a table's gradient that a stage exchanges with the stage at the other end: all of it, or this
+     * rank's share of the table's own bucket.
      */
     public Tensor exchangedGradient(Parameter table) {
         return gradients().extent() == Extent.SHARE
@@ -310,24 +306,26 @@ public final class StageBuffers implements AutoCloseable {
                 : table.gradient();
     }
 
-    /** Whether the gradient of a second use is still to be added to that of the first. */
+    /** Returns whether the gradient of a second use is still to be added to the first. */
     public boolean hasSecondGradient() {
         return sum().secondUse() != null;
     }
 
-    /** What products read of a run's weights; empty if that is the weights, or where ranks exchange them first. */
+    /**
+     * Returns the operands of products of a run's weights; empty if those are the weights, or if ranks exchange them first.
+     */
     public Optional<Tensor> operands(BufferLayout.Run run) {
         return exchangedWeights.isEmpty() ? versions.newest().operands(run.piece()) : Optional.empty();
     }
 
-    /** After an update of what this rank updates, which has not written operands of products. */
+    /** Updates the operands of products after an update of this rank's weights that has not written them. */
     public void weightsUpdated() {
         if (exchangedWeights.isEmpty()) {
             versions.newest().changed();
         }
     }
 
-    /** Every rank gets what the others updated of the weights, or of a share of them what is read first. */
+    /** Gathers the weights that the others updated, or if ranks have a share alone those that are read first. */
     public void unshard() {
         if (!exchangedWeights.isEmpty()) {
             exchangedWeights.forEach(bucket -> data.group().allGather(bucket.share, bucket.whole));
@@ -336,12 +334,12 @@ public final class StageBuffers implements AutoCloseable {
         layerShares.beginStep();
     }
 
-    /** Weights of other ranks are not read any more. */
+    /** Releases weights of other ranks. */
     public void reshard() {
         layerShares.endStep();
     }
 
-    /** Fills the weights with what the source has, in the order of the layers. */
+    /** Fills the weights from the source, in the order of the layers. */
     public void load(List<Parameter> parameters, WeightSource source) {
         frozen.load(source);
         parameters.stream().flatMap(parameter -> held(parameter.name(), parameter, weights(), false).stream())
@@ -349,18 +347,18 @@ public final class StageBuffers implements AutoCloseable {
         versions.begin();
     }
 
-    /** After a change of all versions of the weights: rounds them for the products, in one kernel call each. */
+    /** Rounds all versions of the weights, which have changed, for the products, in one kernel call each. */
     public void versionsChanged() {
         versions.changed();
     }
 
-    /** Makes all gradients of the sum in use zero, that of a second use too. */
+    /** Makes all gradients of the sum in use zero, including a second use. */
     public void zeroGradients() {
         engine.fill(gradients().tensor(), 0);
         zeroSecondGradient();
     }
 
-    /** Makes zero what an update left of the gradients, which are those of {@link #runs} and hold zeros already. */
+    /** Makes the gradients zero that an update left: not those of {@link #runs}, which are zero already. */
     public void zeroOtherGradients() {
         if (gradients().extent() == Extent.SHARE_IN_PLACE) {
             engine.fill(gradients().tensor(), 0);
@@ -374,14 +372,14 @@ public final class StageBuffers implements AutoCloseable {
         }
     }
 
-    /** A tensor that is given back with the buffers, filled with zeros. */
+    /** Returns a tensor that is given back with the buffers, filled with zeros. */
     public Tensor own(DataType dataType, Shape shape) {
         Tensor tensor = engine.allocate(dataType, shape);
         owned.add(tensor);
         return tensor;
     }
 
-    /** Gives back every buffer, those of {@link #own} too. */
+    /** Gives back every buffer, including those of {@link #own}. */
     @Override
     public void close() {
         owned.forEach(Tensor::close);

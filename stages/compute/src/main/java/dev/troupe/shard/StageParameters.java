@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The parameters of a stage's layers that are trained: which each layer uses, and which of them have their weights on the
- * stage; and beside them the frozen ones.
+ * The trained parameters of a stage's layers: those that each layer uses, and those with weights on the stage; and the
+ * frozen ones.
  */
 public final class StageParameters {
     private final List<Layer> layers;
@@ -18,7 +18,7 @@ public final class StageParameters {
     private final List<ParameterSpec> shared;
 
     /**
-     * @param shared the parameters of the model that are trained and that more than one layer uses, on whichever stages
+     * @param shared the trained parameters of the model that more than one layer uses, on whichever stages
      */
     public StageParameters(List<Layer> layers, List<ParameterSpec> shared) {
         this.layers = layers;
@@ -33,31 +33,31 @@ public final class StageParameters {
         return layer.parameters().stream().filter(parameter -> parameter.spec().isTrained());
     }
 
-    /** Every frozen parameter whose weights are on this stage, each once. */
+    /** Returns every frozen parameter with weights on this stage, each once. */
     public List<Parameter> frozen() {
         return frozen;
     }
 
-    /** The frozen parameters by what is gathered together where ranks share them out: as {@link #buckets}. */
+    /** Returns the frozen parameters in groups that are gathered together if ranks share them out: as {@link #buckets}. */
     List<List<Parameter>> frozenBuckets() {
         return buckets(layers.stream().map(layer -> layer.parameters().stream().filter(frozen::contains).toList())
                 .toList());
     }
 
-    /** Every parameter that is trained and whose weights are on this stage, each once. */
+    /** Returns every trained parameter with weights on this stage, each once. */
     public List<Parameter> all() {
         return owned.stream().flatMap(List::stream).toList();
     }
 
-    /** Those that a layer, counted from the stage's first, is the first to use. */
+    /** Returns the parameters that a layer, counted from the stage's first, is the first to use. */
     public List<Parameter> owned(int layer) {
         return owned.get(layer);
     }
 
     /**
-     * The parameters of the stage by what is sent together if several ranks hold them: a layer's are, but for a table
-     * of the vocabulary. A tied one crosses stages by itself, and one that a tensor-parallel group shares out unevenly
-     * would leave the ranks of the group with unlike shares of what they all have.
+     * Returns the parameters of the stage in groups that are sent together if several ranks hold them: a layer's, without a
+     * table of the vocabulary. A tied one crosses stages by itself, and one that a tensor-parallel group shares unevenly
+     * would give the ranks of the group unequal shares of their common parameters.
      */
     List<List<Parameter>> buckets() {
         return buckets(owned);
@@ -74,8 +74,8 @@ public final class StageParameters {
     }
 
     /**
-     * For each layer the parameters whose gradients are final when its last backward is: those of a shared one still
-     * meet.
+     * Returns for each layer the parameters with gradients that are final after its last backward; a shared one's are still
+     * to be added.
      */
     List<List<Parameter>> finalWithLayers() {
         return owned.stream()
@@ -83,23 +83,23 @@ public final class StageParameters {
                 .toList();
     }
 
-    /** For each layer all parameters, frozen ones and second uses too. */
+    /** Returns for each layer all parameters, including frozen ones and second uses. */
     List<List<Parameter>> read() {
         return layers.stream().map(Layer::parameters).toList();
     }
 
-    /** For each layer the parameters that it uses and that are trained, a second use of another layer's too. */
+    /** Returns for each layer the trained parameters that it uses, including a second use of another layer's. */
     public List<List<Parameter>> used() {
         return layers.stream().map(layer -> trained(layer).toList()).toList();
     }
 
-    /** The second use of a parameter by a layer of the same stage; null if there is none. */
+    /** Returns the second use of a parameter by a layer of the same stage; null if there is none. */
     Parameter secondUse() {
         return used().stream().flatMap(List::stream).filter(parameter -> parameter.owner() != parameter).findFirst()
                 .orElse(null);
     }
 
-    /** Whether the first layer reads its weights in its backward. */
+    /** Returns whether the first layer reads its weights in its backward. */
     boolean firstReadsBackwards() {
         return layers.getFirst().readsWeightsBackwards();
     }

@@ -11,30 +11,30 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A tensor of a stage's state under the name that files have for it. The tensor stays the stage's.
+ * A tensor of a stage's state under its name in files. The tensor stays the stage's.
  *
- * @param name the published name, with {@code optimizer.} and the name of a moment, such as {@code exp_avg.}, before it
- *     for what an optimizer remembers, and {@link #before} for the weights before the last updates
+ * @param name the published name; after {@code optimizer.} and the name of a moment, such as {@code exp_avg.}, for the
+ *     optimizer's state, and after {@link #before} for the weights before the last updates
  * @param tensor the live tensor, not a copy
- * @param slice what of the whole tensor this is
- * @param copy whether another rank has the same bits under the same name and is the one to write them: of a tied token
- *     table the stage of the embedding, of what a group of ranks does not share out its first rank
+ * @param slice its place in the whole tensor
+ * @param copy whether another rank has the same bits under the same name and writes them: for a tied token table the stage
+ *     of the embedding, for tensors that a group does not share out its first rank
  */
 public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
     private static final Pattern OLDER = Pattern.compile("before(?:-\\d+)?\\.(.+)");
 
     private static final Pattern MOMENT = Pattern.compile("optimizer\\.([^.]+)\\.(.+)");
 
-    /** What an optimizer remembers of a parameter. */
+    /** The state of an optimizer for a parameter. */
     public record Moment(String name, String parameter) {
     }
 
-    /** Returns the name that a moment of a parameter has in a file. */
+    /** Returns the name of a parameter's moment in a file. */
     public static String moment(String name, String parameter) {
         return "optimizer." + name + "." + parameter;
     }
 
-    /** Returns the moment that has this name in a file; empty for any other tensor's. */
+    /** Returns the moment with this name in a file; empty for any other tensor's. */
     public static Optional<Moment> momentOf(String name) {
         Matcher moment = MOMENT.matcher(name);
         return moment.matches() ? Optional.of(new Moment(moment.group(1), moment.group(2))) : Optional.empty();
@@ -51,7 +51,7 @@ public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean
         return older.matches() ? Optional.of(older.group(1)) : Optional.empty();
     }
 
-    /** Fills the tensor with its slice of the whole one that the source has under this name. */
+    /** Fills the tensor with its slice of the source's whole tensor of this name. */
     public void load(Engine engine, WeightSource source) {
         load(engine, source, slice);
     }

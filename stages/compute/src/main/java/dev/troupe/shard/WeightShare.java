@@ -1,9 +1,9 @@
 package dev.troupe.shard;
 
 /**
- * Weights of a stage of which each data-parallel rank has a share (ZeRO-3).
+ * Weights of a stage that data-parallel ranks share out (ZeRO-3).
  *
- * @param layout if they lie
+ * @param layout their places
  * @param own this rank's share
  */
 record WeightShare(BufferLayout layout, FlatBuffer own) {

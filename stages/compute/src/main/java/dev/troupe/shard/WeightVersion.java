@@ -12,14 +12,16 @@ import java.util.Optional;
 final class WeightVersion {
     private final Engine engine;
     private final FlatBuffer weights;
-    /** Null where products read the weights themselves. */
+    /** Null if products read the weights themselves. */
     private final Tensor computeWeights;
     private final List<Ranges> ranges = new ArrayList<>();
 
     private record Ranges(Parameter parameter, Tensor weights, Tensor operand) {
     }
 
-    /** @param parameters those of the buffer; none if a rank has a share of the weights alone */
+    /**
+     * @param parameters the parameters of the buffer; none if a rank has a share of the weights alone
+     */
     WeightVersion(Engine engine, BufferLayout layout, FlatBuffer weights, Tensor computeWeights,
             List<Parameter> parameters) {
         this.engine = engine;
@@ -41,26 +43,28 @@ final class WeightVersion {
         return weights.tensor().byteCount();
     }
 
-    /** From now on layers read this version. */
+    /** Has layers read this version from now on. */
     void place() {
         ranges.forEach(range -> range.parameter.placeWeights(range.weights, range.operand));
     }
 
-    /** What products read of a piece; empty if that is the weights themselves, or if a rank has a share alone. */
+    /**
+     * Returns the operands of products of a piece; empty if those are the weights themselves, or if a rank has a share
+     * alone.
+     */
     Optional<Tensor> operands(BufferLayout.Piece piece) {
         return computeWeights == null
                 ? Optional.empty()
                 : Optional.of(engine.range(computeWeights, piece.first(), Shape.row(piece.count())));
     }
 
-    /** After a change: rounds the weights for the products, in one kernel call. */
+    /** Rounds the weights for the products after a change, in one kernel call. */
     void changed() {
         if (computeWeights != null) {
             engine.cast(weights.tensor(), computeWeights);
         }
     }
 
-    /** Becomes a copy of another version. */
     void copyOf(WeightVersion other) {
         engine.copy(other.weights.tensor(), weights.tensor());
         if (computeWeights != null) {

@@ -8,8 +8,7 @@ import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.TensorPool;
 
 /**
- * What goes into a stage: the activations and gradients of its neighbours, and at the ends of the model token ids and
- * targets.
+ * The input of a stage: the activations and gradients of its neighbours, and at the ends of the model token ids and targets.
  *
  * @param stage the stage's index
  * @param extent the shapes of every tensor from or to a neighbour
@@ -19,8 +18,8 @@ import dev.troupe.layer.TensorPool;
 record Border(int stage, TensorPool.Extent extent, StageLayers layers, TokenUpload upload,
         boolean separatesDocuments) implements AutoCloseable {
     /**
-     * Returns the length of a microbatch's sequences, as its input has it; the longest if the input is none, which is
-     * refused then.
+     * Returns the length of a microbatch's sequences by its input; the longest if there is no valid input, which is refused
+     * later.
      */
     int lengthOf(Tensor activation, MicrobatchRows rows) {
         return layers.embedding() != null
@@ -35,7 +34,7 @@ record Border(int stage, TensorPool.Extent extent, StageLayers layers, TokenUplo
         return isFirst ? upload.tokens(rows.inputs(), length) : activation;
     }
 
-    /** Gives the head its targets, if the stage has the head, and returns what all layers need of the microbatch. */
+    /** Gives the head its targets, if the stage has the head, and returns the context of the microbatch for all layers. */
     MicrobatchContext enter(StageTape tape, MicrobatchRows rows, int length, DropoutKey key) {
         if (layers.head() != null) {
             tape.predict(upload.targets(rows.targets(), length), rows.targetsPerMicrobatch());

@@ -23,13 +23,13 @@ public final class EngineSums implements AutoCloseable {
     private Tensor sums;
     private MemorySegment host;
 
-    /** Room for as many sums, all 0; taken from the engine with the first. */
+    /** Creates sums of 0; the memory is taken from the engine with the first use. */
     public EngineSums(Engine engine, int count) {
         this.engine = engine;
         this.count = count;
     }
 
-    /** FLOAT64 numbers in one dimension, to which kernels write. */
+    /** Returns FLOAT64 numbers in one dimension, to which kernels write. */
     public Tensor tensor() {
         if (sums == null) {
             sums = engine.allocate(DataType.FLOAT64, Shape.of(count));
@@ -43,7 +43,7 @@ public final class EngineSums implements AutoCloseable {
         engine.copyToHost(tensor(), 0, host);
     }
 
-    /** A sum as of the last {@link #read}. */
+    /** Returns a sum as of the last {@link #read}. */
     public double get(int index) {
         return host.getAtIndex(DOUBLE, index);
     }

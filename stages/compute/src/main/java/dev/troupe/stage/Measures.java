@@ -8,18 +8,18 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * What a stage measures: the losses of microbatches, with the head, and the squared sums of gradients. A forward leaves a
- * loss with the engine; the first question after a step's forwards brings all losses of that step to the host.
+ * The measurements of a stage: the losses of microbatches, with the head, and the squared sums of gradients. A forward
+ * leaves a loss with the engine; the first question after a step's forwards brings all losses of that step to the host.
  *
  * <p>Thread rule: that of kernels.
  */
 final class Measures implements AutoCloseable {
     private final Engine engine;
     private final int microbatchesPerStep;
-    /** Of one size, a step's: a pass over validation data, or over several steps, may have more microbatches. */
+    /** Each of a step's size: a pass over validation data, or over several steps, may have more microbatches. */
     private final List<EngineSums> blocks = new ArrayList<>();
     private final BitSet measured = new BitSet();
-    /** By microbatch the number of targets that its loss is a mean over. */
+    /** By microbatch the number of targets over which its loss is a mean. */
     private double[] counted = {};
     /** The blocks to which forwards have written since they were read. */
     private final BitSet unread = new BitSet();
@@ -31,12 +31,15 @@ final class Measures implements AutoCloseable {
         this.microbatchesPerStep = microbatchesPerStep;
     }
 
-    /** Room for a sum of each parameter. */
+    /** Returns room for a sum of each parameter. */
     EngineSums squaredSums() {
         return squaredSums;
     }
 
-    /** Returns if the forward of a microbatch, which follows, leaves the sum of its rows' losses: at {@link #index}. */
+    /**
+     * Returns the tensor in which the next forward, of this microbatch, leaves the sum of its rows' losses: at
+     * {@link #index}.
+     */
     Tensor lossOf(int microbatch, double targets) {
         while (microbatch >= counted.length) {
             blocks.add(new EngineSums(engine, microbatchesPerStep));
@@ -56,7 +59,7 @@ final class Measures implements AutoCloseable {
         return microbatch / microbatchesPerStep;
     }
 
-    /** The index of a microbatch in {@link #lossOf}. */
+    /** Returns the index of a microbatch in {@link #lossOf}. */
     int index(int microbatch) {
         return microbatch % microbatchesPerStep;
     }
@@ -65,7 +68,7 @@ final class Measures implements AutoCloseable {
         return microbatch >= 0 && measured.get(microbatch);
     }
 
-    /** The loss of a microbatch's last forward; waits for the engine where forwards of its step have not been read. */
+    /** Returns the loss of a microbatch's last forward; waits for the engine if forwards of its step have not been read. */
     double loss(int microbatch) {
         int block = block(microbatch);
         if (unread.get(block)) {

@@ -5,7 +5,7 @@ import dev.troupe.shard.LayerShares;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 
-/** Which microbatches are in progress on a stage, and how far each is; tapes are used again. */
+/** The microbatches in progress on a stage, with the progress of each; tapes are used again. */
 final class MicrobatchTapes {
     private final int stage;
     private final StageLayers layers;
@@ -14,7 +14,7 @@ final class MicrobatchTapes {
     private final ReplayGroups groups;
     private final LayerShares shares;
     private final TensorPool pool;
-    // Indexed by microbatch, grown where more come than expected.
+    // Indexed by microbatch, grown when more come than expected.
     private StageTape[] live = new StageTape[0];
     private final Measures measures;
     private final ArrayDeque<StageTape> spare = new ArrayDeque<>();
@@ -35,12 +35,12 @@ final class MicrobatchTapes {
         this.pool = pool;
     }
 
-    /** Tells all that follows to a watch. */
+    /** Reports all that follows to a watch. */
     void watchedBy(StageWatch other) {
         watch = other;
     }
 
-    /** The next backward for the weights is the step's last. */
+    /** Takes note that the next backward for the weights is the step's last. */
     void lastBackwardFollows() {
         endsStep = true;
     }
@@ -49,7 +49,7 @@ final class MicrobatchTapes {
         return liveCount;
     }
 
-    /** An empty tape for a microbatch that is not in progress. */
+    /** Returns an empty tape for a microbatch that is not in progress. */
     StageTape begin(int microbatch) {
         if (microbatch < 0) {
             throw misplaced("forward", microbatch, "microbatches are numbered from 0");
@@ -68,7 +68,7 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** The tape of a microbatch that went forward and no further, and was not replayed. */
+    /** Returns the tape of a microbatch that went forward and no further, and was not replayed. */
     StageTape awaitingReplay(int microbatch) {
         StageTape tape = tape("replay", microbatch);
         if (tape.replayedAhead() || tape.inputGradientDone()) {
@@ -77,7 +77,7 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** The tape of a microbatch that went forward and not back. */
+    /** Returns the tape of a microbatch that went forward and not back. */
     StageTape awaitingInputGradient(int microbatch) {
         StageTape tape = tape("backward for the input", microbatch);
         if (tape.inputGradientDone()) {
@@ -86,7 +86,7 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** The tape of a microbatch whose backward for the input is done. */
+    /** Returns the tape of a microbatch with its backward for the input done. */
     StageTape awaitingWeightGradient(int microbatch) {
         StageTape tape = tape("backward for the weights", microbatch);
         if (!tape.inputGradientDone()) {
@@ -95,7 +95,7 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** The microbatch is done with; its tape is empty. */
+    /** Ends a microbatch, whose tape is empty. */
     void end(int microbatch) {
         live[microbatch].end(pool);
         spare.push(live[microbatch]);

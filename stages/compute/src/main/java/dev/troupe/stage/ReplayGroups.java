@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which layers of a stage are replayed together, since only the first of them keeps its input, and which of them ahead of
- * the gradient. Layers are counted from the stage's first. Immutable.
+ * The layers of a stage that are replayed together, of which only the first keeps its input, and those replayed ahead of the
+ * gradient. Layers are counted from the stage's first. Immutable.
  */
 public final class ReplayGroups {
     private final int[] first;
@@ -43,12 +43,12 @@ public final class ReplayGroups {
         blocks = isBlock.stream().filter(each -> each).count();
     }
 
-    /** The groups of a stage's layers as it has them. */
+    /** Returns the groups of a stage's layers. */
     static ReplayGroups of(List<Layer> layers, Recompute recompute, Replay replay) {
         return new ReplayGroups(layers.stream().map(ResidualLayer.class::isInstance).toList(), recompute, replay);
     }
 
-    /** The groups of a stage's layers as a model has them, of which both halves of a block are one here. */
+    /** Returns the groups of a model's layers, both halves of a block as one. */
     public static ReplayGroups ofSpecs(List<LayerSpec> layers, Recompute recompute, Replay replay) {
         List<Boolean> isBlock = new ArrayList<>();
         for (int layer = 0; layer < layers.size(); layer++) {
@@ -59,32 +59,31 @@ public final class ReplayGroups {
         return new ReplayGroups(isBlock, recompute, replay);
     }
 
-    /** The layer of this one's group that keeps its input. */
+    /** Returns the layer of this one's group that keeps its input. */
     public int first(int layer) {
         return first[layer];
     }
 
-    /** The layer of this one's group whose output is known. */
+    /** Returns the layer of this one's group with a known output. */
     public int last(int layer) {
         return last[layer];
     }
 
-    /** The first layer that is replayed ahead; {@link #endAhead} if there is none. */
+    /** Returns the first layer that is replayed ahead; {@link #endAhead} if there is none. */
     int firstAhead() {
         return firstAhead;
     }
 
-    /** The layer after the last one that is replayed ahead. */
+    /** Returns the layer after the last one that is replayed ahead. */
     int endAhead() {
         return endAhead;
     }
 
-    /** The part of the stage's blocks that is replayed ahead; 0 if it has none. */
+    /** Returns the share of the stage's blocks that is replayed ahead; 0 if it has none. */
     public double shareAhead() {
         return blocks == 0 ? 0 : (double) (endAhead - firstAhead) / blocks;
     }
 
-    /** Whether a layer is replayed ahead. */
     public boolean isAhead(int layer) {
         return firstAhead <= layer && layer < endAhead;
     }

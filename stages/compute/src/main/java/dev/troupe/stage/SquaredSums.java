@@ -2,14 +2,14 @@ package dev.troupe.stage;
 
 import dev.troupe.model.ModelSpec;
 
-/** Takes in what a stage's gradients add to the global gradient norm. */
+/** The receiver of a stage's shares of the squared global gradient norm. */
 @FunctionalInterface
 public interface SquaredSums {
     /**
-     * Takes in the sum of a block, the embedding or the head, or of a part of it.
+     * Adds the sum of a block, the embedding or the head, or of a part of it.
      *
      * @param block its number in the model, {@link ModelSpec#blockNumber}
-     * @param part 0 for all of it, or for its first parameters; of a block that two stages share, the number of a later
+     * @param part 0 for all of it, or for its first parameters; in a block that two stages share, the number of a later
      *     parameter in the block
      * @param squaredSum sum of the squares of the gradients
      */

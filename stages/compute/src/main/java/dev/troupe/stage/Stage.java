@@ -24,18 +24,18 @@ import java.util.List;
  * A slice of the model's layers: their forward, their backwards, their gradients and their optimizer.
  *
  * <p>A step is: for every microbatch {@link #forward}, {@link #backwardInput} and {@link #backwardWeight}, in this order,
- * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then, where
- * {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient; {@link #addUpGradients}; {@link #squaredSums};
- * {@link #optimizerStep}, which leaves gradients of zero; and where ranks share weights out, {@link #unshard}. Gradients add
- * up in the order of the calls to {@code backwardWeight}, so the same order gives the same bits.
+ * with other microbatches in between by the plan (or {@link #backward} in place of the last two); then, if {@link #tiedEnd}
+ * is not {@code NONE}, the exchange of the table's gradient; {@link #addUpGradients}; {@link #squaredSums};
+ * {@link #optimizerStep}, which leaves gradients of zero; and if ranks share weights out, {@link #unshard}. Gradients add up
+ * in the order of the calls to {@code backwardWeight}, so the same order gives the same bits.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times length of its sequences, at
  * most that of the settings, C hidden size; with sequence parallelism each rank has some of the rows. One that goes in comes
  * from {@link #takeBoundary} and is the stage's from then on; one that comes out is the caller's until {@link #release}.
  *
- * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be
- * called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or
- * who walks it is wrong. After a call of a microbatch that failed only {@link #close} is of use.
+ * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be called
+ * from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or its walker
+ * is wrong. After a failed call of a microbatch only {@link #close} is of use.
  */
 public final class Stage implements AutoCloseable {
     private final int index;
@@ -80,7 +80,7 @@ public final class Stage implements AutoCloseable {
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool, measures);
     }
 
-    /** As the other {@code create}, for a rank that has the whole stage. */
+    /** Builds a stage for a rank that has all of it. */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
             WeightSource source) {
         return create(engine, partition, index, settings, TensorShare.ALL, DataShare.ALL, source);
@@ -90,11 +90,10 @@ public final class Stage implements AutoCloseable {
      * Builds one rank's share of a stage with fresh optimizer state. The ranks of its group call everything in the same
      * order. The engine stays the caller's, and serves no other stage on another thread.
      *
-     * @param share what of the stage is this rank's
-     * @param data with whom it holds that, and what these ranks share out among them
+     * @param share this rank's share of the stage
+     * @param data the ranks that hold the same share, and the state that they share out among them
      * @param source has whole tensors, of which the stage takes its slices
-     * @throws IllegalArgumentException if the sequence is longer than the model's, or the group cannot share the
-     *     model out
+     * @throws IllegalArgumentException if the sequence is longer than the model's, or the group cannot share the model out
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
@@ -103,52 +102,51 @@ public final class Stage implements AutoCloseable {
         return new Stage(engine, partition, index, settings, share, data, source);
     }
 
-    /** Tells all that the layers put out from now on to a watch. */
+    /** Reports all outputs of the layers from now on to a watch. */
     public void watchedBy(StageWatch watch) {
         tapes.watchedBy(watch);
     }
 
-    /** This stage's place in the pipeline, from 0 on. */
+    /** Returns this stage's place in the pipeline, from 0 on. */
     public int index() {
         return index;
     }
 
-    /** The layers that this stage holds. */
     public LayerRange layers() {
         return layers;
     }
 
-    /** Whether this stage has the embedding: it takes token ids, and neither input nor gradient crosses its border. */
+    /**
+     * Returns whether this stage has the embedding: it takes token ids, and neither input nor gradient crosses its border.
+     */
     public boolean hasEmbedding() {
         return stack.embedding() != null;
     }
 
-    /** Whether this stage has the head: it takes targets and gives a loss. */
+    /** Returns whether this stage has the head: it takes targets and gives a loss. */
     public boolean hasHead() {
         return stack.head() != null;
     }
 
-    /** Which ends of a tied token table are here. */
+    /** Returns the ends of a tied token table that are here. */
     public TiedEnd tiedEnd() {
         return stack.tiedEnd();
     }
 
-    /** Numbers trained on this rank's share of the stage; a table with both ends here counts once. */
+    /** Returns the count of numbers trained on this rank's share of the stage; a table with both ends here counts once. */
     public long parameterCount() {
         return stack.parameters().stream().mapToLong(parameter -> parameter.shape().elementCount()).sum();
     }
 
-    /** Bytes of the buffers of all weights. */
     public long weightBytes() {
         return buffers.weightBytes();
     }
 
-    /** Bytes of the buffers of all gradients. */
     public long gradientBytes() {
         return buffers.gradientBytes();
     }
 
-    /** A buffer with any content, for the stage's input: [N x C], or with sequence parallelism this rank's rows. */
+    /** Returns a buffer with any content, for the stage's input: [N x C], or with sequence parallelism this rank's rows. */
     public Tensor takeBoundary() {
         return pool.take(border.extent(), settings.sequenceLength());
     }
@@ -182,34 +180,31 @@ public final class Stage implements AutoCloseable {
         pool.give(boundary);
     }
 
-    /** Microbatches that went forward and have not finished {@link #backwardWeight}. Any thread may ask. */
+    /** Returns the microbatches that went forward and have not finished {@link #backwardWeight}. Any thread may ask. */
     public int liveActivations() {
         return tapes.liveCount();
     }
 
-    /**
-     * Says in which step forwards are from now on, and which of its microbatches this one's microbatch 0 is, over all
-     * pipelines.
-     */
+    /** Sets the step of the next forwards, and the number over all pipelines of this one's microbatch 0. */
     public void enterStep(long number, int firstOfPipeline) {
         step = number;
         firstMicrobatch = firstOfPipeline;
     }
 
     /**
-     * Says which weights and sum of gradients calls from now on mean, where steps overlap ({@link StageSettings#overlap}):
-     * weights of this age in updates, 0 for the newest, and the sum of this index. A backward means its forward's weights.
+     * Selects weights and sum of gradients for the next calls, if steps overlap ({@link StageSettings#overlap}): weights of
+     * this age in updates, 0 for the newest, and the sum of this index. A backward uses its forward's weights.
      */
     public void use(int updatesBehind, int gradientSum) {
         buffers.use(updatesBehind, gradientSum);
     }
 
     /**
-     * The forward of one microbatch; what the backwards need is kept.
+     * Runs the forward of one microbatch; inputs of the backwards are kept.
      *
      * @param microbatch its number in the step, from 0
      * @param input the activation of the stage before; null on the stage with the embedding
-     * @param rows N token ids, for the embedding; N targets, for the head; where documents are separated their starts
+     * @param rows N token ids, for the embedding; N targets, for the head; if documents are separate their starts
      * @return the activation for the next stage; null on the stage with the head, which has a {@link #loss} then
      * @throws IllegalArgumentException if tokens or targets are not N ids of the vocabulary
      */
@@ -221,7 +216,7 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * As {@link #forward}, but keeps nothing and drops nothing out: for a loss on validation data. The microbatch has no
+     * As {@link #forward}, but keeps nothing and without dropout: for a loss on validation data. The microbatch has no
      * activations of a {@link #forward} at that time; its {@link #loss} is overwritten.
      */
     public Tensor forwardOnly(int microbatch, Tensor input, MicrobatchRows rows) {
@@ -234,22 +229,22 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * The loss of a microbatch's last forward on the stage with the head: the cross-entropy of its counted targets, summed
-     * in float64 in a fixed order, over {@link MicrobatchRows#targetsPerMicrobatch}. Asking waits for the engine.
+     * Returns the loss of a microbatch's last forward on the stage with the head: the cross-entropy of its counted targets,
+     * summed in float64 in a fixed order, over {@link MicrobatchRows#targetsPerMicrobatch}. Waits for the engine.
      */
     public double loss(int microbatch) {
         return tapes.loss(microbatch);
     }
 
-    /** Replays as many blocks of a microbatch as {@link StageSettings#replay} has ahead, so that its backward need not. */
+    /** Replays the blocks of a microbatch that {@link StageSettings#replay} has ahead, so that its backward need not. */
     public void recompute(int microbatch) {
         tapes.awaitingReplay(microbatch).replayAhead();
     }
 
     /**
-     * The backward of one microbatch for the input of this stage. What only it needs is given back.
+     * Runs the backward of one microbatch for the input of this stage, and gives back tensors that only it needs.
      *
-     * @param outputGradient the gradient for what {@link #forward} returned; null on the stage with the head, if it
+     * @param outputGradient the gradient for the result of {@link #forward}; null on the stage with the head, where it
      *     starts from the loss, divided by the microbatches of the step
      * @return the gradient for the stage before; null on the stage with the embedding
      */
@@ -260,8 +255,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Both backwards of one microbatch at once, layer by layer: the same bits as {@link #backwardInput}, whose argument and
-     * result these are, and then {@link #backwardWeight}, with less kept between them.
+     * Runs both backwards of one microbatch at once, layer by layer: the same bits as {@link #backwardInput}, with the same
+     * argument and result, and then {@link #backwardWeight}, with less kept between them.
      */
     public Tensor backward(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
@@ -272,28 +267,27 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Says that the next {@link #backward} or {@link #backwardWeight} is the step's last. The gradients of each layer
-     * are then added up over the ranks that hold the same weights from the moment they are final, beside what this
-     * thread does next; {@link #addUpGradients} waits for them. Without it, or where gradients are shared out, all is
-     * done there.
+     * Announces that the next {@link #backward} or {@link #backwardWeight} is the step's last. The gradients of each layer
+     * are then added up over the ranks with the same weights as soon as they are final, in parallel to this thread;
+     * {@link #addUpGradients} waits for them. Without it, or if gradients are shared out, all is done there.
      */
     public void lastBackwardFollows() {
         buffers.lastBackwardFollows();
         tapes.lastBackwardFollows();
     }
 
-    /** The backward of one microbatch for the weights: adds to the gradients and lets its activations go. */
+    /** Runs the backward of one microbatch for the weights: adds to the gradients and releases its activations. */
     public void backwardWeight(int microbatch) {
         tapes.awaitingWeightGradient(microbatch).backwardWeight();
         tapes.end(microbatch);
     }
 
-    /** The last stage: what the losses of the microbatches that come are multiplied by before the backward; 1 at first. */
+    /** Sets the factor of the losses of later microbatches before the backward, on the last stage; 1 at first. */
     public void scaleLoss(double factor) {
         stack.head().scaleLoss(factor);
     }
 
-    /** Gives a step up: its gradients become zero. Of several versions of the weights the last two become the same. */
+    /** Gives a step up: its gradients become zero. With several versions of the weights the last two become the same. */
     public void skipStep() {
         buffers.beginUpdate();
         buffers.zeroGradients();
@@ -301,35 +295,34 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Adds up over the group the gradients that each rank computed from its own rows or for its own heads, then gradients
-     * over the ranks that hold the same weights, and waits for those that are on their way. Once a step, after the exchange
-     * of a tied table's gradient. If these ranks share out the optimizer's state, a rank has the sums of its share alone.
+     * over the ranks with the same weights, and waits for those in flight. Once a step, after the exchange of a tied table's
+     * gradient. If these ranks share out the optimizer's state, a rank has the sums of its share alone.
      */
     public void addUpGradients() {
         buffers.addUpOwnShares();
         buffers.reduceGradients();
     }
 
-    /** Returns the token table that the model uses at both ends, as this stage has it. */
+    /** Returns this stage's view of the token table that the model uses at both ends. */
     public TiedTable tied() {
         return tied;
     }
 
     /**
-     * Says what this stage adds to the global gradient norm, layer by layer. A tied table counts at the embedding alone,
-     * so its ends are summed before. Every rank of the group has the sums of whole tensors.
+     * Reports this stage's shares of the squared global gradient norm, layer by layer. A tied table counts at the embedding
+     * alone, so its ends are summed before. Every rank of the group has the sums of whole tensors.
      */
     public void squaredSums(SquaredSums sums) {
         stack.squaredSums(engine, measures.squaredSums(), buffers, group, holders, sums);
     }
 
     /**
-     * Updates the weights that are this rank's to update, and makes the gradients zero; {@link #unshard} follows. Of several
-     * versions of the weights, the newest becomes the next older one.
+     * Updates this rank's weights, and makes the gradients zero; {@link #unshard} follows. With several versions of the
+     * weights, the newest becomes the next older one.
      *
      * @param learningRate the rate of this step
-     * @param gradientScale what gradients are multiplied by first: the clip coefficient of the global norm, over the
-     *     loss scale
-     * @param updateNumber how many updates there will have been after this one, so at least 1
+     * @param gradientScale the factor of gradients: the clip coefficient of the global norm, over the loss scale
+     * @param updateNumber the number of updates including this one, at least 1
      */
     public void optimizerStep(double learningRate, double gradientScale, long updateNumber) {
         optimizer.step(learningRate, gradientScale, updateNumber);
@@ -337,31 +330,34 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Brings weights from the ranks that share them out: after {@link #optimizerStep} all that the others have updated, or
-     * if a rank has a share alone, before a step's first forward, those of the layer that is read first.
+     * Gathers weights from the ranks that share them out: after {@link #optimizerStep} all updates of the others, or if a
+     * rank has a share alone, before a step's first forward, the weights of the first layer.
      */
     public void unshard() {
         buffers.unshard();
     }
 
-    /** Lets go of the weights of other ranks that are still here, after the last action of a step that reads them. */
+    /** Releases the gathered weights of other ranks, after the last action of a step that reads them. */
     public void reshard() {
         buffers.reshard();
     }
 
-    /** The weights, in the order of the published model: what an export writes. */
+    /** Returns the weights, in the order of the published model, for an export. */
     public List<StateTensor> weights() {
         return state.weights();
     }
 
-    /** The gradients, named as their weights; of a tied table with both ends here the sum after
-     * {@link TiedTable#reduce}. */
+    /**
+     * Returns the gradients, named as their weights; for a tied table with both ends here the sum after
+     * {@link TiedTable#reduce}.
+     */
     public List<StateTensor> gradients() {
         return state.gradients();
     }
 
     /**
-     * The weights and optimizer state of this rank, which a checkpoint or a snapshot has beside the number of updates.
+     * Returns the weights and optimizer state of this rank, which a checkpoint or a snapshot has in addition to the number
+     * of updates.
      */
     public List<StateTensor> state() {
         return state.all();
@@ -370,21 +366,21 @@ public final class Stage implements AutoCloseable {
     /**
      * Restores all of {@link #state} from whole tensors, bit for bit if the source has the engine's float type.
      *
-     * @throws dev.troupe.weights.WeightException if the source lacks a tensor or has it in another shape; the stage
-     *     is of no use then
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor or has it in another shape; the stage is of no
+     *     use then
      */
     public void load(WeightSource source) {
         state.load(source);
         buffers.versionsChanged();
     }
 
-    /** As {@link #load}, but from a source that has this rank's slices alone, as {@link #state} gave them. */
+    /** As {@link #load}, but from a source with this rank's slices alone, as from {@link #state}. */
     public void loadOwn(WeightSource source) {
         state.loadOwn(source);
         buffers.versionsChanged();
     }
 
-    /** Gives all tensors back to the engine, boundary tensors that are outside too. */
+    /** Gives all tensors back to the engine, including boundary tensors outside the stage. */
     @Override
     public void close() {
         measures.close();

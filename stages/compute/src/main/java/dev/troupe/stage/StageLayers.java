@@ -36,7 +36,7 @@ public final class StageLayers {
     private final StageParameters parameters;
     private final List<List<Parameter>> trained;
 
-    /** If a layer's squared sums belong: a block of the model, and how many parameters of it other stages have before. */
+    /** The place of a layer's squared sums: a block of the model, and the number of its parameters on earlier stages. */
     private record SumPlace(int block, int part) {
     }
 
@@ -75,7 +75,7 @@ public final class StageLayers {
         return new StageLayers(List.copyOf(layers), List.copyOf(ranges), List.copyOf(sumPlaces), model);
     }
 
-    /** Parameters of the same block in layers before one. */
+    /** Returns the number of parameters of the same block in layers before one. */
     private static int parametersBefore(ModelSpec model, int number) {
         int count = 0;
         for (int before = number - 1; before >= 0
@@ -112,34 +112,35 @@ public final class StageLayers {
         return tiedEnd;
     }
 
-    /** The layers of the model that are one here, both halves of a block; counted from the stage's first. */
+    /** Returns the layers of the model that are one here, both halves of a block; counted from the stage's first. */
     LayerRange range(int layer) {
         return ranges.get(layer);
     }
 
-    /** The parameters that train a layer, a second use of another layer's too; counted from the stage's first. */
+    /**
+     * Returns the trained parameters of a layer, including a second use of another layer's; counted from the stage's first.
+     */
     List<Parameter> trained(int layer) {
         return trained.get(layer);
     }
 
-    /** The parameters that the layers use and own. */
     public StageParameters used() {
         return parameters;
     }
 
-    /** Every parameter that is trained and whose weights are on this stage, each once. */
+    /** Returns every trained parameter with weights on this stage, each once. */
     public List<Parameter> parameters() {
         return parameters.all();
     }
 
-    /** Whether this is the head end's copy of a tied table. */
+    /** Returns whether this is the head end's copy of a tied table. */
     boolean isTiedCopy(Parameter parameter) {
         return tiedEnd == TiedEnd.HEAD && parameter == head.table();
     }
 
     /**
-     * The sums of whole tensors: the ranks of the group add up what they have, and one counts what all of them have; the
-     * ranks that hold the same weights measure a share each.
+     * Reports the sums of whole tensors: the ranks of the group add up their parts, and one counts the common parts of all;
+     * the ranks with the same weights measure a share each.
      *
      * @param onEngine room for a sum of each parameter
      */
@@ -177,8 +178,8 @@ public final class StageLayers {
     }
 
     /**
-     * A sum begins with a block's first parameter and takes one after the other, on whichever stages they are: what
-     * continues the sum of another stage is told one by one, so that the coordinator adds in that order too.
+     * A sum begins with a block's first parameter and adds the others in order, on whichever stages they are: parameters
+     * that continue the sum of another stage are reported one by one, so that the coordinator adds in that order too.
      */
     private static void addSums(SquaredSums sums, SumPlace place, double[] ofParameters) {
         if (place.part() == 0) {
@@ -203,7 +204,7 @@ public final class StageLayers {
         return x;
     }
 
-    /** The layers that are replayed together. */
+    /** Returns the layers that are replayed together. */
     ReplayGroups replayGroups(Recompute recompute, Replay replay) {
         return ReplayGroups.of(layers, recompute, replay);
     }

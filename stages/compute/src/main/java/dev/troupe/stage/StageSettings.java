@@ -10,18 +10,18 @@ import dev.troupe.partition.TensorSharing;
 import dev.troupe.shard.Overlap;
 
 /**
- * What all stages of a run have in common beside the model.
+ * The common settings of all stages of a run, apart from the model.
  *
  * @param microbatchSize sequences of a microbatch, B
  * @param sequenceLength the most tokens of a sequence, T; at most the model's
- * @param microbatchesPerStep microbatches of the global batch, over all data-parallel ranks: gradients are those of the
- *     mean over them
- * @param optimizer how weights are updated
- * @param recompute what is not kept of a forward
- * @param dropout what drops out of a forward in training
- * @param separatesDocuments whether a sequence may hold several documents, each of which sees itself alone
+ * @param microbatchesPerStep microbatches of the global batch, over all data-parallel ranks; gradients are of the mean over
+ *     them
+ * @param optimizer the rule of updates
+ * @param recompute the tensors of a forward that are not kept
+ * @param dropout the dropout of a forward in training
+ * @param separatesDocuments whether a sequence may hold several documents, which do not see each other
  * @param overlap the versions of weights and sums of gradients that a stage holds so that steps may overlap
- * @param replay how the forwards of blocks are replayed, where inputs alone are kept
+ * @param replay the replay of blocks, if inputs alone are kept
  * @param roundsGradients whether ranks with the same weights send each other gradients of bfloat16
  */
 public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
@@ -36,44 +36,42 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
         }
     }
 
-    /** Settings of a stage whose steps do not overlap. */
+    /** Creates settings without overlapping steps. */
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
             Recompute recompute, DropoutSettings dropout, boolean separatesDocuments) {
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, separatesDocuments,
                 Overlap.NONE, Replay.INSIDE, false);
     }
 
-    /** Settings of a stage that keeps everything and drops nothing out. */
+    /** Creates settings that keep everything, without dropout. */
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer) {
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, Recompute.NONE, DropoutSettings.NONE,
                 false);
     }
 
-    /** Settings if every sequence is one document. */
+    /** Creates settings with one document in every sequence. */
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
             Recompute recompute, DropoutSettings dropout) {
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, false);
     }
 
-    /** The same for a stage that holds other copies. */
     public StageSettings with(Overlap copies) {
         return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
                 separatesDocuments, copies, replay, roundsGradients);
     }
 
-    /** The same for a stage that replays blocks otherwise. */
     public StageSettings with(Replay other) {
         return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
                 separatesDocuments, overlap, other, roundsGradients);
     }
 
-    /** The same for a stage whose ranks with the same weights send each other gradients of bfloat16, or not. */
+    /** Returns the same with gradients of bfloat16 between ranks with the same weights, or not. */
     public StageSettings roundingGradients(boolean rounds) {
         return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
                 separatesDocuments, overlap, replay, rounds);
     }
 
-    /** Refuses a stage whose sequence is longer than the model's, or whose group cannot share the model out. */
+    /** Refuses a stage with a longer sequence than the model's, or with a group that cannot share the model out. */
     void requireFits(ModelSpec model, TensorShare share) {
         int longest = model.size(Axis.POSITION);
         if (sequenceLength > longest) {
@@ -85,12 +83,12 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
         });
     }
 
-    /** The dropout of a microbatch of sequences of this length; its number is that over all data-parallel ranks. */
+    /** Returns the dropout of a microbatch with sequences of this length; its number counts over all data-parallel ranks. */
     DropoutKey dropoutOf(long step, int microbatch, int length) {
         return dropout.keyOf(step, microbatch, length, sequenceLength);
     }
 
-    /** Rows of an activation: B T. */
+    /** Returns the rows of an activation: B T. */
     public int rows() {
         return Math.multiplyExact(microbatchSize, sequenceLength);
     }

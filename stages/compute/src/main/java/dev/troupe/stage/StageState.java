@@ -50,8 +50,8 @@ final class StageState {
     }
 
     /**
-     * Weights, those before the last updates too if there are several versions, and optimizer state: few lists in all, so
-     * that a snapshot after each update asks for no new one.
+     * Returns weights, including those before the last updates if there are several versions, and optimizer state: few lists
+     * in all, so that a snapshot after each update makes no new one.
      */
     List<StateTensor> all() {
         return all.computeIfAbsent(buffers.turnOfVersions(), _ -> withOlderAndOptimizer());

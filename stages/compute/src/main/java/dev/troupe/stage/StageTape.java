@@ -19,7 +19,7 @@ final class StageTape {
     /** Null if another stage has the head. */
     private final HeadLayer.Pass head;
     private final Measures measures;
-    /** Of the microbatch in progress. */
+    /** The context of the microbatch in progress. */
     private MicrobatchContext context;
     private int number;
     private StageWatch watch;
@@ -38,23 +38,22 @@ final class StageTape {
         this.head = tapes.getLast() instanceof HeadLayer.Pass pass ? pass : null;
     }
 
-    /** Gives the head, which is here, what it is to predict; the loss goes to where losses are kept. */
+    /** Gives the head, which is here, its targets; the loss goes to the measured losses. */
     void predict(Tensor targets, double counted) {
         head.predict(targets, counted, measures.lossOf(number, counted), measures.index(number));
     }
 
-    /** A microbatch is in progress. */
     void begin(int microbatch, StageWatch watchedBy) {
         number = microbatch;
         watch = watchedBy;
     }
 
-    /** Says whether the backward for the weights that follows is the step's last. */
+    /** Sets whether the next backward for the weights is the step's last. */
     void endsStep(boolean isLast) {
         endsStep = isLast;
     }
 
-    /** Tokens of each sequence of the microbatch that is in progress. */
+    /** Returns the tokens of each sequence of the microbatch in progress. */
     int length() {
         return context.length();
     }
@@ -87,14 +86,14 @@ final class StageTape {
         return x;
     }
 
-    /** Says whether the forward that follows leaves the head's backward its gradient. */
+    /** Sets whether the next forward leaves the head's gradient for the backward. */
     private void startGradient(boolean inForward) {
         if (head != null) {
             head.startsGradient(inForward);
         }
     }
 
-    /** Lets go of each layer's activations before the next layer runs, and tells nothing to the watch. */
+    /** Runs the forward, releases each layer's activations before the next layer runs, and reports nothing to the watch. */
     Tensor forwardOnly(Tensor input, MicrobatchContext microbatch) {
         context = microbatch;
         startGradient(false);
@@ -109,7 +108,7 @@ final class StageTape {
         return x;
     }
 
-    /** Gives back what all layers had of the microbatch, after its last backward. */
+    /** Gives back all layers' tensors of the microbatch, after its last backward. */
     void end(TensorPool pool) {
         pool.drop(context.starts());
         context = null;
@@ -127,9 +126,9 @@ final class StageTape {
     }
 
     /**
-     * Makes again what the layers of a group did not keep. The weights of the last one stay.
+     * Computes the tensors that the layers of a group did not keep. The weights of the last one stay.
      *
-     * @param next the layer whose weights are read after those
+     * @param next the layer that reads its weights after those
      */
     private void replay(int first, int last, int next) {
         Tensor x = null;
@@ -147,7 +146,7 @@ final class StageTape {
         }
     }
 
-    /** The weights of a layer and what its backward reads are there. */
+    /** Prepares the weights of a layer and the inputs of its backward. */
     private void beginBackward(int layer) {
         if (layer == groups.last(layer) && !isReplayed(layer)) {
             replay(groups.first(layer), layer, nextBackwards(layer));
@@ -160,7 +159,7 @@ final class StageTape {
         return replayedAhead && groups.isAhead(layer);
     }
 
-    /** The layer whose weights are read after a backward: the one before, or the first if a group is replayed. */
+    /** Returns the layer that reads its weights after a backward: the one before, or the first if a group is replayed. */
     private int nextBackwards(int layer) {
         int before = layer - 1;
         return before < 0 || layer != groups.first(layer) || isReplayed(before) ? before : groups.first(before);
@@ -177,7 +176,7 @@ final class StageTape {
         return dy;
     }
 
-    /** Both backwards layer by layer, so that the tensors between the two are those of one layer. */
+    /** Runs both backwards layer by layer, so that the tensors between the two belong to one layer. */
     Tensor backward(Tensor outputGradient) {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {

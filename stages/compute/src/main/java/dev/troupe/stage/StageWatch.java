@@ -6,16 +6,16 @@ import dev.troupe.partition.LayerRange;
 import java.util.List;
 
 /**
- * Is told what the layers of a stage put out, while it is still there. A tensor belongs to the stage and is only read.
+ * The watch over the outputs of a stage's layers, called while they exist. A tensor belongs to the stage and is only read.
  *
  * <p>Thread rule: the stage's thread.
  */
 public interface StageWatch {
-    /** The watch that nothing is told to. */
+    /** A watch that does nothing. */
     StageWatch NONE = new StageWatch() {
     };
 
-    /** A forward has made the activation behind a layer, [N x C]. */
+    /** A forward has made the activation after a layer, [N x C]. */
     default void activation(int layer, int microbatch, Tensor output) {
     }
 
@@ -24,10 +24,10 @@ public interface StageWatch {
     }
 
     /**
-     * The last backward of a step has added to the gradients of some layers: what other ranks have of them is not added
-     * yet. Where ranks share gradients out, they are those of that microbatch.
+     * The last backward of a step has added to the gradients of some layers; parts of other ranks are not added yet. If
+     * ranks share gradients out, they are of that microbatch.
      *
-     * @param parameters what the layers are trained by, second uses too
+     * @param parameters the trained parameters of the layers, including second uses
      */
     default void gradients(LayerRange layers, List<Parameter> parameters) {
     }

@@ -1,6 +1,6 @@
 package dev.troupe.stage;
 
-/** Which ends of a tied token table a stage has. */
+/** The ends of a tied token table that a stage has. */
 public enum TiedEnd {
     /** Neither, or the model's head has a matrix of its own. */
     NONE,

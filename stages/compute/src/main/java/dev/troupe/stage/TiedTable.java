@@ -6,7 +6,7 @@ import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.StageBuffers;
 
 /**
- * The token table that a model uses at both ends, as one stage has it: one end, both, or none.
+ * The token table that a model uses at both ends, seen from one stage: one end, both, or none.
  *
  * <p>Thread rule: the engine's thread. A call that does not fit the ends of the stage raises {@link IllegalStateException}.
  */
@@ -25,7 +25,7 @@ public final class TiedTable {
         this.buffers = buffers;
     }
 
-    /** With both ends here: adds the head's gradient to the embedding's, once a step, after its row. */
+    /** Adds the head's gradient to the embedding's, with both ends here, once a step, after its row. */
     public void reduce() {
         if (layers.tiedEnd() != TiedEnd.BOTH) {
             throw new IllegalStateException("stage " + stage + " has " + layers.tiedEnd()
@@ -39,7 +39,7 @@ public final class TiedTable {
     }
 
     /**
-     * With one end here: the live gradient [V x C] to send to the stage that has the other end, this rank's rows of it,
+     * Returns, with one end here, the live gradient [V x C] to send to the stage with the other end: this rank's rows of it,
      * or of shared gradients its share of these in one row. It is copied before {@link #add} changes it.
      */
     public Tensor gradient() {
@@ -51,15 +51,15 @@ public final class TiedTable {
         };
     }
 
-    /** A buffer for the other end's {@link #gradient}, with any content. Goes back with {@link Stage#release}. */
+    /** Returns a buffer for the other end's {@link #gradient}, with any content. Goes back with {@link Stage#release}. */
     public Tensor takeGradient() {
         return pool.takeFloats(gradient().shape());
     }
 
     /**
-     * With one end here: adds the other end's {@link #gradient}, as it was before anything was added to it; the tensor
-     * stays the caller's. Both stages sum embedding end plus head end, so that the two copies of the table stay the same
-     * bits, and the same as if one stage has both.
+     * Adds, with one end here, the other end's {@link #gradient} before any addition to it; the tensor stays the caller's.
+     * Both stages sum embedding end plus head end, so that the two copies of the table stay the same bits, and the same as
+     * if one stage has both.
      */
     public void add(Tensor other) {
         Tensor own = gradient();

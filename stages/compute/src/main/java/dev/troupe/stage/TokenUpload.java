@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.function.IntUnaryOperator;
 
-/** Brings token ids, targets and documents' starts from host memory to the engine, and checks each id. */
+/** The upload of token ids, targets and documents' starts from host memory to the engine, which checks each id. */
 public final class TokenUpload implements AutoCloseable {
     private static final ValueLayout.OfInt TOKEN = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -24,7 +24,7 @@ public final class TokenUpload implements AutoCloseable {
     private final int vocabularySize;
     private final IndexRange ownTokens;
     private final TensorPool.Extent extent;
-    // Shared, so that a stage may be closed by another thread than the one that made it.
+    // Shared, so that a stage may be closed by another thread than its creator.
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostTokens;
 
@@ -37,21 +37,20 @@ public final class TokenUpload implements AutoCloseable {
         this.ownTokens = IndexRange.share(vocabularySize, context.share().group().rank(),
                 context.share().group().size());
         this.extent = context.perRow(1);
-        // If nothing is computed the ids are not looked at, and need no place.
+        // If nothing is computed the ids are not read, and need no place.
         this.hostTokens = engine.holdsValues() ? hostMemory.allocate(TOKEN, context.rows()) : MemorySegment.NULL;
     }
 
-    /** Tokens of each sequence of these rows. */
     public int lengthOf(MicrobatchRows rows) {
         return extent.lengthOf(rows.tokenCount());
     }
 
     /**
-     * Token ids as a tensor of the pool, INT32 [N], where N = B T and T is the microbatch's length: rows of this rank's
-     * share of the vocabulary, or elsewhere. On an engine that does not compute the tensor has no ids, and these are not
-     * looked at; so here and below.
+     * Returns token ids as a tensor of the pool, INT32 [N], N = B T, T the microbatch's length: rows of this rank's share of
+     * the vocabulary, or elsewhere. On an engine that does not compute the tensor has no ids, and these are not read; the
+     * same holds below.
      *
-     * @param ids of which the first N are read
+     * @param ids the first N are read
      * @param length T
      * @throws IllegalArgumentException if these are not N ids of the vocabulary
      */
@@ -60,7 +59,7 @@ public final class TokenUpload implements AutoCloseable {
     }
 
     /**
-     * Targets as {@link #tokens}; one that does not count is {@link Engine#NOT_COUNTED} on every rank.
+     * Returns targets, as {@link #tokens}; one that does not count is {@link Engine#NOT_COUNTED} on every rank.
      *
      * @throws IllegalArgumentException if these are not N ids of the vocabulary or not counted
      */
@@ -69,7 +68,7 @@ public final class TokenUpload implements AutoCloseable {
     }
 
     /**
-     * Where in its sequence each row's document begins, INT32 [N].
+     * Returns the place in its sequence at which each row's document begins, INT32 [N].
      *
      * @throws IllegalArgumentException if these are not N numbers
      */
