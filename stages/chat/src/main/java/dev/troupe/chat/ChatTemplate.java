@@ -26,12 +26,11 @@ import java.util.function.UnaryOperator;
 
 /**
  * The chat template of a directory in Hugging Face layout: {@code chat_template.jinja}, else {@code chat_template} of
- * {@code tokenizer_config.json}. It makes the text that transformers makes of it, or refuses the chat. A template is
- * untrusted: it has limited time, memory and length of text, it reads no files, and it has no values but those that it
- * is given.
+ * {@code tokenizer_config.json}. It makes the same text as transformers, or refuses the chat. A template is untrusted: it
+ * has limited time, memory and length of text, it reads no files, and it has no values but its variables.
  *
- * <p>Thread rule: any thread may use it. Each text is made on a thread of its own, which ends with it, or soon after
- * its time is over.
+ * <p>Thread rule: any thread may use it. Each text is made on a thread of its own, which ends with it, or soon after its
+ * time is over.
  */
 public final class ChatTemplate {
     private static final String FILE = "chat_template.jinja";
@@ -88,7 +87,7 @@ public final class ChatTemplate {
         return new ChatTemplate(settings + ": " + chosen.path(), chosen.text(), tokens, longest);
     }
 
-    /** Of several templates, each with its name, the one that is the default. */
+    /** Returns the default of several templates with names. */
     private static FilePart byName(FilePart list) {
         return list.elements().stream().filter(one -> one.at("name").text().equals(DEFAULT_NAME))
                 .map(one -> one.at("template")).findFirst()
@@ -96,30 +95,30 @@ public final class ChatTemplate {
     }
 
     /**
-     * The text of a chat, as Hugging Face's {@code apply_chat_template} makes it. It has the special tokens that it
-     * needs, so its ids are those of the tokenizer without what a post-processor adds.
+     * Returns the text of a chat, the same as Hugging Face's {@code apply_chat_template}. It has the special tokens that it
+     * needs, so it is encoded without the tokens of a post-processor.
      *
      * @param chat an object with {@code messages}; its other members are variables too, such as
      *     {@code add_generation_prompt} and {@code tools}
-     * @throws TokenizerException if the template fails, takes too long, or makes too much of it
+     * @throws TokenizerException if the template fails, takes too long, or makes too long a text
      */
     public String render(JsonNode chat) {
         return render(chat, UnaryOperator.identity());
     }
 
-    /** Whether the template marks what the assistant says, with {@code {% generation %}}. */
+    /** Returns whether the template marks the assistant's words, with {@code {% generation %}}. */
     public boolean marksAnswers() {
         return template.marksAnswers();
     }
 
     /**
-     * As {@link #render(JsonNode)}, with what the template marks.
+     * As {@link #render(JsonNode)}, with the marks of the template.
      *
-     * @throws TokenizerException also if the template changes what it marks, so that nobody can tell the marks from
-     *     the text
+     * @throws TokenizerException also if the template changes the marked text, so that marks and text cannot be
+     *     distinguished
      */
     public MarkedText renderMarked(JsonNode chat) {
-        // No text of a chat can have a mark: nobody knows the number before.
+        // No text of a chat can have a mark, since the number is not known before.
         String number = Long.toUnsignedString(MARKS.nextLong());
         try {
             MarkedText marked = MarkedText.of(
@@ -139,8 +138,8 @@ public final class ChatTemplate {
     }
 
     /**
-     * The contents of the files of a directory that a template and its variables are read from, which two directories
-     * share only if their templates make the same texts; empty if it has none.
+     * Returns the contents of the files of a directory from which a template and its variables are read, which two
+     * directories share only if their templates make the same texts; empty if it has none.
      */
     public static String contents(Path directory) {
         StringBuilder contents = new StringBuilder();
@@ -163,7 +162,7 @@ public final class ChatTemplate {
 
     private String render(JsonNode chat, UnaryOperator<String> marking) {
         Map<String, Object> variables = new LinkedHashMap<>(specialTokens);
-        // transformers passes these whether there are any or not
+        // transformers passes these in any case
         variables.put("tools", None.NONE);
         variables.put("documents", None.NONE);
         variables.put("add_generation_prompt", false);
@@ -172,7 +171,7 @@ public final class ChatTemplate {
         return onItsThread(() -> template.text(variables, now, marking));
     }
 
-    /** Computes something of an untrusted template on a thread that can be stopped. */
+    /** Runs an untrusted template on a thread that can be stopped. */
     private <T> T onItsThread(java.util.concurrent.Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);
         Thread thread = new Thread(null, task, "chat-template", STACK_BYTES);
@@ -206,7 +205,7 @@ public final class ChatTemplate {
         };
     }
 
-    /** Waits for a result, and looks at what its thread has allocated meanwhile. */
+    /** Waits for a result, and checks the allocation of its thread meanwhile. */
     private <T> T awaited(FutureTask<T> task, Thread thread) throws ExecutionException, InterruptedException {
         long end = System.nanoTime() + longest.toNanos();
         while (System.nanoTime() < end) {

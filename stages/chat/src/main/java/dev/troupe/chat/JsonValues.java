@@ -6,7 +6,7 @@ import dev.troupe.chat.value.None;
 import java.util.ArrayList;
 import java.util.List;
 
-/** JSON as the values that a template works with. */
+/** JSON as the values of a template. */
 final class JsonValues {
     private JsonValues() {
     }

@@ -10,11 +10,10 @@ import java.util.List;
  * @param answers the marked parts, in their order, none inside another
  */
 public record MarkedText(String text, List<Part> answers) {
-    /** The ends of a mark, around its number: characters that Unicode has for no text (16.0, section 23.7). */
+    /** The ends of a mark, around its number: characters that Unicode assigns to no text (16.0, section 23.7). */
     private static final char BEGIN = '\uFDD0';
     private static final char END = '\uFDD1';
 
-    /** Copies the list. */
     public MarkedText {
         answers = List.copyOf(answers);
     }
@@ -37,9 +36,9 @@ public record MarkedText(String text, List<Part> answers) {
     }
 
     /**
-     * Takes the marks of a number off a text.
+     * Removes the marks of a number from a text.
      *
-     * @throws IllegalArgumentException if one ends that did not begin, or the other way
+     * @throws IllegalArgumentException if a mark has no beginning or no end
      */
     static MarkedText of(String marked, String number) {
         String begin = beginMark(number);

@@ -1,4 +1,2 @@
-/**
- * Chat templates of Hugging Face models: messages into the text that a model was trained on.
- */
+/** Chat templates of Hugging Face models: messages as the text of a model's training. */
 package dev.troupe.chat;

@@ -16,8 +16,8 @@ public final class ByteTokenizer implements Tokenizer {
     private static final JsonMapper JSON = new JsonMapper();
 
     /**
-     * The same tokenizer as Hugging Face's libraries read it, by the names of its files: a byte-level encoding without a
-     * merge, which makes the same ids of every text.
+     * Returns the same tokenizer as files for Hugging Face's libraries, by their names: a byte-level encoding without a
+     * merge, with the same ids for every text.
      */
     public static Map<String, String> files() {
         ObjectNode byteLevel = JSON.createObjectNode().put("type", "ByteLevel").put("add_prefix_space", false)

@@ -8,7 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalInt;
 
-/** The byte-pair encoding that GPT-2 was published with (jtokkit's {@code r50k_base}). */
+/** The published byte-pair encoding of GPT-2 (jtokkit's {@code r50k_base}). */
 public final class Gpt2Tokenizer implements Tokenizer {
     static final String NAME = "gpt2";
     private static final int END_OF_TEXT = 50256;
@@ -60,7 +60,7 @@ public final class Gpt2Tokenizer implements Tokenizer {
         return (after == '\n' || after == ' ') && endsWord(before);
     }
 
-    /** Whether a character is no white space by anybody's rule; one of a surrogate pair never is. */
+    /** Returns whether a character is no white space by any rule; one of a surrogate pair never is. */
     private static boolean endsWord(char character) {
         return switch (Character.getType(character)) {
             case Character.CONTROL, Character.FORMAT, Character.PRIVATE_USE, Character.UNASSIGNED,

@@ -32,7 +32,6 @@ public final class HuggingFaceTokenizer implements Tokenizer {
                 + (isWhole ? ", with special tokens" : "");
     }
 
-    /** Whether a directory has a {@code tokenizer.json}. */
     public static boolean isIn(Path directory) {
         return Files.isRegularFile(directory.resolve(FILE));
     }
@@ -46,7 +45,9 @@ public final class HuggingFaceTokenizer implements Tokenizer {
         return new HuggingFaceTokenizer(directory.toAbsolutePath().normalize(), isWhole);
     }
 
-    /** The token that the settings call {@code eos_token}: its spelling, or an object that has it as {@code content}. */
+    /**
+     * Returns the token that the settings call {@code eos_token}: its spelling, or an object that has it as {@code content}.
+     */
     private OptionalInt endOfText(Path settings) {
         if (!Files.exists(settings)) {
             return OptionalInt.empty();
@@ -73,7 +74,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
         }
     }
 
-    /** The id of a token by its spelling in the file; empty if there is none. */
+    /** Returns the id of a token by its spelling in the file; empty if there is none. */
     public OptionalInt id(String token) {
         return file.id(token);
     }
@@ -83,7 +84,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
         return endOfText;
     }
 
-    /** The directory of its files, absolute. */
+    /** Returns the directory of its files, absolute. */
     public Path directory() {
         return directory;
     }

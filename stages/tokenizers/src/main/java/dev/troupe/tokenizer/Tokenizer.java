@@ -4,44 +4,46 @@ import dev.troupe.tokenizer.file.TokenizerException;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 
-/** Turns text into token ids and back. Any thread may call it. */
+/** The conversion of text into token ids and back. Any thread may call it. */
 public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingFaceTokenizer {
-    /** The token that ends a document, if there is one. */
+    /** Returns the token that ends a document, if there is one. */
     OptionalInt endOfText();
 
-    /** The values that {@link #named} takes: a word, or the absolute path of a directory. */
+    /** Returns the argument of {@link #named}: a word, or the absolute path of a directory. */
     String name();
 
-    /** A text that two tokenizers share only if they make the same ids of every text; the name if that says so. */
+    /** Returns a text that two tokenizers share only if they make the same ids of every text; the name if that suffices. */
     default String identity() {
         return name();
     }
 
-    /** One more than the largest id. */
+    /** Returns one more than the largest id. */
     int vocabularySize();
 
     /**
-     * The ids of a text, which fits in memory. A tokenizer that has added or special tokens finds them by their spelling;
-     * {@code bytes} and {@code gpt2} take it for text like any other.
+     * Returns the ids of a text, which fits in memory. A tokenizer with added or special tokens finds them by their
+     * spelling; {@code bytes} and {@code gpt2} take it for text like any other.
      */
     int[] encode(String text);
 
-    /** The special tokens in front of a whole text, such as one that begins a document; none unless a tokenizer has them. */
+    /**
+     * Returns the special tokens before a whole text, such as one that begins a document; none unless a tokenizer has them.
+     */
     default int[] beforeText() {
         return new int[0];
     }
 
-    /** As {@link #beforeText}, behind a whole text. */
+    /** As {@link #beforeText}, after a whole text. */
     default int[] afterText() {
         return new int[0];
     }
 
-    /** The text of some ids. Bytes that are no whole character, and an id that there is not, become U+FFFD. */
+    /** Returns the text of some ids. Bytes that are no whole character, and an unknown id, become U+FFFD. */
     String decode(int[] ids);
 
     /**
-     * Whether the ids of every text are those of its two parts, if it is cut between these characters; not known where
-     * false.
+     * Returns whether the ids of every text are those of its two parts, if it is cut between these characters; false if this
+     * is not known.
      */
     boolean mayCut(char before, char after);
 
@@ -51,10 +53,10 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
     }
 
     /**
-     * The tokenizer of that name.
+     * Returns the tokenizer of a name.
      *
      * @param name {@code bytes}, {@code gpt2}, or a directory with a {@code tokenizer.json}
-     * @param isWhole whether {@link #beforeText} and {@link #afterText} are what the directory's post-processor says,
+     * @param isWhole whether {@link #beforeText} and {@link #afterText} are the tokens of the directory's post-processor,
      *     and not empty
      * @throws TokenizerException if there is none, or it cannot be used
      */

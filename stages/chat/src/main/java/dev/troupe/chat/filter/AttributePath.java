@@ -13,13 +13,13 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * If a filter looks in each element: {@code attribute="a.b.0"}.
+ * The path of a filter into each element: {@code attribute="a.b.0"}.
  *
- * @param parts texts, and numbers for what is counted
- * @param otherwise what stands for a part that is not there; {@code null} if nothing does
+ * @param parts texts, and numbers for indices
+ * @param otherwise the value in place of a missing part; {@code null} if there is none
  */
 record AttributePath(List<Object> parts, Object otherwise) implements UnaryOperator<Object> {
-    /** The path that an argument spells; without one the element itself. */
+    /** Returns the path of an argument; without one the element itself. */
     static AttributePath of(Object attribute) {
         return of(attribute, null);
     }
@@ -49,7 +49,7 @@ record AttributePath(List<Object> parts, Object otherwise) implements UnaryOpera
         return value;
     }
 
-    /** A value to sort and compare by: a text without its case, unless case matters. */
+    /** Returns a value to sort and compare by: a text in one case, unless case matters. */
     static Object key(Object value, boolean isCaseSensitive) {
         return !isCaseSensitive && Types.isText(value) ? Letters.lower(Printing.printed(value)) : value;
     }

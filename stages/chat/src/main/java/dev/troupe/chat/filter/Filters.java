@@ -19,7 +19,7 @@ public final class Filters {
     /** A filter. */
     @FunctionalInterface
     interface Filter {
-        /** What it makes of a value. */
+        /** Returns the result for a value. */
         Object apply(Object value, Arguments arguments);
     }
 
@@ -32,17 +32,17 @@ public final class Filters {
         return all;
     }
 
-    /** Whether Jinja has a filter of a name, built here or not. */
+    /** Returns whether Jinja has a filter of a name, built here or not. */
     static boolean isOfJinja(String name) {
         return isKnown(name) || UNSUPPORTED.contains(name);
     }
 
-    /** Whether a template can use a filter of a name. */
+    /** Returns whether a template can use a filter of a name. */
     public static boolean isKnown(String name) {
         return ALL.containsKey(name);
     }
 
-    /** The error of a filter that is not there. */
+    /** Returns the error for an unknown filter. */
     public static TemplateException unknown(String name) {
         return new TemplateException("the filter \"" + shortened(name) + "\" is "
                 + (UNSUPPORTED.contains(name) ? "not supported here" : "not known"));
@@ -52,7 +52,7 @@ public final class Filters {
         return name.length() > 60 ? name.substring(0, 60) + "..." : name;
     }
 
-    /** What a filter makes of a value. */
+    /** Returns the result of a filter for a value. */
     public static Object applied(String name, Object value, Arguments arguments) {
         Filter filter = ALL.get(name);
         if (filter == null) {

@@ -96,7 +96,7 @@ final class SequenceFilters {
         };
     }
 
-    /** Sorts elements by their keys; those with equal keys stay in their order. */
+    /** Sorts elements by their keys; the sort is stable. */
     private static List<Object> sorted(List<Object> elements, UnaryOperator<Object> key, boolean isReverse) {
         record Keyed(Object key, Object element) {
         }

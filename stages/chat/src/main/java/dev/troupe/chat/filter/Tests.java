@@ -80,7 +80,7 @@ public final class Tests {
     }
 
     /**
-     * Whether two values are one object: for numbers and texts that is a matter of Python's memory, unless they
+     * Returns whether two values are one object: for equal numbers and texts that depends on Python's memory, unless they
      * differ.
      */
     private static boolean isSame(Object value, Object other) {
@@ -94,23 +94,21 @@ public final class Tests {
         return value == other || value instanceof Boolean && value.equals(other);
     }
 
-    /** A value as a name; what cannot be a key is refused, since Python looks names up in a dict. */
+    /** Returns a value as a name; a value that cannot be a key is refused, since Python looks names up in a dict. */
     private static String name(Object value) {
         Dict.hashed(value);
         return Types.isText(value) ? Printing.printed(value) : "";
     }
 
-    /** Whether there is a test of a name. */
     public static boolean isKnown(String name) {
         return ALONE.containsKey(name) || WITH_ANOTHER.containsKey(name);
     }
 
-    /** The error of a test that is not there. */
+    /** Returns the error for an unknown test. */
     public static TemplateException unknown(String name) {
         return new TemplateException("the test \"" + Filters.shortened(name) + "\" is not known");
     }
 
-    /** Whether a test holds for a value. */
     public static boolean holds(String name, Object value, Arguments arguments) {
         Predicate<Object> alone = ALONE.get(name);
         if (alone != null) {

@@ -90,13 +90,13 @@ final class TextFilters {
         };
     }
 
-    /** A text that is marked as safe stays marked. */
+    /** Keeps the mark of a text that is marked as safe. */
     private static Object onText(Object value, UnaryOperator<String> change) {
         String changed = change.apply(Printing.printed(value));
         return value instanceof Markup ? new Markup(changed) : changed;
     }
 
-    /** The text of a value that may not be marked as safe, since what is added to it would have to be escaped. */
+    /** Returns the text of a value that may not be marked as safe, since additions would have to be escaped. */
     private static String plain(String filter, Object value) {
         if (value instanceof Undefined undefined) {
             throw undefined.failure();
@@ -116,7 +116,7 @@ final class TextFilters {
         return onText(value, text -> Letters.stripped(text, signs, true, true));
     }
 
-    /** Each word begins with a capital letter; words end at white space, hyphens and opening brackets. */
+    /** Begins each word with a capital letter; words end at white space, hyphens and opening brackets. */
     private static String title(String text) {
         StringBuilder title = new StringBuilder();
         int at = 0;

@@ -13,14 +13,14 @@ import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Python's operators of numbers, texts and lists. */
+/** Python's operators for numbers, texts and lists. */
 public final class Arithmetic {
     private static final MathContext EXACTLY = new MathContext(60);
 
     private Arithmetic() {
     }
 
-    /** {@code left sign right}. */
+    /** Returns {@code left sign right}. */
     public static Object of(String sign, Object left, Object right) {
         if (sign.equals("%") && left instanceof String format) {
             return PercentFormat.formatted(format, right);
@@ -129,7 +129,7 @@ public final class Arithmetic {
         };
     }
 
-    /** The float that is nearest to a quotient. */
+    /** Returns the float nearest to a quotient. */
     private static Object quotient(BigInteger left, BigInteger right) {
         double one = left.doubleValue();
         double other = right.doubleValue();
@@ -183,7 +183,7 @@ public final class Arithmetic {
         };
     }
 
-    /** Quotient and rest, as Python's {@code divmod} has them for floats. */
+    /** Returns quotient and rest, as Python's {@code divmod} for floats. */
     private static double[] divided(double left, double right) {
         requireNotZero(right == 0);
         double rest = left % right;
@@ -233,7 +233,7 @@ public final class Arithmetic {
         return nearest;
     }
 
-    /** {@code -value} or {@code +value}. */
+    /** Returns {@code -value} or {@code +value}. */
     public static Object signed(String sign, Object value) {
         if (value instanceof Double number) {
             return sign.equals("-") ? -number : number;

@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Python's {@code str.format}, in which attributes are looked up as the sandbox looks them up. */
+/** Python's {@code str.format}, with attributes looked up by the rules of the sandbox. */
 final class BraceFormat {
     private final String format;
     private final Arguments arguments;
@@ -23,7 +23,6 @@ final class BraceFormat {
         this.arguments = arguments;
     }
 
-    /** The text of a format with its values. */
     static String formatted(String format, String method, Arguments arguments) {
         Arguments values = arguments;
         if (method.equals("format_map")) {
@@ -100,7 +99,7 @@ final class BraceFormat {
         return format.substring(begin, at);
     }
 
-    /** A format of a field, in which may be fields too. */
+    /** Expands the fields inside the format of a field. */
     private String expanded(String spec) {
         if (spec.indexOf('{') < 0 && spec.indexOf('}') < 0) {
             return spec;

@@ -13,22 +13,21 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.List;
 
-/** Python's {@code ==}, {@code <} and their kin. */
+/** Python's {@code ==}, {@code <} and similar operators. */
 public final class Comparison {
     private Comparison() {
     }
 
-    /** Whether two values are equal. */
     public static boolean isEqual(Object left, Object right) {
         return isEqual(left, right, 0);
     }
 
-    /** Whether two values are the same or equal, as containers look for their elements. */
+    /** Returns whether two values are the same or equal, by the rule of containers for their elements. */
     static boolean isSameOrEqual(Object left, Object right) {
         return isSame(left, right) || isEqual(left, right);
     }
 
-    /** Whether two values are one object, as {@code is} says; numbers and texts that are equal count as one. */
+    /** Returns whether two values are one object, for {@code is}; equal numbers and texts count as one. */
     public static boolean isSame(Object left, Object right) {
         return left == right
                 || left.getClass() == right.getClass()
@@ -95,7 +94,7 @@ public final class Comparison {
     }
 
     /**
-     * Whether {@code left sign right}, for the signs of order.
+     * Returns whether {@code left sign right} is true, for the signs of order.
      *
      * @throws TemplateException if Python has no order between the two
      */
@@ -110,7 +109,7 @@ public final class Comparison {
         };
     }
 
-    /** The order of two values for a sort. */
+    /** Returns the order of two values for a sort. */
     public static int compare(Object left, Object right) {
         Bounds.checkTime();
         return switch (order(left, right, 0)) {
@@ -153,7 +152,7 @@ public final class Comparison {
         return Ordering.of(Integer.compare(left.size(), right.size()));
     }
 
-    /** By code points, not by UTF-16 as Java compares. */
+    /** Compares by code points, not by UTF-16 as Java does. */
     private static int texts(String left, String right) {
         int at = 0;
         while (at < left.length() && at < right.length() && left.charAt(at) == right.charAt(at)) {

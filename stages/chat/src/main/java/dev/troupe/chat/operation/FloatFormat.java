@@ -7,15 +7,15 @@ import java.math.RoundingMode;
 import java.util.Locale;
 
 /**
- * How C writes floats.
+ * The format of floats in C.
  *
  * @param type {@code e}, {@code f} or {@code g}; a capital letter writes capital letters
- * @param precision digits after the point, or of {@code g} all digits
+ * @param precision digits after the point, or for {@code g} all digits
  * @param isAlternate whether the point and the zeros at the end stay
  * @param hasFraction whether {@code g} writes {@code .0} after a whole number
  */
 record FloatFormat(char type, int precision, boolean isAlternate, boolean hasFraction) {
-    /** A number that is not negative. */
+    /** Returns the text of a number that is not negative. */
     String text(double number) {
         Bounds.requireText(precision);
         String text = Double.isNaN(number) ? "nan" : Double.isInfinite(number) ? "inf" : finite(new BigDecimal(number));

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What follows the colon in a field of Python's {@code str.format}, such as {@code >8.3f}. */
+/** The format after the colon in a field of Python's {@code str.format}, such as {@code >8.3f}. */
 final class FormatSpec {
     private static final Pattern SPEC = Pattern.compile(
             "(?s)(?:(?<fill>.)?(?<align>[<>=^]))?(?<sign>[-+ ])?(?<alternate>#)?(?<zero>0)?(?<width>\\d{1,9})?(?<group>[,_])?"
@@ -42,7 +42,6 @@ final class FormatSpec {
         return digits == null ? otherwise : Bounds.requireText(Integer.parseInt(digits));
     }
 
-    /** A value in a format. */
     static String formatted(Object value, String spec) {
         if (spec.isEmpty()) {
             return Printing.printed(value);

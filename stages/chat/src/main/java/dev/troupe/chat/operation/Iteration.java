@@ -16,12 +16,12 @@ import java.util.NoSuchElementException;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
-/** What Python's {@code iter}, {@code len}, {@code list}, {@code reversed} and {@code in} do. */
+/** Python's {@code iter}, {@code len}, {@code list}, {@code reversed} and {@code in}. */
 public final class Iteration {
     private Iteration() {
     }
 
-    /** The elements of a value, one after another; refused if it has none. */
+    /** Returns the elements of a value, one after another; refused if it has none. */
     public static Iterator<Object> of(Object value) {
         List<Object> elements = Types.elements(value);
         if (elements != null) {
@@ -36,20 +36,18 @@ public final class Iteration {
         };
     }
 
-    /** Whether a value has elements. */
+    /** Returns whether a value has elements. */
     public static boolean isIterable(Object value) {
         return Types.elements(value) != null || Types.isText(value) || value instanceof OneShot
                 || value instanceof Undefined;
     }
 
-    /** The characters of a text, each as a text. */
     private static List<Object> letters(String text) {
         List<Object> letters = new ArrayList<>(Bounds.requireElements(text.length()));
         text.codePoints().forEach(code -> letters.add(Character.toString(code)));
         return letters;
     }
 
-    /** All elements of a value, in a new list. */
     public static List<Object> list(Object value) {
         Iterator<Object> elements = of(value);
         List<Object> list = new ArrayList<>();
@@ -61,7 +59,7 @@ public final class Iteration {
         return list;
     }
 
-    /** The length of a value; refused if it has none. */
+    /** Returns the length of a value; refused if it has none. */
     public static int length(Object value) {
         List<Object> elements = Types.elements(value);
         if (elements != null) {
@@ -76,19 +74,18 @@ public final class Iteration {
         };
     }
 
-    /** Whether a value has a length. */
     public static boolean isSized(Object value) {
         return Types.elements(value) != null || Types.isText(value) || value instanceof Undefined
                 || value instanceof Types.Sized;
     }
 
-    /** The elements of a value from its end; {@code null} if Python's {@code reversed} refuses it. */
+    /** Returns the elements of a value from its end; {@code null} if Python's {@code reversed} refuses it. */
     public static Iterator<Object> reversed(Object value) {
         boolean hasEnd = Types.elements(value) != null || Types.isText(value) || value instanceof Undefined;
         return hasEnd ? list(value).reversed().iterator() : null;
     }
 
-    /** Whether {@code element in container}. */
+    /** Returns whether {@code element in container} is true. */
     public static boolean contains(Object container, Object element) {
         return switch (container) {
             case String text -> text.contains(requireText(element));
@@ -117,7 +114,7 @@ public final class Iteration {
         };
     }
 
-    /** What becomes of each element, computed as it is taken. */
+    /** Returns the changed elements, computed as they are taken. */
     public static OneShot mapped(Iterator<Object> elements, UnaryOperator<Object> change) {
         return new OneShot(new Iterator<>() {
             @Override
@@ -133,7 +130,7 @@ public final class Iteration {
         });
     }
 
-    /** The elements that a test takes, computed as they are taken. */
+    /** Returns the elements that pass a test, computed as they are taken. */
     public static OneShot filtered(Iterator<Object> elements, Predicate<Object> test) {
         return new OneShot(new Iterator<>() {
             private Object found;

@@ -16,13 +16,12 @@ import java.util.List;
  * Python's {@code json.dumps}.
  *
  * @param isAscii whether characters that are not ASCII are escaped
- * @param indent what each level is indented by; {@code null}: everything in one line
- * @param itemSeparator what is between elements
- * @param keySeparator what is between a key and its value
+ * @param indent the indent of each level; {@code null} for one line
+ * @param itemSeparator the text between elements
+ * @param keySeparator the text between a key and its value
  * @param sorts whether keys are sorted
  */
 public record Json(boolean isAscii, String indent, String itemSeparator, String keySeparator, boolean sorts) {
-    /** The text of a value. */
     public String text(Object value) {
         StringBuilder text = new StringBuilder();
         write(text, value, 0);

@@ -20,14 +20,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/**
- * Attributes, items and slices, as Jinja's sandbox looks them up: an attribute that is not there is looked for among
- * the items.
- */
+/** Attributes, items and slices by the rules of Jinja's sandbox: a missing attribute is looked for among the items. */
 public final class Lookup {
     /**
-     * Names that every object of Python has, and dicts have: a template that asks for one gets nothing, even if a dict
-     * has such a key.
+     * Names that every object of Python, or every dict, has: a template that asks for one gets nothing, even if a dict has
+     * such a key.
      */
     private static final Set<String> INTERNAL = Set.of("__class__", "__class_getitem__", "__contains__", "__delattr__",
             "__delitem__", "__dir__", "__doc__", "__eq__", "__format__", "__ge__", "__getattribute__", "__getitem__",
@@ -44,7 +41,7 @@ public final class Lookup {
     private Lookup() {
     }
 
-    /** {@code value.name}. */
+    /** Returns {@code value.name}. */
     public static Object attribute(Object value, String name) {
         Object own = own(value, name);
         if (own != null) {
@@ -54,13 +51,13 @@ public final class Lookup {
         return item == null ? missing(value, name) : item;
     }
 
-    /** {@code value|attr(name)}: no item. */
+    /** Returns {@code value|attr(name)}, without items. */
     public static Object attributeAlone(Object value, String name) {
         Object own = own(value, name);
         return own == null ? missing(value, name) : own;
     }
 
-    /** {@code value[index]}. */
+    /** Returns {@code value[index]}. */
     public static Object item(Object value, Object index) {
         Object item = itemOrNull(value, index);
         if (item == null && Types.isText(index)) {
@@ -79,7 +76,7 @@ public final class Lookup {
         return new Undefined("access to the attribute \"" + name + "\" of " + Types.described(value) + " is not safe");
     }
 
-    /** An attribute of the value itself; {@code null} if it has none of the name. */
+    /** Returns an attribute of the value itself; {@code null} if it has none of the name. */
     private static Object own(Object value, String name) {
         if (value instanceof Undefined undefined) {
             if (INTERNAL.contains(name)) {
@@ -129,7 +126,7 @@ public final class Lookup {
         });
     }
 
-    /** An item; {@code null} if there is none, or the value has no items of this kind. */
+    /** Returns an item; {@code null} if there is none, or the value has no items of this kind. */
     private static Object itemOrNull(Object value, Object index) {
         return switch (value) {
             case Undefined undefined -> throw undefined.failure();
@@ -162,7 +159,7 @@ public final class Lookup {
         return at < 0 || at >= length ? null : Character.toString(text.codePointAt(text.offsetByCodePoints(0, at)));
     }
 
-    /** {@code value[start:stop:step]}; each may be None. */
+    /** Returns {@code value[start:stop:step]}; each may be None. */
     public static Object slice(Object value, Object start, Object stop, Object step) {
         return switch (value) {
             case Undefined undefined -> throw undefined.failure();
@@ -205,7 +202,7 @@ public final class Lookup {
         return picked;
     }
 
-    /** If a slice begins and ends in a sequence of a length, as Python counts: from the end if negative. */
+    /** The ends of a slice in a sequence of a length, counted like Python's: from the end if negative. */
     private record Places(int start, int stop, int step) {
         static Places of(int length, Object start, Object stop, Object step) {
             int width = step == None.NONE ? 1 : Math.max(-Integer.MAX_VALUE, Numbers.clamped(Types.index(step)));
@@ -229,7 +226,7 @@ public final class Lookup {
         }
     }
 
-    /** The part of a text from one character to another, as methods such as {@code find} take them. */
+    /** Returns the part of a text from one character to another, for methods such as {@code find}. */
     static String part(String text, Object start, Object stop) {
         return sliced(text, start, stop, None.NONE);
     }

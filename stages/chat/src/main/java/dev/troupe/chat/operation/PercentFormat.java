@@ -28,7 +28,7 @@ public final class PercentFormat {
         this.several = values instanceof Tuple tuple ? tuple.items() : List.of(values);
     }
 
-    /** The text of a format with its values: a tuple, a dict for names, or one value. */
+    /** Returns the text of a format with its values: a tuple, a dict for names, or one value. */
     public static String formatted(String format, Object values) {
         PercentFormat formatting = new PercentFormat(format, values);
         while (formatting.at < format.length()) {

@@ -17,14 +17,14 @@ import dev.troupe.chat.value.Undefined;
 import java.math.BigInteger;
 import java.util.List;
 
-/** Values as Python's {@code str} and {@code repr} write them. */
+/** Values in the forms of Python's {@code str} and {@code repr}. */
 public final class Printing {
     private final StringBuilder text = new StringBuilder();
 
     private Printing() {
     }
 
-    /** What <code>{{ value }}</code> prints. */
+    /** Returns the text of <code>{{ value }}</code>. */
     public static String printed(Object value) {
         return switch (value) {
             case String text -> text;
@@ -34,7 +34,7 @@ public final class Printing {
         };
     }
 
-    /** A value as it is written in Python: a text has quotes. */
+    /** Returns a value in Python's notation: a text has quotes. */
     public static String written(Object value) {
         Printing printing = new Printing();
         printing.write(value, 0);

@@ -19,7 +19,7 @@ public final class TextMethods {
     private TextMethods() {
     }
 
-    /** A method of a text; {@code null} if Python's texts have none of the name. */
+    /** Returns a method of a text; {@code null} if Python's texts have none of the name. */
     static Object of(String text, String name) {
         return switch (name) {
             case "strip", "lstrip", "rstrip" -> new Method(name, arguments -> {
@@ -130,7 +130,9 @@ public final class TextMethods {
         return false;
     }
 
-    /** The part of a text that the second and third argument choose; {@code null} if it would begin after the end. */
+    /**
+     * Returns the part of a text that the second and third argument choose; {@code null} if it would begin after the end.
+     */
     private static String part(String text, Arguments.Bound bound) {
         if (!bound.has(1) && !bound.has(2)) {
             return text;
@@ -172,7 +174,6 @@ public final class TextMethods {
                 : TextParts.count(part, looked));
     }
 
-    /** The texts of a value with a separator between them. */
     private static String joined(String separator, Object value) {
         StringBuilder joined = new StringBuilder();
         Iterator<Object> elements = Iteration.of(value);
@@ -192,7 +193,7 @@ public final class TextMethods {
         text.append(separator).append(more);
     }
 
-    /** Whatever the values of a list print, with a separator between them. */
+    /** Returns the printed values of a list with a separator between them. */
     public static String joinedPrinted(String separator, Iterator<Object> elements) {
         List<Object> texts = new ArrayList<>();
         while (elements.hasNext()) {
@@ -203,7 +204,7 @@ public final class TextMethods {
         return joined(separator, texts);
     }
 
-    /** A text of at least a width: {@code center}, {@code ljust} or {@code rjust}. */
+    /** Returns a text of at least a width: {@code center}, {@code ljust} or {@code rjust}. */
     public static String padded(String text, String method, int width, String fill) {
         if (fill.codePointCount(0, fill.length()) != 1) {
             throw new TemplateException(method + " fills with one character");

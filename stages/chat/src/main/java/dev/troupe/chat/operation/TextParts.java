@@ -7,7 +7,7 @@ import dev.troupe.chat.value.Tuple;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Python's ways to take a text apart. */
+/** Python's methods that divide a text. */
 public final class TextParts {
     private TextParts() {
     }
@@ -89,7 +89,6 @@ public final class TextParts {
         }
     }
 
-    /** The lines of a text. */
     public static List<Object> lines(String text, boolean keepsEnds) {
         List<Object> lines = new ArrayList<>();
         int at = 0;
@@ -116,7 +115,7 @@ public final class TextParts {
         return Tuple.of(text.substring(0, at), separator, text.substring(at + separator.length()));
     }
 
-    /** How often a text that is not empty is in another, without overlaps. */
+    /** Returns the number of occurrences of a text that is not empty in another, without overlaps. */
     static long count(String text, String looked) {
         long count = 0;
         for (int at = text.indexOf(looked); at >= 0; at = text.indexOf(looked, at + looked.length())) {
@@ -125,7 +124,7 @@ public final class TextParts {
         return count;
     }
 
-    /** Puts a text in place of another, at most so often; always if {@code most} is negative. */
+    /** Replaces a text by another, at most this number of times; always if {@code most} is negative. */
     public static String replaced(String text, String old, String other, int most) {
         long found = old.isEmpty() ? text.codePointCount(0, text.length()) + 1L : count(text, old);
         long times = most < 0 ? found : Math.min(found, most);

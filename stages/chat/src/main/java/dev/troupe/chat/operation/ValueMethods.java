@@ -16,8 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The attributes and methods of Python's values but texts. Each returns {@code null} where Python has none of the
- * name.
+ * The attributes and methods of Python's values other than texts. Each returns {@code null} if Python has none of the name.
  */
 final class ValueMethods {
     private ValueMethods() {

@@ -1,5 +1,2 @@
-/**
- * What Python's operators, look-ups, methods and formats make of the values of a template. Whatever repeats or grows
- * has a bound.
- */
+/** Python's operators, look-ups, methods and formats on the values of a template. Repetition and growth are bounded. */
 package dev.troupe.chat.operation;

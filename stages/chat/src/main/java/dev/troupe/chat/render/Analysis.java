@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What Jinja's compiler finds out about a template before it runs: the names of each part with variables of its own,
- * and errors such as a filter that nobody knows or a break outside a loop.
+ * The analysis of a template before it runs, as by Jinja's compiler: the names of each part with variables of its own, and
+ * errors such as an unknown filter or a break outside a loop.
  */
 final class Analysis {
     private static final Set<String> SPECIAL = Set.of("caller", "kwargs", "varargs");
@@ -32,11 +32,10 @@ final class Analysis {
     }
 
     /**
-     * Where statements are.
+     * The place of statements.
      *
      * @param symbols the names there
-     * @param isConditional whether an {@code if} decides about them, so that a filter that nobody knows may stay as
-     *     long as nobody asks for it
+     * @param isConditional whether they are inside an {@code if}, so that an unknown filter is an error only when it is used
      * @param isInLoop whether they can leave a loop
      * @param isBelowLoop whether a loop is around them, perhaps with a macro between
      */
@@ -50,7 +49,7 @@ final class Analysis {
         }
     }
 
-    /** Whether {@code {% generation %}} is anywhere. */
+    /** Returns whether there is a {@code {% generation %}}. */
     boolean marksAnswers() {
         return marksAnswers;
     }
@@ -59,7 +58,7 @@ final class Analysis {
         return root;
     }
 
-    /** The names inside a statement; of a loop those of its body. */
+    /** Returns the names inside a statement; for a loop those of its body. */
     Symbols inside(Statement statement) {
         return symbols.get(statement);
     }
@@ -76,7 +75,7 @@ final class Analysis {
         return macros.get(statement);
     }
 
-    /** The names that a statement adds to those around it. */
+    /** Adds the names of a statement to those around it. */
     private static void collect(Statement statement, Symbols names) {
         switch (statement) {
             case Statement.Text _,Statement.Break _,Statement.Continue _,Statement.Generation _ -> {
@@ -256,7 +255,7 @@ final class Analysis {
         descend(body, new Place(inner, false, false, place.isBelowLoop()));
     }
 
-    /** Those of the special names that statements read before they set them. */
+    /** Returns the special names that statements read before they set them. */
     private static Set<String> special(List<Statement> body) {
         Set<String> found = new HashSet<>();
         List<String> left = new ArrayList<>(SPECIAL);

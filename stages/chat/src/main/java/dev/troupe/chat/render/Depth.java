@@ -3,13 +3,13 @@ package dev.troupe.chat.render;
 import dev.troupe.chat.value.TemplateException;
 import java.util.function.Supplier;
 
-/** How deep macros, calls and recursive loops are inside each other. */
+/** The depth of nested macros, calls and recursive loops. */
 final class Depth {
     private static final int DEEPEST = 64;
 
     private int depth;
 
-    /** Computes something one level deeper. */
+    /** Runs one level deeper. */
     <T> T deeper(Supplier<T> inside) {
         if (depth == DEEPEST) {
             throw new TemplateException("macros and loops call each other more than " + DEEPEST + " deep");

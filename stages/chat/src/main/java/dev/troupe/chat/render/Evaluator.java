@@ -25,12 +25,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Computes expressions as Python does what Jinja makes of them. */
+/** The evaluation of expressions, with the results of Jinja in Python. */
 final class Evaluator {
     private Evaluator() {
     }
 
-    /** The value of an expression. */
     static Object value(Expression expression, Scope scope) {
         Bounds.checkTime();
         return switch (expression) {
@@ -90,7 +89,7 @@ final class Evaluator {
         return dict;
     }
 
-    /** The first operand that is true, or that is false; else the last one. */
+    /** Returns the first operand that is true, or that is false; else the last one. */
     private static Object decided(List<Expression> operands, boolean by, Scope scope) {
         Object value = null;
         for (Expression operand : operands) {
@@ -121,7 +120,7 @@ final class Evaluator {
         return true;
     }
 
-    /** A value with what follows it; the last call gets arguments more. */
+    /** Returns a value with its links applied; the last call gets additional arguments. */
     static Object chain(Expression.Chain chain, Scope scope, Map<String, Object> more) {
         Object value = value(chain.base(), scope);
         for (int i = 0; i < chain.links().size(); i++) {
@@ -157,7 +156,6 @@ final class Evaluator {
         };
     }
 
-    /** What a filter makes of a value. */
     static Object filtered(Object value, Expression.Filter filter, Scope scope) {
         return Filters.applied(filter.name(), value, arguments(filter.arguments(), scope, Map.of()));
     }

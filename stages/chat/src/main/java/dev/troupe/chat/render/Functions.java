@@ -25,7 +25,7 @@ final class Functions {
     private Functions() {
     }
 
-    /** The functions by their names; those that ask for the time get this one. */
+    /** Returns the functions by their names, with this time for those that need it. */
     static Map<String, Object> at(LocalDateTime now) {
         Map<String, Object> functions = new LinkedHashMap<>();
         add(functions, "range", Functions::range);
@@ -81,7 +81,7 @@ final class Functions {
         return dict;
     }
 
-    /** {@code cycler(a, b)}: its method {@code next} returns the values over and over. */
+    /** {@code cycler(a, b)}: its method {@code next} returns the values in a cycle. */
     private static final class Cycler implements Opaque {
         private final List<Object> items;
         private int at;

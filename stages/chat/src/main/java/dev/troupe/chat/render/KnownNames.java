@@ -5,11 +5,9 @@ import dev.troupe.chat.filter.Tests;
 import dev.troupe.chat.syntax.Expression;
 import dev.troupe.chat.syntax.Expression.Link;
 
-/** Checks that the filters and tests of expressions exist, as Jinja does when it reads a template. */
+/** The check that the filters and tests of expressions exist, as in Jinja when it reads a template. */
 final class KnownNames {
-    /**
-     * If a condition decides about an expression, a name that is not known matters when the expression is computed.
-     */
+    /** Whether a condition guards the expression, so that an unknown name is an error only when it is computed. */
     private final boolean isConditional;
 
     KnownNames(boolean isConditional) {

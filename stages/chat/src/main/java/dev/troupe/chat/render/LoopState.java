@@ -15,10 +15,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;
 
-/**
- * What a loop knows of itself: the variable {@code loop}. Its length is counted, and its next element looked at, only
- * on demand.
- */
+/** The variable {@code loop} of a loop. Its length is counted, and its next element read, only on demand. */
 final class LoopState implements Callable, Types.Sized {
     private final Object values;
     private final Function<Object, Object> again;

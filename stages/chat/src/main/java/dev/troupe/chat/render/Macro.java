@@ -17,8 +17,8 @@ import java.util.Map;
 /**
  * A macro, or the body of a call, with the variables around it.
  *
- * @param renderer what runs its body
- * @param depth how deep calls are
+ * @param renderer runs its body
+ * @param depth the depth of calls
  * @param shape the macro as it was read
  * @param around the variables around it
  */

@@ -5,10 +5,9 @@ import dev.troupe.chat.syntax.Statement.Parameter;
 import java.util.List;
 
 /**
- * A macro, or the body of a call, as it is read.
+ * The definition of a macro, or of the body of a call.
  *
  * @param name the name of the macro; {@code null} for the body of a call
- * @param parameters its parameters
  * @param body its statements
  * @param symbols the names of its body
  * @param takesCaller whether it reads {@code caller}

@@ -12,13 +12,15 @@ final class Names {
     private final Consumer<String> reads;
     private final Consumer<String> sets;
 
-    /** Passes each name that is read, and each that is set, in the order of the template. */
+    /**
+     * @param reads receives each name that is read, in the order of the template
+     * @param sets receives each name that is set, in the order of the template
+     */
     Names(Consumer<String> reads, Consumer<String> sets) {
         this.reads = reads;
         this.sets = sets;
     }
 
-    /** Names that are read. */
     static void read(Expression expression, Consumer<String> reads) {
         new Names(reads, _ -> {
         }).visit(expression);
@@ -50,7 +52,7 @@ final class Names {
         parameters.forEach(parameter -> visit(parameter.otherwise()));
     }
 
-    /** All statements, with those inside others. */
+    /** Visits all statements, including those inside others. */
     void visit(List<Statement> statements) {
         statements.forEach(this::visit);
     }

@@ -17,10 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** Runs the statements of a template for one chat. Thread rule: one thread has it. */
+/** The run of a template's statements for one chat. Thread rule: one thread has it. */
 final class Renderer {
     private final Analysis analysis;
-    /** What becomes of the text of {@code {% generation %}}. */
+    /** Marks the text of {@code {% generation %}}. */
     private final UnaryOperator<String> marking;
     private final Depth depth = new Depth();
 
@@ -29,7 +29,7 @@ final class Renderer {
         this.marking = marking;
     }
 
-    /** How a list of statements ended. */
+    /** The end of a list of statements. */
     private enum End {
         LAST, BREAK, CONTINUE
     }
@@ -38,7 +38,7 @@ final class Renderer {
         return captured(template, Scope.of(analysis.root(), chat));
     }
 
-    /** The text of statements that no break leaves. */
+    /** Returns the text of statements that no break leaves. */
     String captured(List<Statement> statements, Scope scope) {
         StringBuilder output = new StringBuilder();
         run(statements, scope, output);
@@ -199,7 +199,7 @@ final class Renderer {
         return loop(loop, scope, new LoopState(elements(loop, values, scope), null, 0), output);
     }
 
-    /** The text of a recursive loop, which its body can ask for again with other values. */
+    /** Returns the text of a recursive loop, which its body can render again with other values. */
     private String recursive(Statement.For loop, Scope scope, Object values, int level) {
         StringBuilder output = new StringBuilder();
         LoopState state = new LoopState(elements(loop, values, scope),

@@ -25,12 +25,11 @@ final class Scope {
         });
     }
 
-    /** The variables of a whole template. */
     static Scope of(Symbols symbols, Map<String, Object> chat) {
         return new Scope(symbols, null, chat);
     }
 
-    /** The variables of a part of this one. */
+    /** Returns the variables of a part of this one. */
     Scope inside(Symbols inner) {
         return new Scope(inner, this, chat);
     }
@@ -39,7 +38,7 @@ final class Scope {
         values.put(name, value);
     }
 
-    /** The value of a variable; {@code null} if it has none. */
+    /** Returns the value of a variable; {@code null} if it has none. */
     Object valueOrNull(String name) {
         for (Scope scope = this; scope != null; scope = scope.parent) {
             if (scope.symbols.has(name)) {
@@ -49,7 +48,7 @@ final class Scope {
         return chat.get(name);
     }
 
-    /** The value of a variable; undefined if it has none. */
+    /** Returns the value of a variable; undefined if it has none. */
     Object value(String name) {
         Object value = valueOrNull(name);
         return value == null ? Undefined.variable(name) : value;

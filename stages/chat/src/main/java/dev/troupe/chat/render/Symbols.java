@@ -7,12 +7,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The names that a part of a template with variables of its own has, and where each gets its first value from: Jinja
- * decides that when it reads a template, so that a variable which is set anywhere in such a part is one of the whole
- * part.
+ * The names of a part of a template with variables of its own, and the source of the first value of each: Jinja decides that
+ * when it reads a template, so that a variable that is set anywhere in such a part belongs to the whole part.
  */
 final class Symbols {
-    /** If a variable gets its first value from. */
+    /** The source of a variable's first value. */
     enum Source {
         /** The part sets it itself before anything else: a parameter, or the variable of a loop. */
         PARAMETER,
@@ -70,13 +69,13 @@ final class Symbols {
         }
     }
 
-    /** The names so far, to which a branch adds its own. */
+    /** Returns the names so far, to which a branch adds its own. */
     Symbols branch() {
         Bounds.checkTime();
         return new Symbols(parent, new HashMap<>(sources), new HashSet<>(stored));
     }
 
-    /** Takes what branches have added: what one of them sets has the value from outside if another is taken. */
+    /** Takes the names that branches have added: a name that one of them sets has the outer value in the others. */
     void merge(Iterable<Symbols> branches) {
         Set<String> added = new HashSet<>();
         branches.forEach(branch -> added.addAll(branch.stored));

@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** A chat template that was read. Thread rule: any thread may use it. */
+/** A parsed chat template. Thread rule: any thread may use it. */
 public final class Template {
     private final List<Statement> statements;
     private final Analysis analysis;
 
-    /** The template itself, of which Jinja lets a template see the blocks; a chat template has none. */
+    /** The template itself, whose blocks a template can see in Jinja; a chat template has none. */
     private static final class Self implements Opaque {
         @Override
         public String printed() {
@@ -30,23 +30,23 @@ public final class Template {
     /**
      * Reads a template.
      *
-     * @throws dev.troupe.chat.value.TemplateException if Jinja would not take it, or this does not support it
+     * @throws dev.troupe.chat.value.TemplateException if Jinja would refuse it, or it is not supported
      */
     public static Template of(String source) {
         return new Template(TemplateParser.statements(source));
     }
 
-    /** Whether it marks what the assistant says, with {@code {% generation %}}. */
+    /** Returns whether it marks the assistant's words, with {@code {% generation %}}. */
     public boolean marksAnswers() {
         return analysis.marksAnswers();
     }
 
     /**
-     * The text that it makes of a chat. A thread that is interrupted gives up.
+     * Returns the text of a chat. A thread that is interrupted gives up.
      *
      * @param chat the variables: values of Python, see {@link dev.troupe.chat.value.Types}
      * @param now the time that it may print
-     * @param marking what becomes of the text of {@code {% generation %}}
+     * @param marking marks the text of {@code {% generation %}}
      * @throws dev.troupe.chat.value.TemplateException if it fails
      */
     public String text(Map<String, Object> chat, LocalDateTime now, UnaryOperator<String> marking) {

@@ -7,7 +7,7 @@ import java.time.temporal.ChronoField;
 import java.time.temporal.IsoFields;
 import java.util.Locale;
 
-/** A time as C's {@code strftime} writes it in the locale C, as on Linux. */
+/** The format of a time by C's {@code strftime} in the locale C, as on Linux. */
 final class TimeFormat {
     private TimeFormat() {
     }

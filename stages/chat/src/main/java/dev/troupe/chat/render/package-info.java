@@ -1,4 +1,2 @@
-/**
- * Jinja as transformers sets it up: a template that was read makes a text of the variables of a chat.
- */
+/** Jinja with the settings of transformers: a parsed template makes a text of the variables of a chat. */
 package dev.troupe.chat.render;

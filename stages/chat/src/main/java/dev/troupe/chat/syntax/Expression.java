@@ -5,11 +5,11 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * An expression of a template. Operators of one precedence are one node with all their operands, so that a tree is as
- * deep as its brackets are nested, and no deeper.
+ * An expression of a template. Operators of one precedence are one node with all their operands, so that a tree is only as
+ * deep as its brackets are nested.
  */
 public sealed interface Expression {
-    /** The expressions that this one has in it, in the order of the template. */
+    /** Returns the expressions inside this one, in the order of the template. */
     default Stream<Expression> parts() {
         Stream<Expression> parts = switch (this) {
             case Constant _,Name _ -> Stream.empty();
@@ -32,7 +32,7 @@ public sealed interface Expression {
         return Stream.concat(Stream.of(first), steps.stream().map(Step::operand));
     }
 
-    /** A literal, as the value it has. */
+    /** The value of a literal. */
     record Constant(Object value) implements Expression {
     }
 
@@ -56,7 +56,7 @@ public sealed interface Expression {
     record Pair(Expression key, Expression value) {
     }
 
-    /** A value with what follows it: {@code a.b[c](d)|e is f}. */
+    /** A value with its links: {@code a.b[c](d)|e is f}. */
     record Chain(Expression base, List<Link> links) implements Expression {
     }
 
@@ -72,7 +72,7 @@ public sealed interface Expression {
     record Comparing(Expression first, List<Step> steps) implements Expression {
     }
 
-    /** An operator with what is at its right. */
+    /** An operator with its right operand. */
     record Step(String sign, Expression operand) {
     }
 
@@ -92,9 +92,9 @@ public sealed interface Expression {
     record Choice(Expression test, Expression chosen, Expression otherwise) implements Expression {
     }
 
-    /** What follows a value. */
+    /** A part after a value. */
     sealed interface Link {
-        /** The expressions in it. */
+        /** Returns the expressions inside it. */
         default Stream<Expression> parts() {
             return (switch (this) {
                 case Attribute _ -> Stream.<Expression>empty();
@@ -136,13 +136,12 @@ public sealed interface Expression {
      *
      * @param positional those without a name
      * @param named those with a name
-     * @param more what follows {@code *}, or null
-     * @param moreNamed what follows {@code **}, or null
+     * @param more the expression after {@code *}, or null
+     * @param moreNamed the expression after {@code **}, or null
      */
     record CallArguments(List<Expression> positional, List<Named> named, Expression more, Expression moreNamed) {
         static final CallArguments NONE = new CallArguments(List.of(), List.of(), null, null);
 
-        /** The expressions in them. */
         public Stream<Expression> parts() {
             return Stream.of(positional.stream(), named.stream().map(Named::value), Stream.of(more, moreNamed))
                     .flatMap(part -> part).filter(Objects::nonNull);

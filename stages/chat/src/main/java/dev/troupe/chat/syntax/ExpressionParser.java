@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** Reads expressions by Jinja's grammar; each method is a precedence, from the loosest to the tightest. */
+/** The parser of expressions by Jinja's grammar; each method is a precedence, from the loosest to the tightest. */
 final class ExpressionParser {
     private static final Set<String> COMPARISONS = Set.of("==", "!=", "<", "<=", ">", ">=");
 
@@ -43,7 +43,7 @@ final class ExpressionParser {
         return value;
     }
 
-    /** An expression, or several with commas, which are a tuple; it ends at {@code isEnd}. */
+    /** Reads an expression, or several with commas, which are a tuple; it ends at {@code isEnd}. */
     Expression tuple(Supplier<Expression> part, boolean inParentheses, Predicate<Token> isEnd) {
         List<Expression> parts = new ArrayList<>();
         boolean isTuple = false;
@@ -63,7 +63,7 @@ final class ExpressionParser {
         return new Expression.TupleOf(parts);
     }
 
-    /** Filters that follow each other; the first has no bar if a filter begins a statement. */
+    /** Reads filters that follow each other; the first has no bar if a filter begins a statement. */
     List<Expression.Filter> filters(boolean beginsInline) {
         return linkParser.filters(beginsInline);
     }
@@ -161,7 +161,7 @@ final class ExpressionParser {
         return steps.isEmpty() ? first : new Arithmetic(first, steps);
     }
 
-    /** A value with its signs. Filters and tests bind looser than a sign, but attributes, items and calls tighter. */
+    /** Reads a value with its signs. Filters and tests bind looser than a sign, but attributes, items and calls tighter. */
     private Expression signed(boolean takesFilters) {
         Expression value;
         if (tokens.isAt("-") || tokens.isAt("+")) {

@@ -9,9 +9,9 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Cuts a template into tokens, as Jinja's lexer does with {@code trim_blocks} and {@code lstrip_blocks}: the end of a
- * line after a tag goes, and so does white space between the begin of a line and a tag, unless the tag has {@code +};
- * with {@code -} all white space on that side goes.
+ * The division of a template into tokens, as by Jinja's lexer with {@code trim_blocks} and {@code lstrip_blocks}: the end of
+ * a line after a tag is dropped, and so is white space between the beginning of a line and a tag, unless the tag has
+ * {@code +}; with {@code -} all white space on that side is dropped.
  */
 final class Lexer {
     private static final List<String> OPERATORS = List.of("//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%",
@@ -20,21 +20,21 @@ final class Lexer {
 
     private final String source;
     private final List<Token> tokens = new ArrayList<>();
-    /** The brackets that are open in an expression, as the signs that close them. */
+    /** The open brackets of an expression, as the signs that close them. */
     private final Deque<String> open = new ArrayDeque<>();
     private int at;
     private int line = 1;
-    /** Whether what was read last ends with the end of a line. */
+    /** Whether the text read last ends with the end of a line. */
     private boolean beginsLine = true;
 
     private Lexer(String source) {
         this.source = source;
     }
 
-    /** The tokens of a template, of which the last is the end. */
+    /** Returns the tokens of a template; the last one is the end. */
     static List<Token> tokens(String template) {
         String lines = template.replace("\r\n", "\n").replace('\r', '\n');
-        // Jinja drops the end of a template's last line, but not of what it puts out.
+        // Jinja drops the end of a template's last line, but not of its output.
         Lexer lexer = new Lexer(lines.endsWith("\n") ? lines.substring(0, lines.length() - 1) : lines);
         while (lexer.at < lexer.source.length()) {
             lexer.text();
@@ -47,7 +47,7 @@ final class Lexer {
         tokens.add(new Token(line, kind, text));
     }
 
-    /** Goes on to a place, counting lines. */
+    /** Advances to a place, counting lines. */
     private void skipTo(int end) {
         for (int i = at; i < end; i++) {
             if (source.charAt(i) == '\n') {
@@ -66,7 +66,7 @@ final class Lexer {
         return source.startsWith(sign, at);
     }
 
-    /** The text up to the next tag, and the tag. */
+    /** Reads the text up to the next tag, and the tag. */
     private void text() {
         int tag = at;
         while (tag < source.length()
@@ -101,7 +101,7 @@ final class Lexer {
         return place < source.length() && (source.charAt(place) == '-' || source.charAt(place) == '+');
     }
 
-    /** The text before a tag, of which the sign of the tag says what white space goes. */
+    /** Adds the text before a tag; the sign of the tag determines which white space is dropped. */
     private void data(int end, int sign, boolean isTag) {
         int kept = end;
         if (source.startsWith("-", sign)) {
@@ -134,7 +134,7 @@ final class Lexer {
         afterTag(sign == '-', sign != '+');
     }
 
-    /** Takes off white space after a tag. */
+    /** Drops white space after a tag. */
     private void afterTag(boolean strips, boolean trims) {
         if (strips) {
             skipSpace();
@@ -155,7 +155,7 @@ final class Lexer {
         return end;
     }
 
-    /** Where {@code raw %}} ends, if it begins here; else -1. */
+    /** Returns the end of {@code raw %}}, if it begins here; else -1. */
     private int rawEnd() {
         int word = spaceEnd(at);
         if (!source.startsWith("raw", word)) {

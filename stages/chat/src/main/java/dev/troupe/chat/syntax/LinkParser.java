@@ -16,9 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Reads what follows a value: attributes, items, calls, filters and tests. */
+/** The parser of the parts after a value: attributes, items, calls, filters and tests. */
 final class LinkParser {
-    /** What cannot be the argument without parentheses of a test. */
+    /** Words that cannot be the argument without parentheses of a test. */
     private static final Set<String> AFTER_TEST = Set.of("else", "or", "and");
 
     private final Tokens tokens;
@@ -89,7 +89,7 @@ final class LinkParser {
         return tokens.isAt(":") || tokens.isAt("]") || tokens.isAt(",");
     }
 
-    /** Filters that follow each other; the first has no bar if a filter begins a statement. */
+    /** Reads filters that follow each other; the first has no bar if a filter begins a statement. */
     List<Filter> filters(boolean beginsInline) {
         List<Filter> filters = new ArrayList<>();
         boolean isInline = beginsInline;
@@ -110,7 +110,7 @@ final class LinkParser {
         return name.toString();
     }
 
-    /** A test, whose {@code is} is the next token. */
+    /** Reads a test, from its {@code is}. */
     Test test() {
         int line = tokens.next().line();
         boolean isNegated = tokens.skipIfName("not");

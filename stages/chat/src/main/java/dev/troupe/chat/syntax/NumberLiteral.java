@@ -8,7 +8,7 @@ package dev.troupe.chat.syntax;
  * @param end the index after it in the source
  */
 record NumberLiteral(String digits, boolean isFloat, int end) {
-    /** The number that begins at a digit. */
+    /** Returns the number that begins at a digit. */
     static NumberLiteral at(String source, int place) {
         int end = digits(source, place, 10);
         int fraction = source.startsWith(".", end) ? digits(source, end + 1, 10) : end + 1;
@@ -23,7 +23,7 @@ record NumberLiteral(String digits, boolean isFloat, int end) {
         if (prefixed > 0) {
             return of(source, place, prefixed, false);
         }
-        // A number that begins with 0 and is not 0 is none for Jinja: it reads the zeros, and then another number.
+        // A number with a leading 0 is none for Jinja, unless it is 0: it reads the zeros, and then another number.
         return of(source, place, source.charAt(place) == '0' ? zeros(source, place) : end, false);
     }
 

@@ -2,9 +2,9 @@ package dev.troupe.chat.syntax;
 
 import java.util.List;
 
-/** A part of a template: text, a value that is printed, or what stands between {@code {%} and {@code %}}. */
+/** A part of a template: text, a value that is printed, or a statement between {@code {%} and {@code %}}. */
 public sealed interface Statement {
-    /** The line if it begins. */
+    /** Returns the line of its beginning. */
     int line();
 
     /** Text, as it is. */
@@ -24,7 +24,7 @@ public sealed interface Statement {
     record If(int line, List<Branch> branches, List<Statement> otherwise) implements Statement {
     }
 
-    /** A condition with what it guards. */
+    /** A condition with the statements that it guards. */
     record Branch(int line, Expression test, List<Statement> body) {
     }
 
@@ -54,7 +54,7 @@ public sealed interface Statement {
     record FilterBlock(int line, List<Expression.Filter> filters, List<Statement> body) implements Statement {
     }
 
-    /** {@code generation ... endgeneration}: what the assistant says. */
+    /** {@code generation ... endgeneration}: the assistant's words. */
     record Generation(int line, List<Statement> body) implements Statement {
     }
 
@@ -70,7 +70,7 @@ public sealed interface Statement {
     record Parameter(String name, Expression otherwise) {
     }
 
-    /** What a value is assigned to. */
+    /** The target of an assignment. */
     sealed interface Target {
     }
 

@@ -4,8 +4,8 @@ import dev.troupe.chat.value.TemplateException;
 import java.util.HexFormat;
 
 /**
- * The text of a string in a template, which Jinja reads as Python's codec {@code unicode-escape} reads the ASCII form
- * of it: an escape that Python does not know stays as it is.
+ * The text of a string in a template, which Jinja reads by Python's codec {@code unicode-escape} from its ASCII form: an
+ * escape that Python does not know stays as it is.
  */
 final class StringLiteral {
     private final String ascii;
@@ -16,7 +16,7 @@ final class StringLiteral {
         this.ascii = ascii;
     }
 
-    /** The characters that a string between its quotes has. */
+    /** Returns the characters of a string between its quotes. */
     static String unescaped(String source) {
         if (source.indexOf('\\') < 0) {
             return source;

@@ -11,7 +11,7 @@ import dev.troupe.chat.syntax.Token.Kind;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads the statements of a template, as Jinja's parser does. */
+/** The parser of a template's statements by Jinja's grammar. */
 public final class TemplateParser {
     private final Tokens tokens;
     private final ExpressionParser expressions;
@@ -22,17 +22,16 @@ public final class TemplateParser {
     }
 
     /**
-     * The statements of a template.
+     * Returns the statements of a template.
      *
-     * @throws dev.troupe.chat.value.TemplateException if it is none; the message names what was expected, the error
-     *     the line
+     * @throws dev.troupe.chat.value.TemplateException if it is none; the message has the expected token, the error the line
      */
     public static List<Statement> statements(String template) {
         TemplateParser parser = new TemplateParser(new Tokens(Lexer.tokens(template)));
         return parser.until();
     }
 
-    /** The statements up to a tag of one of the names, whose name is the next token; without names up to the end. */
+    /** Reads the statements up to a tag of one of the names, which is the next token; without names up to the end. */
     private List<Statement> until(String... ends) {
         List<Statement> statements = new ArrayList<>();
         int begin = tokens.line();
@@ -61,7 +60,7 @@ public final class TemplateParser {
         return statements;
     }
 
-    /** The statements between the tag that the tokens are in and the one of a name, which is passed over. */
+    /** Reads the statements between the present tag and the one of a name, which is skipped. */
     private List<Statement> body(String end) {
         List<Statement> body = bodyUntil(end);
         tokens.next();

@@ -3,9 +3,9 @@ package dev.troupe.chat.syntax;
 /**
  * A piece of a template's source.
  *
- * @param line the line if it begins, from 1
- * @param kind what it is
- * @param text its text: of data and strings the characters they stand for, else as written
+ * @param line the line of its beginning, from 1
+ * @param kind its kind
+ * @param text its text: for data and strings their characters, else as written
  */
 record Token(int line, Kind kind, String text) {
     /** The kinds of tokens. Comments and white space are no tokens. */
@@ -21,7 +21,7 @@ record Token(int line, Kind kind, String text) {
         return kind == Kind.NAME && text.equals(name);
     }
 
-    /** The token as an error names it. */
+    /** Returns the token for an error. */
     String described() {
         return switch (kind) {
             case DATA -> "text";

@@ -5,7 +5,7 @@ import dev.troupe.chat.value.Bounds;
 import dev.troupe.chat.value.TemplateException;
 import java.util.List;
 
-/** The tokens of a template, with the place that the parser has come to, and how deep it is. */
+/** The tokens of a template, with the parser's place and depth. */
 final class Tokens {
     /**
      * Brackets, operators and statements inside each other; Python's own limit of calls ends Jinja's parser at some
@@ -33,7 +33,7 @@ final class Tokens {
         return current().line();
     }
 
-    /** Goes one token on, and returns the one before. */
+    /** Advances by one token, and returns the one before. */
     Token next() {
         Bounds.checkTime();
         Token token = current();

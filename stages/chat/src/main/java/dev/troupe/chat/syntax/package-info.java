@@ -1,4 +1,2 @@
-/**
- * The source of a chat template, read as Jinja reads it: tokens, expressions and statements.
- */
+/** The source of a chat template, read by Jinja's grammar: tokens, expressions and statements. */
 package dev.troupe.chat.syntax;

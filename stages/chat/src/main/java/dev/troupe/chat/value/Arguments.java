@@ -13,14 +13,13 @@ import java.util.Map;
  * @param named those with a name
  */
 public record Arguments(List<Object> positional, Map<String, Object> named) {
-    /** No arguments. */
     public static final Arguments NONE = new Arguments(List.of(), Map.of());
 
     /**
-     * The values of parameters; {@code null} if there is none.
+     * Returns the values of parameters; {@code null} if there is none.
      *
-     * @param callee the name of what is called, for errors
-     * @param required how many of the parameters need a value
+     * @param callee the name of the called value, for errors
+     * @param required the number of parameters that need a value
      */
     public Bound bind(String callee, int required, String... parameters) {
         if (positional.size() > parameters.length) {
@@ -44,7 +43,7 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
         return new Bound(callee, values);
     }
 
-    /** The values of parameters that a method takes by their place alone, as most of Python's own do. */
+    /** Returns the values of parameters that a method takes by their place alone, as most of Python's own do. */
     public Bound bindPlaces(String callee, int required, int most) {
         if (!named.isEmpty() || positional.size() < required || positional.size() > most) {
             throw new TemplateException(callee + " was called with a wrong number of arguments, or with names");
@@ -56,14 +55,14 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
         return new Bound(callee, values);
     }
 
-    /** These arguments after one more. */
+    /** Returns these arguments after one more. */
     public Arguments after(Object first) {
         List<Object> all = new ArrayList<>(List.of(first));
         all.addAll(positional);
         return new Arguments(all, named);
     }
 
-    /** These arguments without the first ones. */
+    /** Returns these arguments without the first ones. */
     public Arguments without(int count) {
         return new Arguments(positional.subList(count, positional.size()), named);
     }
@@ -71,29 +70,29 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
     /**
      * The values of parameters.
      *
-     * @param callee the name of what is called, for errors
+     * @param callee the name of the called value, for errors
      * @param values the values; {@code null} if there is none
      */
     public record Bound(String callee, List<Object> values) {
-        /** A value, or another if there is none. */
+        /** Returns a value, or another if there is none. */
         public Object at(int index, Object otherwise) {
             Object value = values.get(index);
             return value == null ? otherwise : value;
         }
 
-        /** Whether a value is true; without one another. */
+        /** Returns whether a value is true, or another flag if there is none. */
         public boolean isTrue(int index, boolean otherwise) {
             Object value = values.get(index);
             return value == null ? otherwise : Types.isTrue(value);
         }
 
-        /** Whether there is a value that is not None. */
+        /** Returns whether there is a value that is not None. */
         public boolean has(int index) {
             Object value = values.get(index);
             return value != null && value != None.NONE;
         }
 
-        /** A text; refused if it is none. */
+        /** Returns a text; refused if the value is none. */
         public String text(int index, String otherwise) {
             return switch (values.get(index)) {
                 case null -> otherwise;
@@ -105,13 +104,13 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
             };
         }
 
-        /** A whole number; refused if it is none. */
+        /** Returns a whole number; refused if the value is none. */
         public BigInteger integer(int index, BigInteger otherwise) {
             Object value = values.get(index);
             return value == null ? otherwise : Types.index(value);
         }
 
-        /** A whole number, at most and at least what Java's arrays can have. */
+        /** Returns a whole number within the limits of Java's arrays. */
         public int size(int index, int otherwise) {
             Object value = values.get(index);
             return value == null ? otherwise : Numbers.clamped(Types.index(value));

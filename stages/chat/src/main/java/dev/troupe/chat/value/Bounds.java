@@ -1,7 +1,7 @@
 package dev.troupe.chat.value;
 
 /**
- * What an untrusted template may make: lengths, sizes and depths; and the place where a rendering notices that it has
+ * The limits of an untrusted template on lengths, sizes and depths, and the check by which a rendering notices that it has
  * to end.
  */
 public final class Bounds {
@@ -35,7 +35,7 @@ public final class Bounds {
         return (int) size;
     }
 
-    /** Ends a rendering of which the thread was interrupted; everything that repeats calls it. */
+    /** Ends the rendering of an interrupted thread; everything that repeats calls it. */
     public static void checkTime() {
         if (Thread.currentThread().isInterrupted()) {
             throw new TemplateException("it was stopped");

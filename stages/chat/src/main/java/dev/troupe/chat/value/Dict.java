@@ -6,17 +6,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Python's dict: it keeps the order in which its keys came, and keys that are equal in Python, such as 1, 1.0 and
- * True, are one key.
- */
+/** Python's dict, in the order of insertion; keys that are equal in Python, such as 1, 1.0 and True, are one key. */
 public final class Dict {
     private final Map<Object, Entry> entries = new LinkedHashMap<>();
 
     private record Entry(Object key, Object value) {
     }
 
-    /** Sets the value of a key. */
     public void put(Object key, Object value) {
         Object hashed = hashed(key);
         Entry before = entries.get(hashed);
@@ -26,41 +22,37 @@ public final class Dict {
         entries.put(hashed, new Entry(before == null ? key : before.key(), value));
     }
 
-    /** The value of a key; {@code null} if there is none. */
+    /** Returns the value of a key; {@code null} if there is none. */
     public Object get(Object key) {
         Entry entry = entries.get(hashed(key));
         return entry == null ? null : entry.value();
     }
 
-    /** How many keys it has. */
     public int size() {
         return entries.size();
     }
 
-    /** Its keys. */
     public List<Object> keys() {
         return new ArrayList<>(entries.values().stream().map(Entry::key).toList());
     }
 
-    /** Its values. */
     public List<Object> values() {
         return new ArrayList<>(entries.values().stream().map(Entry::value).toList());
     }
 
-    /** Tuples of its keys and values. */
+    /** Returns tuples of its keys and values. */
     public List<Object> items() {
         return new ArrayList<>(
                 entries.values().stream().map(entry -> (Object) Tuple.of(entry.key(), entry.value())).toList());
     }
 
-    /** A dict of the same keys and values. */
     public Dict copy() {
         Dict copy = new Dict();
         copy.entries.putAll(entries);
         return copy;
     }
 
-    /** A key for Java's maps and sets that is equal where Python's values are. */
+    /** Returns a key for Java's maps and sets that is equal if Python's values are. */
     public static Object hashed(Object key) {
         return hashed(key, 0);
     }

@@ -4,7 +4,7 @@ import java.util.BitSet;
 import java.util.Locale;
 import java.util.function.IntPredicate;
 
-/** Characters as Python sorts them: white space, digits, letters of each case. */
+/** The classes of characters in Python: white space, digits, letters of each case. */
 public final class Letters {
     private static final char SIGMA = '\u03a3';
     /** Signs that may be within a word, such as an apostrophe. */
@@ -34,7 +34,7 @@ public final class Letters {
         return set;
     }
 
-    /** White space, as {@code isspace}, {@code strip} and {@code split} take it. */
+    /** Returns whether a character is white space for {@code isspace}, {@code strip} and {@code split}. */
     public static boolean isSpace(int code) {
         return code >= 9 && code <= 13 || code >= 28 && code <= 32 || code == 0x85 || code == 0xa0 || code == 0x1680
                 || code >= 0x2000 && code <= 0x200a || code == 0x2028 || code == 0x2029 || code == 0x202f
@@ -59,7 +59,7 @@ public final class Letters {
         return isDigit(code) || type == Character.LETTER_NUMBER || type == Character.OTHER_NUMBER || NUMBERS.get(code);
     }
 
-    /** Letters and whatever is a number. */
+    /** Returns whether a character is a letter or any number. */
     public static boolean isAlphanumeric(int code) {
         return Character.isLetter(code) || isNumeric(code);
     }
@@ -77,22 +77,21 @@ public final class Letters {
         return Character.isLowerCase(code) || Character.isUpperCase(code) || Character.isTitleCase(code);
     }
 
-    /** The value of a digit of any script in a base, or of a Latin letter; -1 if it is none. */
+    /** Returns the value of a digit of any script in a base, or of a Latin letter; -1 if it is none. */
     public static int digit(int code, int base) {
         return code >= 0x80 && !isDecimal(code) ? -1 : Character.digit(code, base);
     }
 
-    /** Whether a text has digits and nothing else. */
+    /** Returns whether a text has only digits, and at least one. */
     public static boolean isNumber(String text) {
         return areAll(text, Letters::isDigit);
     }
 
-    /** Whether a text has characters and all pass. */
+    /** Returns whether a text has characters and all pass. */
     public static boolean areAll(String text, IntPredicate test) {
         return !text.isEmpty() && text.codePoints().allMatch(test);
     }
 
-    /** Small letters. */
     public static String lower(String text) {
         if (text.indexOf(SIGMA) < 0) {
             return text.toLowerCase(Locale.ROOT);
@@ -105,7 +104,7 @@ public final class Letters {
         return lower.toString();
     }
 
-    /** The small letter of a character; a sigma at the end of a word has a form of its own. */
+    /** Returns the small letter of a character; a sigma at the end of a word has a form of its own. */
     private static String lower(int[] codes, int index) {
         if (codes[index] != SIGMA) {
             return Character.toString(codes[index]).toLowerCase(Locale.ROOT);
@@ -113,7 +112,7 @@ public final class Letters {
         return isCasedNear(codes, index, -1) && !isCasedNear(codes, index, 1) ? "\u03c2" : "\u03c3";
     }
 
-    /** Whether the next character in a direction that case does not pass over is a letter with case. */
+    /** Returns whether the next character in a direction that case does not ignore is a letter with case. */
     private static boolean isCasedNear(int[] codes, int index, int direction) {
         int at = index + direction;
         while (at >= 0 && at < codes.length && isCaseIgnorable(codes[at])) {
@@ -131,13 +130,12 @@ public final class Letters {
         };
     }
 
-    /** Capital letters. */
     public static String upper(String text) {
         Bounds.requireText(text.length() * 3L);
         return text.toUpperCase(Locale.ROOT);
     }
 
-    /** A character as it begins a word. */
+    /** Returns the form of a character at the beginning of a word. */
     private static String titled(int code) {
         if (Character.isTitleCase(code)) {
             return Character.toString(code);
@@ -149,15 +147,14 @@ public final class Letters {
         }
         int first = upper.codePointAt(0);
         String rest = upper.substring(Character.charCount(first));
-        // A ligature has one large letter; what is combined with a letter has no case, or, below Greek letters, a
-        // small one.
+        // A ligature has one large letter; a combining character has no case, or, below Greek letters, a small one.
         return code == 0x149
                 ? upper
                 : Character.toString(first) + (code >= 0x1f80 ? rest.replace('\u0399', '\u0345') : rest)
                         .toLowerCase(Locale.ROOT);
     }
 
-    /** A capital letter first, and small ones. */
+    /** Returns the text with a capital letter first, and small ones after it. */
     public static String capitalized(String text) {
         int[] codes = text.codePoints().toArray();
         StringBuilder capitalized = new StringBuilder();
@@ -214,9 +211,9 @@ public final class Letters {
     }
 
     /**
-     * A text without characters at its ends.
+     * Returns a text without characters at its ends.
      *
-     * @param signs the characters to take off; white space if {@code null}
+     * @param signs the characters to drop; white space if {@code null}
      */
     public static String stripped(String text, String signs, boolean left, boolean right) {
         IntPredicate isCut = signs == null ? Letters::isSpace : code -> signs.indexOf(code) >= 0;

@@ -1,11 +1,6 @@
 package dev.troupe.chat.value;
 
-/**
- * A text that the filters {@code safe} and {@code escape} have made: it prints as it is, and what is added to it gets
- * escaped.
- *
- * @param text its characters
- */
+/** A text from the filters {@code safe} and {@code escape}: it prints as it is, and additions to it are escaped. */
 public record Markup(String text) {
     /** Writes the signs of HTML as entities. */
     public static Markup escaped(String text) {

@@ -2,12 +2,7 @@ package dev.troupe.chat.value;
 
 import java.util.function.Function;
 
-/**
- * A method of a value, or a function that templates have.
- *
- * @param name its name
- * @param body what it does
- */
+/** A method of a value, or a function for templates. */
 public record Method(String name, Function<Arguments, Object> body) implements Callable {
     @Override
     public Object call(Arguments arguments) {

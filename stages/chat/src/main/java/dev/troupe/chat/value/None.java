@@ -2,6 +2,5 @@ package dev.troupe.chat.value;
 
 /** Python's {@code None}. */
 public enum None {
-    /** The only one. */
     NONE
 }

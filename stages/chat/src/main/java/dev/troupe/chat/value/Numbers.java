@@ -7,7 +7,7 @@ import java.math.RoundingMode;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** Numbers as Python reads and writes them. */
+/** The reading and writing of numbers by Python's rules. */
 public final class Numbers {
     private static final Pattern FLOAT = Pattern.compile(
             "[+-]?(?:\\d++(?:_\\d++)*+(?:\\.(?:\\d++(?:_\\d++)*+)?+)?+|\\.\\d++(?:_\\d++)*+)(?:[eE][+-]?\\d++(?:_\\d++)*+)?+");
@@ -16,14 +16,14 @@ public final class Numbers {
     private Numbers() {
     }
 
-    /** A number as an int of Java; what is too large for one becomes the largest or the smallest. */
+    /** Returns a number as an int of Java; a number out of its range becomes the largest or the smallest. */
     public static int clamped(BigInteger number) {
         return number.bitLength() < 32
                 ? number.intValue()
                 : number.signum() < 0 ? Integer.MIN_VALUE : Integer.MAX_VALUE;
     }
 
-    /** A whole number as a float; refused if it is too large. */
+    /** Returns a whole number as a float; refused if it is too large. */
     public static double asFloat(BigInteger number) {
         double value = number.doubleValue();
         if (Double.isInfinite(value)) {
@@ -32,12 +32,11 @@ public final class Numbers {
         return value;
     }
 
-    /** A number as a float. */
     public static double asFloat(Object number) {
         return number instanceof Double value ? value : asFloat(Types.index(number));
     }
 
-    /** A float without its fraction; refused if it is infinite or not a number. */
+    /** Returns a float without its fraction; refused if it is infinite or not a number. */
     public static BigInteger truncated(double number) {
         if (Double.isNaN(number) || Double.isInfinite(number)) {
             throw new TemplateException("an infinite float has no whole number");
@@ -45,7 +44,7 @@ public final class Numbers {
         return new BigDecimal(number).toBigInteger();
     }
 
-    /** A whole number in decimal digits; refused if it has more digits than Python writes. */
+    /** Returns a whole number in decimal digits; refused if it has more digits than Python writes. */
     public static String printed(BigInteger number) {
         if (number.bitLength() > Bounds.MOST_DIGITS * 10 / 3) {
             String digits = number.bitLength() > Bounds.MOST_BITS ? "" : number.abs().toString();
@@ -56,7 +55,7 @@ public final class Numbers {
         return number.toString();
     }
 
-    /** A float as Python's {@code repr} writes it: the shortest decimal number that reads as the same float. */
+    /** Returns a float in the form of Python's {@code repr}: the shortest decimal number that reads as the same float. */
     public static String printed(double number) {
         if (Double.isNaN(number)) {
             return "nan";
@@ -99,9 +98,9 @@ public final class Numbers {
     }
 
     /**
-     * A text as Python's {@code int} reads it; {@code null} if it is no number.
+     * Returns the number of a text by Python's {@code int}; {@code null} if it is none.
      *
-     * @param base 2 to 36, or 0: the prefix of the text says it
+     * @param base 2 to 36, or 0 for the prefix of the text
      */
     public static BigInteger parsedInteger(String text, int base) {
         String trimmed = trimmed(text);
@@ -131,7 +130,7 @@ public final class Numbers {
         return isNegative ? number.negate() : number;
     }
 
-    /** Separators of ASCII are white space for {@code strip}, but not around numbers. */
+    /** Drops white space; ASCII's separators are white space for {@code strip}, but not around numbers. */
     private static String trimmed(String text) {
         int begin = 0;
         int end = text.length();
@@ -155,7 +154,7 @@ public final class Numbers {
         return digits.toString();
     }
 
-    /** A text as Python's {@code float} reads it; {@code null} if it is no number. */
+    /** Returns the number of a text by Python's {@code float}; {@code null} if it is none. */
     public static Double parsedFloat(String text) {
         String trimmed = withAsciiDigits(trimmed(text));
         if (trimmed.length() > Bounds.MOST_DIGITS) {
@@ -170,7 +169,7 @@ public final class Numbers {
         };
     }
 
-    /** A number rounded as Python's {@code round} does: to the even one of two that are equally near. */
+    /** Returns a number rounded by Python's {@code round}: to the even one of two that are equally near. */
     public static Object rounded(Object number, Object digits) {
         boolean isWhole = digits == null || digits == None.NONE;
         int places = isWhole ? 0 : clamped(Types.index(digits));

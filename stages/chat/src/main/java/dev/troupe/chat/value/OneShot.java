@@ -3,10 +3,10 @@ package dev.troupe.chat.value;
 import java.util.Iterator;
 
 /**
- * A Python iterator, such as the filters {@code map} and {@code select} make: its elements are computed as they are
+ * A Python iterator, such as the result of the filters {@code map} and {@code select}: its elements are computed as they are
  * taken, and they can be taken once.
  *
- * @param elements the elements that are left
+ * @param elements the remaining elements
  */
 public record OneShot(Iterator<Object> elements) {
 }

@@ -8,15 +8,15 @@ import java.util.List;
  * Python's range.
  *
  * @param start its first element
- * @param stop if it ends
- * @param step what each element is more than the one before
- * @param size how many elements it has
+ * @param stop its end, excluded
+ * @param step the difference between neighbouring elements
+ * @param size the number of elements
  */
 public record Range(BigInteger start, BigInteger stop, BigInteger step, int size) {
     /** The most elements, as in Jinja's sandbox. */
     private static final int MOST = 100_000;
 
-    /** A range; refused as Jinja's sandbox refuses it if it has too many elements. */
+    /** Returns a range; refused by the rule of Jinja's sandbox if it has too many elements. */
     public static Range of(BigInteger start, BigInteger stop, BigInteger step) {
         if (step.signum() == 0) {
             throw new TemplateException("the step of a range is 0");
@@ -32,7 +32,6 @@ public record Range(BigInteger start, BigInteger stop, BigInteger step, int size
         return new Range(start, stop, step, size.intValue());
     }
 
-    /** The elements. */
     public List<Object> elements() {
         return new AbstractList<>() {
             @Override

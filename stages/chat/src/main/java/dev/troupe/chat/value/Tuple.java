@@ -10,12 +10,11 @@ import java.util.List;
  *     {@code list} too
  */
 public record Tuple(List<Object> items, boolean isGroup) {
-    /** A tuple of elements. */
     public static Tuple of(Object... items) {
         return new Tuple(List.of(items), false);
     }
 
-    /** A tuple of a list, which nobody changes any more. */
+    /** Creates a tuple of a list, which nobody changes any more. */
     public static Tuple of(List<Object> items) {
         return new Tuple(items, false);
     }

@@ -4,15 +4,12 @@ import java.math.BigInteger;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * Which Python type a value has. Numbers are {@link Boolean}, {@link BigInteger} and {@link Double}; texts {@link
- * String}.
- */
+/** The Python types of values. Numbers are {@link Boolean}, {@link BigInteger} and {@link Double}; texts {@link String}. */
 public final class Types {
     private Types() {
     }
 
-    /** The name of a value's type, as Python has it. */
+    /** Returns Python's name of a value's type. */
     public static String name(Object value) {
         return switch (value) {
             case None _ -> "NoneType";
@@ -33,12 +30,12 @@ public final class Types {
         };
     }
 
-    /** A value as an error names it: its type, and if it is short its text. */
+    /** Returns a value for an error: its type, and if it is short its text. */
     public static String described(Object value) {
         return value == None.NONE ? "None" : "a value of type " + name(value);
     }
 
-    /** Whether Python's {@code if} takes a value as true. */
+    /** Returns whether Python's {@code if} takes a value as true. */
     public static boolean isTrue(Object value) {
         return switch (value) {
             case None _ -> false;
@@ -60,21 +57,19 @@ public final class Types {
 
     /** A value with a length of its own, such as the state of a loop. */
     public interface Sized {
-        /** Its length. */
         int length();
     }
 
-    /** Whether a value is a text. */
     public static boolean isText(Object value) {
         return value instanceof String || value instanceof Markup;
     }
 
-    /** Whether a value is a number; truth values are. */
+    /** Returns whether a value is a number; truth values are. */
     public static boolean isNumber(Object value) {
         return value instanceof BigInteger || value instanceof Double || value instanceof Boolean;
     }
 
-    /** A value as a whole number, if it is one or a truth value; else {@code null}. */
+    /** Returns a value as a whole number, if it is one or a truth value; else {@code null}. */
     public static BigInteger integer(Object value) {
         return switch (value) {
             case BigInteger number -> number;
@@ -83,7 +78,7 @@ public final class Types {
         };
     }
 
-    /** A whole number; refused if the value is none. */
+    /** Returns a whole number; refused if the value is none. */
     public static BigInteger index(Object value) {
         BigInteger index = integer(value);
         if (index == null) {
@@ -94,7 +89,7 @@ public final class Types {
         return index;
     }
 
-    /** A sequence of Python that has its elements in a list; {@code null} if the value is none. */
+    /** Returns the elements of a sequence of Python as a list; {@code null} if the value is none. */
     @SuppressWarnings("unchecked")
     public static List<Object> elements(Object value) {
         return switch (value) {

@@ -1,18 +1,17 @@
 package dev.troupe.chat.value;
 
 /**
- * The value of a variable, an attribute or an item that is not there: it prints as nothing, is false, has no elements,
- * and fails when anything else is done with it.
+ * The value of a missing variable, attribute or item: it prints as nothing, is false, has no elements, and fails in any
+ * other use.
  *
- * @param reason why it is not there, as the error says
+ * @param reason the reason why it is missing, for the error
  */
 public record Undefined(String reason) {
-    /** A variable that is not there. */
     public static Undefined variable(String name) {
         return new Undefined("\"" + name + "\" is undefined");
     }
 
-    /** The error of doing something with it. */
+    /** Returns the error for a use of it. */
     public TemplateException failure() {
         return new TemplateException(reason);
     }

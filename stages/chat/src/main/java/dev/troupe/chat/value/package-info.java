@@ -1,4 +1,2 @@
-/**
- * The values that a chat template works with: those of Python, and Jinja's own.
- */
+/** The values of a chat template: Python's and Jinja's own. */
 package dev.troupe.chat.value;

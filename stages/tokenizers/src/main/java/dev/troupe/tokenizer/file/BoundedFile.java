@@ -7,9 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** Reads small files that others have made, whole and within bounds. Any thread. */
+/** The reading of small files of others, whole and within bounds. Any thread. */
 public final class BoundedFile {
-    /** Far above any published tokenizer (32 MB), and small beside a model. */
+    /** Far above any published tokenizer (32 MB), and small compared with a model. */
     public static final long MOST_BYTES = 64 << 20;
 
     private BoundedFile() {
@@ -36,7 +36,7 @@ public final class BoundedFile {
         return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes(file))).toString();
     }
 
-    /** Refuses what exists and is no regular file. */
+    /** Refuses a path that exists and is no regular file. */
     public static void requireRegular(Path file) throws IOException {
         if (!Files.exists(file)) {
             throw new NoSuchFileException(file.toString());

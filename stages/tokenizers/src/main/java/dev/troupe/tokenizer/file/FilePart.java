@@ -14,11 +14,11 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * A part of a JSON file, which names file and place where something is wrong with it. Immutable.
+ * A part of a JSON file, with refusals that name file and place. Immutable.
  *
  * @param file the file
- * @param path the place, such as {@code model.merges[3]}; empty: the whole
- * @param node what is there; missing if nothing is
+ * @param path the place, such as {@code model.merges[3]}; empty for the whole
+ * @param node the content; missing if there is none
  */
 public record FilePart(Path file, String path, JsonNode node) {
     /** As Python reads JSON, NaN and infinity are numbers. */
@@ -49,13 +49,12 @@ public record FilePart(Path file, String path, JsonNode node) {
         }
     }
 
-    /** The part of a name; absent if there is none. */
+    /** Returns the part of a name; absent if there is none. */
     public FilePart at(String name) {
         return new FilePart(file, path.isEmpty() ? name : path + "." + name,
                 node.isObject() ? orMissing(node.get(name)) : MissingNode.getInstance());
     }
 
-    /** An element of a list. */
     public FilePart at(int index) {
         return new FilePart(file, path + "[" + index + "]", node.get(index));
     }
@@ -64,32 +63,28 @@ public record FilePart(Path file, String path, JsonNode node) {
         return node == null ? MissingNode.getInstance() : node;
     }
 
-    /** Whether nothing is there, or null. */
+    /** Returns whether there is nothing, or null. */
     public boolean isAbsent() {
         return node.isMissingNode() || node.isNull();
     }
 
-    /** Whether this is a list. */
     public boolean isList() {
         return node.isArray();
     }
 
-    /** Whether this is a text. */
     public boolean isText() {
         return node.isTextual();
     }
 
-    /** Whether this is a text of no character. */
     public boolean isEmptyText() {
         return node.isTextual() && node.textValue().isEmpty();
     }
 
-    /** Whether this is the number 0. */
     public boolean isZero() {
         return node.isNumber() && node.doubleValue() == 0;
     }
 
-    /** The number of elements of a list, or of members of an object. */
+    /** Returns the number of elements of a list, or of members of an object. */
     public int size() {
         if (!node.isContainerNode()) {
             throw refusal("must be a list or an object, but found " + shown());
@@ -97,7 +92,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         return node.size();
     }
 
-    /** The elements of a list; none if nothing is there. */
+    /** Returns the elements of a list; none if it is absent. */
     public List<FilePart> elements() {
         if (isAbsent()) {
             return List.of();
@@ -108,7 +103,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         return IntStream.range(0, node.size()).mapToObj(this::at).toList();
     }
 
-    /** The members of an object, in its order. */
+    /** Returns the members of an object, in its order. */
     public Map<String, FilePart> members() {
         if (!node.isObject()) {
             throw refusal("must be an object, but found " + shown());
@@ -119,7 +114,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         return members;
     }
 
-    /** A text, which must be there. */
+    /** Returns a text, which must be present. */
     public String text() {
         if (!node.isTextual()) {
             throw refusal("must be a text, but found " + shown());
@@ -127,7 +122,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         return node.textValue();
     }
 
-    /** A member that is true or false, or the other value if it is not there. */
+    /** Returns a member that is true or false; {@code otherwise} if it is absent. */
     public boolean flag(String name, boolean otherwise) {
         FilePart part = at(name);
         if (!part.isAbsent() && !part.node.isBoolean()) {
@@ -136,7 +131,6 @@ public record FilePart(Path file, String path, JsonNode node) {
         return part.isAbsent() ? otherwise : part.node.booleanValue();
     }
 
-    /** A token's id. */
     public int id() {
         if (!node.isIntegralNumber() || !node.canConvertToInt() || node.intValue() < 0
                 || node.intValue() > LARGEST_ID) {
@@ -145,7 +139,6 @@ public record FilePart(Path file, String path, JsonNode node) {
         return node.intValue();
     }
 
-    /** The member {@code type}. */
     public String type() {
         return at("type").text();
     }
@@ -159,7 +152,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         }
     }
 
-    /** What is there, shortened. */
+    /** Returns the content, shortened. */
     public String shown() {
         if (node.isMissingNode()) {
             return "nothing";
@@ -168,7 +161,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...";
     }
 
-    /** The defect of this part, in a sentence. */
+    /** Returns the defect of this part, in a sentence. */
     public TokenizerException refusal(String wrong) {
         return new TokenizerException(file + ": " + path + " " + wrong);
     }

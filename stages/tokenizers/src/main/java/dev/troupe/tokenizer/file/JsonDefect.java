@@ -56,7 +56,7 @@ public final class JsonDefect {
         return said.strip();
     }
 
-    /** The place in the document, such as {@code parts[0].file}. */
+    /** Returns the place in the document, such as {@code parts[0].file}. */
     private static String pathOf(JsonMappingException mapping) {
         StringBuilder path = new StringBuilder();
         for (JsonMappingException.Reference step : mapping.getPath()) {

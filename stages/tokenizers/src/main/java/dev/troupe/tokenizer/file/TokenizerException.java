@@ -1,6 +1,6 @@
 package dev.troupe.tokenizer.file;
 
-/** A tokenizer that cannot be used; the message is one sentence for the user, naming file and part. */
+/** The refusal of a tokenizer that cannot be used; the message is one sentence for the user with file and part. */
 public final class TokenizerException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -1,4 +1,2 @@
-/**
- * The JSON files of tokenizers, and what is wrong with them.
- */
+/** The JSON files of tokenizers, and their defects. */
 package dev.troupe.tokenizer.file;

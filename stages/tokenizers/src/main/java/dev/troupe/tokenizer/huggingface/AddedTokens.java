@@ -8,12 +8,11 @@ import java.util.Map;
 import java.util.function.IntPredicate;
 
 /**
- * Tokens that are found in a text before anything else: at each place the longest, from the left. Those that are not
- * normalized are looked for in the text as it is, and the others in what the normalization makes of the rest. Immutable;
- * any thread may use it.
+ * Tokens that are found in a text before anything else: at each place the longest, from the left. Tokens that are not
+ * normalized are looked for in the raw text, and the others in the normalized rest. Immutable; any thread may use it.
  */
 final class AddedTokens {
-    /** Twenty times what any published tokenizer has; the trie takes some 200 bytes for each. */
+    /** Twenty times the largest published tokenizer; the trie takes some 200 bytes for each. */
     private static final int MOST_CHARACTERS = 1 << 20;
     private static final int STEPS_OF_A_NODE = 8;
 
@@ -25,9 +24,9 @@ final class AddedTokens {
     private final CodeSet firstOfNormalized;
 
     /**
-     * One of them.
+     * An added token.
      *
-     * @param pattern its spelling in the text that it is looked for in
+     * @param pattern its spelling in the searched text
      */
     record Added(int id, String content, String pattern, boolean isWord, boolean stripsLeft, boolean stripsRight) {
     }
@@ -45,7 +44,7 @@ final class AddedTokens {
             node.token = added;
         }
 
-        /** The longest token that begins at a place; null if none does. */
+        /** Returns the longest token that begins at a place; null if none does. */
         Added longest(char[] text, int from, int to, Steps steps) {
             Added found = null;
             Node node = this;
@@ -59,7 +58,7 @@ final class AddedTokens {
         }
     }
 
-    /** Takes the parts of a text, in its order. */
+    /** A receiver of the parts of a text, in its order. */
     interface Parts {
         void text(char[] text, int from, int to);
 
@@ -67,8 +66,8 @@ final class AddedTokens {
     }
 
     /**
-     * Reads the part {@code added_tokens} of a file. As Hugging Face's library does, a token that the model does not have
-     * gets the next number after the model's, in the order of the file, whatever id the file gives it.
+     * Reads the part {@code added_tokens} of a file. As in Hugging Face's library, a token that the model does not have gets
+     * the next number after the model's, in the order of the file, whatever its id in the file.
      */
     AddedTokens(FilePart part, Map<String, Integer> vocabulary, Normalization normalization) {
         source = part;
@@ -100,17 +99,16 @@ final class AddedTokens {
         firstOfNormalized = new CodeSet(code -> normalized.next.containsKey((char) code));
     }
 
-    /** All of them. */
     List<Added> all() {
         return all;
     }
 
-    /** Divides a text by the tokens that are looked for in it as it is. */
+    /** Divides a text by the tokens that are looked for in the raw text. */
     void splitRaw(char[] text, Steps steps, Parts parts) {
         split(raw, firstOfRaw, text, 0, text.length, steps, parts);
     }
 
-    /** Divides a part of a text by those that are looked for once it is normalized. */
+    /** Divides a part of a text by the tokens that are looked for in the normalized text. */
     void splitNormalized(char[] text, int from, int to, Steps steps, Parts parts) {
         split(normalized, firstOfNormalized, text, from, to, steps, parts);
     }
@@ -170,7 +168,7 @@ final class AddedTokens {
         return isWord(isPair ? Character.toCodePoint(text[at - 2], text[at - 1]) : text[at - 1]);
     }
 
-    /** As Unicode's annex 18 has {@code \w}. */
+    /** Unicode's annex 18, {@code \w}. */
     private static boolean isWord(int code) {
         return Character.isAlphabetic(code) || switch (Character.getType(code)) {
             case Character.NON_SPACING_MARK, Character.ENCLOSING_MARK, Character.COMBINING_SPACING_MARK,
@@ -180,7 +178,7 @@ final class AddedTokens {
         };
     }
 
-    /** Whether none of them is in the way of a cut between a character of some kind and a certain one. */
+    /** Returns whether no added token prevents a cut between a character of some kind and a certain one. */
     boolean endBefore(char after, IntPredicate before) {
         return all.stream()
                 .noneMatch(token -> token.stripsRight() || token.isWord() && token.pattern().charAt(0) == after

@@ -7,9 +7,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The vocabulary and the merges of a byte-level byte-pair encoding. Any thread may use it; words that were encoded lately
- * are kept in a table of bounded size, which threads share without a lock: an entry is immutable, and one that is lost is
- * only computed again.
+ * The vocabulary and the merges of a byte-level byte-pair encoding. Any thread may use it; recently encoded words are kept
+ * in a table of bounded size, which threads share without a lock: an entry is immutable, and a lost one is only computed
+ * again.
  */
 final class BytePairModel {
     private static final int BYTES = 256;
@@ -107,15 +107,12 @@ final class BytePairModel {
         return id;
     }
 
-    /** The ids of all tokens, without those that were added to it. */
+    /** Returns the ids of all tokens, without added ones. */
     Map<String, Integer> vocabulary() {
         return vocabulary;
     }
 
-    /**
-     * Adds the ids of a word. A byte that the vocabulary does not have is the unknown token, or nothing if there is
-     * none.
-     */
+    /** Adds the ids of a word. A byte outside the vocabulary becomes the unknown token, or nothing if there is none. */
     void append(char[] text, int from, int to, Ids ids) {
         int hash = 0;
         for (int i = from; i < to; i++) {

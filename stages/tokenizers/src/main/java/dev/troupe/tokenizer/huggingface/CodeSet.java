@@ -9,7 +9,7 @@ final class CodeSet {
     private final long[] bits = new long[PLANE / Long.SIZE];
     private final IntPredicate beyond;
 
-    /** The code points for which a predicate holds. */
+    /** Creates the set of code points that satisfy a predicate. */
     CodeSet(IntPredicate predicate) {
         for (int code = 0; code < PLANE; code++) {
             if (predicate.test(code)) {
@@ -33,7 +33,7 @@ final class CodeSet {
         return false;
     }
 
-    /** Unicode's White_Space, which is what {@code \s} means in these files. */
+    /** Unicode's White_Space, the meaning of {@code \s} in these files. */
     static boolean isSpace(int code) {
         return code >= 0x09 && code <= 0x0D || code == 0x85 || Character.isSpaceChar(code);
     }

@@ -6,8 +6,8 @@ import java.util.Arrays;
  * The merges of one word: a linked list of ids, and a heap of the places that may merge, the lowest rank first and of one
  * rank the first place. One thread at a time.
  *
- * <p>An entry of the heap may be outdated. It counts all the same if the pair that is at its place now becomes the same
- * token, as Hugging Face's tokenizers have it: if two pairs make one token, ids depend on that.
+ * <p>An entry of the heap may be outdated. It counts all the same if the pair now at its place becomes the same token, as in
+ * Hugging Face's tokenizers: if two pairs make one token, ids depend on that.
  */
 final class Merging {
     private static final int REMOVED = -1;
@@ -25,7 +25,7 @@ final class Merging {
      * Begins with the ids of a word's bytes.
      *
      * @param merged the token of each rank
-     * @param count how many of the ids are the word's
+     * @param count the number of the word's ids
      */
     Merging(PairTable ranks, int[] merged, int[] ids, int count) {
         this.ranks = ranks;
@@ -43,7 +43,7 @@ final class Merging {
         }
     }
 
-    /** Merges what merges, and returns the ids that are left. */
+    /** Merges as far as possible, and returns the remaining ids. */
     int[] run() {
         while (heapSize > 0) {
             long lowest = poll();
@@ -77,7 +77,7 @@ final class Merging {
         return Arrays.copyOf(ids, count);
     }
 
-    /** Notes a place whose id merges with the next one. */
+    /** Takes note of a place with an id that merges with the next one. */
     private void offer(int place) {
         if (after[place] == END) {
             return;

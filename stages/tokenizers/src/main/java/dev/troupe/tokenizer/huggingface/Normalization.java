@@ -9,7 +9,7 @@ import java.util.List;
 
 /** The changes to a text before it is divided into words: Unicode normal forms, one after the other. Immutable. */
 record Normalization(List<Normalizer.Form> forms, FilePart source) {
-    /** To sort marks takes the square of their number; Unicode's stream-safe text has 30 in a row. */
+    /** Sorting marks takes the square of their number; Unicode's stream-safe text has 30 in a row. */
     private static final int MOST_MARKS = 1_000;
 
     /**
@@ -19,8 +19,8 @@ record Normalization(List<Normalizer.Form> forms, FilePart source) {
     private static final char CANONICAL = 0x300;
     private static final char COMPATIBLE = 0x80;
     /**
-     * The characters to which Unicode gave a part in normal forms after the version that Hugging Face's tokenizers have,
-     * which is 9: they leave these, and what is around them, as they are. OracleTest finds what is missing here.
+     * The characters with normal forms since later Unicode versions than Hugging Face's tokenizers have, which is 9: these
+     * leave them, and their neighbours, as they are. OracleTest finds missing ones.
      */
     private static final String LATER_RANGES = "7FD 897-89F 8CA-8D3 9FE C3C D3B-D3C EBA 1715 1ABF-1ACE 1DF6-1DFA 32FF "
             + "A7F2-A7F4 A82C AB69 105C9 105E4 10781-10785 10787-107B0 107B2-107BA 10D24-10D27 10D69-10D6D 10EAB-10EAC "
@@ -40,7 +40,7 @@ record Normalization(List<Normalizer.Form> forms, FilePart source) {
             String[] ends = range.split("-");
             later.set(HexFormat.fromHexDigits(ends[0]), HexFormat.fromHexDigits(ends[ends.length - 1]) + 1);
         }
-        // What one of them is composed of begins with a character that is as new.
+        // A composition of one of them begins with a character that is as new.
         for (int code : later.stream().toArray()) {
             later.set(Normalizer.normalize(Character.toString(code), Normalizer.Form.NFD).codePointAt(0));
         }

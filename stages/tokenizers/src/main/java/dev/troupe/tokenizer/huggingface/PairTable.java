@@ -16,7 +16,7 @@ final class PairTable {
         Arrays.fill(ranks, NONE);
     }
 
-    /** Gives a pair a rank, over an earlier one. */
+    /** Gives a pair a rank, in place of an earlier one. */
     void put(int left, int right, int rank) {
         int slot = slot(pair(left, right));
         pairs[slot] = pair(left, right);

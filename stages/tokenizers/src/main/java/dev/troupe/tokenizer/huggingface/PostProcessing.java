@@ -4,7 +4,7 @@ import dev.troupe.tokenizer.file.FilePart;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The special tokens that a whole text gets, before it and after it. Immutable. */
+/** The special tokens before and after a whole text. Immutable. */
 record PostProcessing(List<Integer> before, List<Integer> after) {
     PostProcessing {
         before = List.copyOf(before);

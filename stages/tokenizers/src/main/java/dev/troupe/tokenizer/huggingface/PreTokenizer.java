@@ -10,7 +10,7 @@ sealed interface PreTokenizer {
     /** Published tokenizers have up to six. */
     int MOST = 16;
 
-    /** Takes the parts of a text, in its order, none empty. */
+    /** A receiver of the parts of a text, in its order, none empty. */
     interface Parts {
         void take(char[] text, int from, int to);
     }
@@ -18,15 +18,15 @@ sealed interface PreTokenizer {
     /** Divides a part of a text, which is not empty. */
     void split(char[] text, int from, int to, Steps steps, Parts next);
 
-    /** Whether the place before a character is always between two parts, if one of some kind comes before it. */
+    /** Returns whether the place before a character is always between two parts, if it comes after one of some kind. */
     default boolean cutsBefore(char after, IntPredicate before) {
         return false;
     }
 
-    /** Whether such a place may be cut beforehand without another result, if it is between two parts in the end. */
+    /** Returns whether such a place may be cut beforehand without another result, if it is between two parts in the end. */
     boolean bearsCutBefore(char after, IntPredicate before);
 
-    /** A split by an expression, whose matches are parts, or are left out. */
+    /** A split by an expression, with matches as parts, or left out. */
     record Split(Regex regex, RegexMatcher matcher, boolean keepsMatches, boolean keepsRest) implements PreTokenizer {
         Split(Regex regex, FilePart source, boolean keepsMatches, boolean keepsRest) {
             this(regex, new RegexMatcher(regex, source), keepsMatches, keepsRest);
@@ -180,7 +180,7 @@ sealed interface PreTokenizer {
         }
     }
 
-    /** The expression that ByteLevel has of its own. */
+    /** ByteLevel's own expression. */
     final class Published {
         static final Regex WORDS_OF_GPT2 = words();
 

@@ -7,7 +7,7 @@ import java.util.function.IntPredicate;
 sealed interface Regex {
     int UNBOUNDED = Integer.MAX_VALUE;
 
-    /** Code points of a set, one after another: at least {@code least} and as many as the text has up to the most. */
+    /** Code points of a set, one after another: at least {@code least}, and then all of the text up to the most. */
     record Repeat(CodeSet set, int least, int most) implements Regex {
     }
 
@@ -25,11 +25,11 @@ sealed interface Regex {
         }
     }
 
-    /** A condition on the text behind the place. */
+    /** A condition on the text after the place. */
     record LookAhead(Regex what, boolean negative) implements Regex {
     }
 
-    /** Whether it can match no text at all. */
+    /** Returns whether it can match no text at all. */
     default boolean canBeEmpty() {
         return switch (this) {
             case Repeat repeat -> repeat.least() == 0;
@@ -39,7 +39,7 @@ sealed interface Regex {
         };
     }
 
-    /** Whether a match may begin with a character. */
+    /** Returns whether a match may begin with a character. */
     default boolean canBeginWith(int code) {
         return switch (this) {
             case Repeat repeat -> repeat.set().has(code);
@@ -60,20 +60,20 @@ sealed interface Regex {
     }
 
     /**
-     * Whether no match has the place inside it if a character comes after one of another kind, and no match before that
-     * place depends on whether more text follows.
+     * Returns whether no match has the place inside it if a character comes after one of another kind, and no match before
+     * that place depends on whether more text follows.
      */
     default boolean bearsCutBefore(char after, IntPredicate before) {
         Seam seam = Seam.of(this, after, before);
         return !seam.crosses() && !seam.looksBeyond();
     }
 
-    /** Whether beside that a match begins at every such place. */
+    /** Returns whether, in addition, a match begins at every such place. */
     default boolean cutsBefore(char after, IntPredicate before) {
         return bearsCutBefore(after, before) && alwaysMatches(after);
     }
 
-    /** Whether there is a match wherever a character is, whatever comes after it. */
+    /** Returns whether there is a match at every occurrence of a character, whatever comes after it. */
     private boolean alwaysMatches(char code) {
         return switch (this) {
             case Repeat repeat -> repeat.least() <= 1 && repeat.set().has(code);
@@ -84,8 +84,7 @@ sealed interface Regex {
     }
 
     /**
-     * What an expression may do around a place between a character of one kind and a certain one; true if it is not
-     * known.
+     * The possible matches around a place between a character of one kind and a certain one; true if it is not known.
      *
      * @param begins a match may begin after the place
      * @param ends a match may end before it
@@ -107,7 +106,7 @@ sealed interface Regex {
                     sequence.parts().stream().map(part -> of(part, after, before)).reduce(NOTHING, Seam::then);
                 case Choice choice -> choice.branches().stream().map(branch -> of(branch, after, before))
                         .reduce(Seam::or).orElse(NOTHING);
-                // At the end of the text a single character fails as it does at one that its set does not have.
+                // At the end of the text a single character fails as at one outside its set.
                 case LookAhead look -> new Seam(false, false, true, false, !(look.negative()
                         && look.what() instanceof Repeat one && one.least() == 1 && !one.set().has(after)));
             };

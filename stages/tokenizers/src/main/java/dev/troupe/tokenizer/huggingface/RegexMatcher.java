@@ -3,8 +3,8 @@ package dev.troupe.tokenizer.huggingface;
 import dev.troupe.tokenizer.file.FilePart;
 
 /**
- * Finds the matches of an expression, as a backtracking matcher does: a branch is taken if the rest of the expression
- * matches behind it, and a repetition gives back characters that the rest needs. Immutable; any thread may use it.
+ * A backtracking matcher of an expression: a branch is taken if the rest of the expression matches after it, and a
+ * repetition gives back characters that the rest needs. Immutable; any thread may use it.
  */
 final class RegexMatcher {
     private final State begin;
@@ -18,7 +18,7 @@ final class RegexMatcher {
         this.source = source;
     }
 
-    /** Takes the parts of a text, in its order, none empty. */
+    /** A receiver of the parts of a text, in its order, none empty. */
     interface Parts {
         void take(int from, int to, boolean matched);
     }
@@ -66,7 +66,7 @@ final class RegexMatcher {
         };
     }
 
-    /** Matches from a position on: returns the end of the whole match, or -1. */
+    /** A match from a position on: returns the end of the whole match, or -1. */
     private sealed interface State {
         int match(char[] text, int at, int end, Steps steps);
     }

@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.function.IntPredicate;
 
 /**
- * Reads the regular expressions of pre-tokenizers, in Oniguruma's syntax as far as these files use it: literals, escapes,
- * classes, {@code \p}, groups, {@code (?i:} groups, look-ahead, and greedy repetition of single characters. What else
- * there is means other things to Oniguruma than to other readers, and is refused.
+ * The parser of the regular expressions of pre-tokenizers, in Oniguruma's syntax as far as these files use it: literals,
+ * escapes, classes, {@code \p}, groups, {@code (?i:} groups, look-ahead, and greedy repetition of single characters. Other
+ * syntax differs between Oniguruma and other parsers, and is refused.
  */
 final class RegexReader {
     private static final Map<String, Integer> CATEGORIES = categories();
@@ -41,7 +41,7 @@ final class RegexReader {
     /**
      * Reads a pattern.
      *
-     * @throws Refusal if it has something that is not known, or matches no text at all
+     * @throws Refusal if it has unknown syntax, or matches no text at all
      */
     static Regex read(String pattern) throws Refusal {
         RegexReader reader = new RegexReader(pattern);
@@ -55,7 +55,7 @@ final class RegexReader {
         return regex;
     }
 
-    /** Returns the expression of a text that means itself, which must not be empty. */
+    /** Returns the expression of a literal text, which must not be empty. */
     static Regex literal(String text) throws Refusal {
         if (text.isEmpty()) {
             throw new Refusal("it is empty");
@@ -229,7 +229,7 @@ final class RegexReader {
         return code -> code >= from && code <= to;
     }
 
-    /** The one character that a part of the pattern means; -1 if it is not one. */
+    /** Returns the one character that a part of the pattern matches; -1 if it is not one. */
     private int codeOf(int from, int to) {
         int code = pattern.codePointAt(from);
         if (code != '\\') {
@@ -239,7 +239,7 @@ final class RegexReader {
         return to - from == 2 && (isPlain(letter) || "rntfv".indexOf(letter) >= 0) ? escaped(letter) : -1;
     }
 
-    /** A character that means itself, an escape or a property. */
+    /** Reads a literal character, an escape or a property. */
     private IntPredicate single(boolean isInClass) throws Refusal {
         int code = pattern.codePointAt(at);
         if (code != '\\') {
@@ -320,7 +320,7 @@ final class RegexReader {
         }
     }
 
-    /** For each general category, and each of their first letters, the bits of the types that it has. */
+    /** Returns for each general category, and each of their first letters, the bits of its types. */
     private static Map<String, Integer> categories() {
         Map<String, Integer> bits = new HashMap<>();
         String names = "Cn Lu Ll Lt Lm Lo Mn Me Mc Nd Nl No Zs Zl Zp Cc Cf -- Co Cs Pd Ps Pe Pc Po Sm Sc Sk So Pi Pf";

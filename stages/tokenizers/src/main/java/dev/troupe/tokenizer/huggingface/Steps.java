@@ -4,8 +4,8 @@ import dev.troupe.tokenizer.file.FilePart;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The steps that the search for tokens and words may take in a text: an expression can backtrack for longer than anybody
- * waits. One thread at a time.
+ * The steps that the search for tokens and words may take in a text, since an expression can backtrack for ever. One thread
+ * at a time.
  */
 final class Steps {
     /** Published expressions take some ten. */
@@ -13,7 +13,7 @@ final class Steps {
     /** Long runs of white space take the square of their length. */
     private static final long BEGIN = 50_000_000;
 
-    /** The steps that are left to all texts of a tokenizer; any thread. */
+    /** The remaining steps for all texts of a tokenizer; any thread. */
     static final class Allowance {
         private final AtomicLong left = new AtomicLong(BEGIN);
 
@@ -34,7 +34,7 @@ final class Steps {
         this.left = most;
     }
 
-    /** The part of the file that takes the next steps. */
+    /** Sets the part of the file that takes the next steps. */
     void by(FilePart part) {
         source = part;
     }

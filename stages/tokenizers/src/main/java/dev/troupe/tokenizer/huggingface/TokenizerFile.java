@@ -11,9 +11,9 @@ import java.util.OptionalInt;
 import java.util.function.IntPredicate;
 
 /**
- * A {@code tokenizer.json} of byte-level byte-pair encoding, as Hugging Face's tokenizers 0.22 reads and applies it:
- * GPT-2's, those of Llama 3, Qwen and SmolLM, and others of their parts. What it does not know is refused. The parts
- * {@code truncation} and {@code padding} have no effect, as if nobody asks for them there.
+ * A {@code tokenizer.json} of byte-level byte-pair encoding, with the results of Hugging Face's tokenizers 0.22: those of
+ * GPT-2, Llama 3, Qwen and SmolLM, and others with the same parts. Unknown parts are refused. The parts {@code truncation}
+ * and {@code padding} have no effect, as in their default use there.
  *
  * <p>Thread rule: any thread may use it.
  */
@@ -76,12 +76,12 @@ public final class TokenizerFile {
         return bytes;
     }
 
-    /** One more than the largest id. */
+    /** Returns one more than the largest id. */
     public int vocabularySize() {
         return bytesOfId.length;
     }
 
-    /** The id of a token by its spelling in the file; empty if there is none. */
+    /** Returns the id of a token by its spelling in the file; empty if there is none. */
     public OptionalInt id(String token) {
         for (AddedTokens.Added one : added.all()) {
             if (one.content().equals(token)) {
@@ -92,19 +92,19 @@ public final class TokenizerFile {
         return id == null ? OptionalInt.empty() : OptionalInt.of(id);
     }
 
-    /** The special tokens that the post-processor puts before a text. */
+    /** Returns the special tokens that the post-processor puts before a text. */
     public int[] beforeText() {
         return postProcessing.before().stream().mapToInt(Integer::intValue).toArray();
     }
 
-    /** The special tokens that the post-processor puts after a text. */
+    /** Returns the special tokens that the post-processor puts after a text. */
     public int[] afterText() {
         return postProcessing.after().stream().mapToInt(Integer::intValue).toArray();
     }
 
     /**
-     * The ids of a text, in which the spelling of an added or special token is that token; without what the post-processor
-     * adds.
+     * Returns the ids of a text, in which the spelling of an added or special token is that token; without the tokens of the
+     * post-processor.
      */
     public int[] encode(String text) {
         Ids ids = new Ids();
@@ -114,7 +114,7 @@ public final class TokenizerFile {
         return ids.toArray();
     }
 
-    /** One text on its way. */
+    /** The encoding of one text. */
     private final class Encoding implements AddedTokens.Parts {
         private final Ids ids;
         private final Steps steps;
@@ -159,7 +159,7 @@ public final class TokenizerFile {
     }
 
     /**
-     * The text of some ids, special tokens spelled out. Bytes that are no character, and an id that there is not, become
+     * Returns the text of some ids, special tokens spelled out. Bytes that are no character, and an unknown id, become
      * U+FFFD.
      */
     public String decode(int[] ids) {
@@ -181,7 +181,7 @@ public final class TokenizerFile {
     }
 
     /**
-     * Whether the ids of every text are those of its two halves, if it is cut between these characters.
+     * Returns whether the ids of every text are those of its two halves, if it is cut between these characters.
      *
      * @param before the last character of the first half, no white space
      */

@@ -1,5 +1,5 @@
 /**
- * The parts of a {@code tokenizer.json}, as Hugging Face's tokenizers have them: normalizer, added tokens, pre-tokenizer,
- * model, post-processor and decoder.
+ * The parts of a {@code tokenizer.json} of Hugging Face's tokenizers: normalizer, added tokens, pre-tokenizer, model,
+ * post-processor and decoder.
  */
 package dev.troupe.tokenizer.huggingface;
