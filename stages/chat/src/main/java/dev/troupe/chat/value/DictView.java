@@ -5,8 +5,7 @@ import java.util.List;
 /** The keys, values or items of a dict, as its methods return them. */
 public record DictView(Dict dict, Kind kind) {
     public enum Kind {
-        KEYS,
-        VALUES,
+        KEYS, VALUES,
         /** Tuples of a key and its value. */
         ITEMS
     }
