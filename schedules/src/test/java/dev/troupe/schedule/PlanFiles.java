@@ -5,12 +5,12 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** The plans under {@code src/test/resources/plans}, as PyTorch builds them or as the rule says. */
+/** The plans under {@code src/test/resources/plans}, as PyTorch builds them or by the rule. */
 public final class PlanFiles {
     private PlanFiles() {
     }
 
-    /** The text of the file of a schedule; it names the virtual stages only if there are several on a rank. */
+    /** Returns the text of the file of a schedule; it names the virtual stages only if there are several on a rank. */
     public static String csv(String schedule, int pipeline, int virtualStages, int microbatches) {
         String virtual = virtualStages == 1 ? "" : "_v" + virtualStages;
         String path = "/plans/" + schedule + "_p" + pipeline + virtual + "_m" + microbatches + ".csv";

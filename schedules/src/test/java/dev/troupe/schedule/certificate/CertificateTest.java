@@ -151,7 +151,7 @@ class CertificateTest {
     @Test
     void shouldBoundTheMessagesInFlightForAnyActionTimes() {
         Plan lowered = new AddTransfers().apply(new OneForwardOneBackward().plan(3, 1, 5));
-        // Rank 0 can be three microbatches ahead of rank 1, and behind it; rank 1 two of rank 2.
+        // Rank 0 can be three microbatches ahead of rank 1, and as many late; rank 1 two of rank 2.
         assertEquals(List.of(3, 3, 2, 2), inFlight(PlanValidator.certify(lowered, Purpose.TRAINING, 8)));
         assertEquals(List.of(2, 2, 2, 2), inFlight(PlanValidator.certify(lowered, Purpose.TRAINING, 2)));
         Plan gpipe = new AddTransfers().apply(new GPipe().plan(2, 1, 5));

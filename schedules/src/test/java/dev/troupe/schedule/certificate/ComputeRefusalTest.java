@@ -218,7 +218,7 @@ class ComputeRefusalTest {
                 1F0,1F1,1B0,1B1
                 2F0,2F1,2B0,2B1
                 """));
-        // Rank 0 waits for rank 1 and rank 2 for rank 1, but only rank 1 holds up rank 0 for what it is owed.
+        // Rank 0 waits for rank 1 and rank 2 for rank 1, but only rank 1 holds up rank 0.
         assertEquals("Plan \"hand\" deadlocks: rank 0 at 0B0 waits for 1B0 of rank 1, position 2; rank 1 at 1F1 waits "
                 + "for 0F1 of rank 0, position 2: change the order of the rows.", refusal.sentence());
     }

@@ -157,7 +157,7 @@ class MessageRefusalTest {
 
     @Test
     void shouldFindADeadlockThatOnlyTheOrderOfMessagesMakes() {
-        // The computing is 1F1B and sound; rank 0 asks for the gradient of 0 before it sends what makes it.
+        // The computing is 1F1B and sound; rank 0 asks for the gradient of 0 before it sends the input of that gradient.
         Plan plan = Plan.fromCsv("hand", Laps.LOOP, """
                 0F0,0RECV_B0,0SEND_F0,0B0
                 1RECV_F0,1F0,1B0,1SEND_B0

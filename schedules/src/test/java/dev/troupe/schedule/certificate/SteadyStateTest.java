@@ -31,7 +31,7 @@ class SteadyStateTest {
                         .map(List::toString).toList());
     }
 
-    /** What the induction says of any more steps, on plans of more steps. */
+    /** The induction, tested on plans of more steps. */
     @Test
     void shouldHaveTheFiguresOfEveryLongerPlan() {
         for (Updates updates : Updates.values()) {
@@ -54,7 +54,7 @@ class SteadyStateTest {
         }
     }
 
-    /** Returns the rows with five more of the block behind its own. */
+    /** Returns the rows with five more blocks after their own. */
     private static List<List<Action>> longer(Plan plan, SteadyState steady) {
         List<List<Action>> rows = new ArrayList<>();
         for (int rank = 0; rank < plan.rankCount(); rank++) {

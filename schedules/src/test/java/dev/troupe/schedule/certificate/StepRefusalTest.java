@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whole steps whose end makes no sense, and the sentence that says so. */
+/** Whole steps with a wrong end, and the sentence of their refusal. */
 @Tag("plan")
 class StepRefusalTest {
     private static final String FIRST = "0F0,0SEND_F0,0RECV_B0,0B0,";
@@ -55,7 +55,7 @@ class StepRefusalTest {
                         .sentence());
     }
 
-    /** Two stages of one rank: the norm of one behind the update of the other is waited for by that update itself. */
+    /** Two stages of one rank: the norm of one comes after the update of the other, which waits for that norm. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = "0F0,1F0,1B0,0B0,0NORM,0UPDATE,1NORM,1UPDATE | rank 0 at 0UPDATE waits for 1NORM")
     void shouldSeeThatAnUpdateWaitsForAllNorms(String row, String found) {

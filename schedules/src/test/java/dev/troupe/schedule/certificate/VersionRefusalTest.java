@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Plans whose steps overlap, with one edit too many. */
+/** Plans with overlapping steps, with one edit too many. */
 @Tag("plan")
 class VersionRefusalTest {
     private static final Plan COMPUTING = new PipeDream2Bw(Updates.LAZY, 1).plan(3, 3, 4);

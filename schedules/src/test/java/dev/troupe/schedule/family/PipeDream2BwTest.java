@@ -166,7 +166,7 @@ class PipeDream2BwTest {
                 + " exchanged, summed, measured and used in this order, so move 0UPDATE0 behind 0B1@0.", sentence);
     }
 
-    /** Version 1 is the newest at the begin, and version 0 its predecessor. */
+    /** Version 1 is the newest at the beginning, and version 0 its predecessor. */
     @Test
     void shouldContinueAfterOtherSteps() {
         assertEquals("""
@@ -191,7 +191,7 @@ class PipeDream2BwTest {
                 assertThrows(PlanException.class, () -> PlanValidator.check(moved, Purpose.TRAINING)).sentence());
     }
 
-    /** The last stage is through with a step first: it measures, goes on, and adds the other end's gradient later. */
+    /** The last stage ends a step first: it measures, continues, and adds the other end's gradient later. */
     @Test
     void shouldMeasureAfterTheGradientsOfAStep() {
         Plan plan = new WholeStep(false, true, false, false, false).training(LAZY.continuing(2, 2, 3));

@@ -140,7 +140,7 @@ class PipeDreamTest {
         assertTrue(STASHING.continuing(1, 1, 2).continues());
     }
 
-    /** Its own gradients are enough, but for the last update of a pass, behind which all ranks commit. */
+    /** Its own gradients are enough, but for the last update of a pass, after which all ranks commit. */
     @Test
     void shouldWaitForNoOtherRankButBeforeACommit() {
         Plan plan = STASHING.plan(3, 1, 4);

@@ -98,7 +98,7 @@ class ReplicasTest {
         }
     }
 
-    /** What PipeDream's runtime computes: the ranks behind a stage's first one, over its ranks, rounded down. */
+    /** PipeDream's runtime computes: the ranks after a stage's first one, over its ranks, rounded down. */
     private static int warmUp(List<Integer> shape, int stage) {
         int behind = shape.stream().skip(stage).mapToInt(Integer::intValue).sum() - 1;
         return behind / shape.get(stage);
@@ -164,7 +164,7 @@ class ReplicasTest {
 
     /**
      * A stage that takes twice as long as the other, in front, on two ranks: no rank is idle any more, and a step takes
-     * half. Behind, the 3 microbatches that PipeDream admits are too few for replicas that wait for each other.
+     * half. At the end, the 3 microbatches that PipeDream admits are too few for replicas that wait for each other.
      */
     @Test
     void shouldBalanceStages() {
@@ -213,7 +213,8 @@ class ReplicasTest {
                 for (int position = 0; position < sound.rows().get(rank).size(); position++) {
                     List<Action> row = new ArrayList<>(sound.rows().get(rank));
                     Action action = row.remove(position);
-                    // Nothing in a row needs its snapshot.
+                    // An update, or a sum, comes after the gradients of its round and before the first reader of the next
+                    // version.
                     if (action.kind() != Kind.SNAPSHOT) {
                         refuse(with(sound, rank, row), "without " + action);
                     }
@@ -230,7 +231,7 @@ class ReplicasTest {
         }
     }
 
-    /** An update, or a sum, is behind the gradients of its round and in front of the first reader of the next version. */
+    /** An update, or a sum, comes after the gradients of its round and before the first reader of the next version. */
     private static void moveUpdates(Plan sound, int rank) {
         List<Action> row = sound.rows().get(rank);
         for (Action moved : row) {
@@ -248,7 +249,9 @@ class ReplicasTest {
         }
     }
 
-    /** Whether every gradient of a round is before its sum, its norm and its update, and these before what reads them. */
+    /**
+     * Returns whether every gradient of a round is before its sum, its norm and its update, and these before their readers.
+     */
     private static boolean isSound(List<Action> row) {
         int updates = 0;
         List<Action> due = new ArrayList<>();
@@ -282,7 +285,7 @@ class ReplicasTest {
         return row.getLast().kind() == Kind.SNAPSHOT;
     }
 
-    /** Returns the position of the last gradient of the steps up to that of an action. */
+    /** Returns the position of the last gradient of the steps up to the step of an action. */
     private static int last(List<Action> row, Action ofStep) {
         return IntStream.range(0, row.size()).filter(at -> row.get(at).kind() == Kind.FULL_BACKWARD
                 && row.get(at).microbatch() <= ofStep.microbatch()).max().orElse(-1);
@@ -335,7 +338,7 @@ class ReplicasTest {
                 refusal(with(sound, 0, early)));
     }
 
-    /** Rank 1 waits for the gradient of microbatch 5 in front of its sum, but rank 0 sends 4 behind the sum. */
+    /** Rank 1 waits for the gradient of microbatch 5 before its sum, but rank 0 sends 4 after the sum. */
     @Test
     void shouldRefuseReplicasThatNeverMeet() {
         Plan sound = WHOLE.training(of(2, 1).plan(2, 1, 6));
@@ -358,7 +361,7 @@ class ReplicasTest {
                 refusal(sound.withRows(rows)));
     }
 
-    /** Where updates wait for all stages there is no round of one of them. */
+    /** If updates wait for all stages no stage has rounds of its own. */
     @Test
     void shouldRefuseReplicasOfOtherSchedules() {
         Plan forwards = new ForwardOnly(new Replicas(List.of(2, 1))).plan(2, 1, 4);

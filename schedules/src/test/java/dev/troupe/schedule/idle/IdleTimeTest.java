@@ -78,7 +78,7 @@ class IdleTimeTest {
         assertTrue(found.get(2) >= 0.95 * 3 * 40_000, found::toString);
     }
 
-    /** A disturbance, and the cause and the rank that its time is to go to. */
+    /** A disturbance, with the expected cause and rank of its time. */
     private record Trial(String what, int rank, Action action, Cause cause, int root) {
     }
 
@@ -156,7 +156,7 @@ class IdleTimeTest {
         assertTrue(sums.get(Cause.PAUSE) >= 30_000, sums::toString);
     }
 
-    /** The process is stopped with a message on its way. */
+    /** The process is stopped with a message in flight. */
     @Test
     void shouldCallTheTimeOfAStoppedMessageAPause() {
         Plan plan = plan("1f1b");
@@ -207,8 +207,9 @@ class IdleTimeTest {
     }
 
     /**
-     * Rank 1 is lost in a step. Its successor is told of the step later, takes in again what had been handed over before,
-     * and repeats gradients that had landed: the time until then is the recovery's, and no message became slow or quick.
+     * Rank 1 is lost in a step. Its successor receives the step later, takes the tensors again that had been handed over
+     * before, and repeats gradients that had landed: the time until then is the recovery's, and no message became slow or
+     * quick.
      */
     @Test
     void shouldCallTheTimeWithoutARankRecovery() {

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A step that is recorded as ranks record it, with what was done to it: every action takes what it takes and begins when its
- * rank is free and its message has landed, and every update when the coordinator has decided.
+ * A step that is recorded like ranks record it, with its disturbances: every action takes its time and begins when its rank
+ * is free and its message has landed, and every update when the coordinator has decided.
  */
 final class SimulatedStep {
     static final long CONTROL = 20;
@@ -32,9 +32,7 @@ final class SimulatedStep {
         this.beginNanos = beginNanos;
     }
 
-    /**
-     * Adds time to what an action of a rank does: {@code compute}, {@code wire}, {@code credit}, {@code data}, {@code late}.
-     */
+    /** Adds time to an action of a rank: {@code compute}, {@code wire}, {@code credit}, {@code data}, {@code late}. */
     SimulatedStep with(String what, int rank, Action action, long nanos) {
         more.merge(what + rank + action, nanos, Long::sum);
         return this;
@@ -50,7 +48,7 @@ final class SimulatedStep {
         return more.getOrDefault(what + rank + action, 0L);
     }
 
-    /** What an action of a kind computes; later stages take longer. */
+    /** Returns the computing time of an action of a kind; later stages take longer. */
     private long cost(Action action) {
         long base = switch (action.kind()) {
             case FORWARD -> 1_000;

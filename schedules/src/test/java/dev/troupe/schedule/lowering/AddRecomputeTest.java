@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Replays in front of their backwards: F and a replay take one unit, B two, unless a test says otherwise. */
+/** Replays before their backwards: F and a replay take one unit, B two, unless a test sets others. */
 @Tag("plan")
 class AddRecomputeTest {
     @Test
@@ -84,7 +84,7 @@ class AddRecomputeTest {
         }
     }
 
-    /** Whatever actions take: the replay in front begins no later than the one inside would. */
+    /** Whatever time actions take: the replay in front begins no later than the one inside would. */
     @Test
     void shouldMakeNoPlanSlowerAndHoldOneReplayARank() {
         int faster = 0;

@@ -19,7 +19,7 @@ class LargeSimulationTest {
         assertEquals(simulation.makespanNanos(), lengthOfPath(simulation));
     }
 
-    /** 134 million actions and as many messages; the heap of the tests, 2 GiB, is the bound it must keep. */
+    /** 134 million actions and the same number of messages; the heap of the tests, 2 GiB, is the bound. */
     @Test
     @Tag("long")
     void shouldSimulate4096RanksWith16384MicrobatchesWithin2GiB() {

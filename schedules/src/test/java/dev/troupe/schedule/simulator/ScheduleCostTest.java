@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What every schedule costs, as its papers say: F, I and W take one unit each, messages none. */
+/** The costs of every schedule in its paper: F, I and W take one unit each, messages none. */
 @Tag("plan")
 class ScheduleCostTest {
     @ParameterizedTest
@@ -70,7 +70,7 @@ class ScheduleCostTest {
             long half = simulate(plan("v-half", pipeline, 2, microbatches)).makespanNanos() - 6L * microbatches;
             long min = simulate(plan("v-min", pipeline, 2, microbatches)).makespanNanos() - 6L * microbatches;
             assertTrue(2 * half <= bubbleOf1F1B, "v-half, P = " + pipeline + ": " + half);
-            // Where P divides by 3 the block has to wait, see VMin: one unit more.
+            // If P divides by 3 the block has to wait, see VMin: one unit more.
             assertTrue(3 * (min - (pipeline % 3 == 0 ? 1 : 0)) <= 2 * bubbleOf1F1B,
                     "v-min, P = " + pipeline + ": " + min);
         }

@@ -47,7 +47,7 @@ class ChatTemplateTest {
         }
     }
 
-    /** Expressions and statements that published templates have, with what Jinja makes of them. */
+    /** Expressions and statements of published templates, with Jinja's results. */
     @ParameterizedTest
     @CsvSource(delimiter = '!', quoteCharacter = '`', value = {
             "{{ messages[0].content }}!Hello {{ 1 + 1 }} <b>",
@@ -162,7 +162,7 @@ class ChatTemplateTest {
                 """, template(template).render(chat));
     }
 
-    /** The end of a line after a statement goes, and so does white space before it; that of the last line too. */
+    /** The end of a line after a statement is dropped, and so is white space before it, in the last line too. */
     @Test
     void shouldTreatWhiteSpaceAsHuggingFaceDoes() throws IOException {
         assertEquals("a\nb\n  c", template("a\n  {% if true %}\nb\n  {% endif %}\n  c\n").render(HELLO));
@@ -242,7 +242,7 @@ class ChatTemplateTest {
         }
     }
 
-    /** Nobody knows the marks before, so that a chat which has some of its own changes nothing. */
+    /** Nobody knows the marks before, so that a chat with marks of its own changes nothing. */
     @Test
     void shouldReturnThePartsThatATemplateMarks() throws IOException {
         ChatTemplate marking = template("a {% generation %}b{% generation %}c{% endgeneration %}{% endgeneration %}"

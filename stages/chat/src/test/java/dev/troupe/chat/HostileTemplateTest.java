@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Templates that would take all time, memory or stack, or look for a way out: each ends with one short sentence. */
+/** Templates that would take all time, memory or stack, or try to escape: each ends with one short sentence. */
 @Tag("plan")
 @Timeout(120)
 class HostileTemplateTest {
@@ -82,7 +82,7 @@ class HostileTemplateTest {
         assertTrue(refusal("{% for a in [1] %}".repeat(20_000)).contains("nested more than 200 deep"));
     }
 
-    /** Chains of operators are as long as they like: their tree is flat. */
+    /** Chains of operators may have any length: their tree is flat. */
     @Test
     void shouldTakeLongChains() throws IOException {
         assertEquals("20001", rendered("{{ 1" + " + 1".repeat(20_000) + " }}"));
@@ -91,7 +91,7 @@ class HostileTemplateTest {
         assertEquals("c", rendered("{% if false %}" + "{% elif false %}".repeat(20_000) + "{% else %}c{% endif %}"));
     }
 
-    /** The sentence names the line and the reason, and never repeats what a template has made. */
+    /** The sentence names the line and the reason, and never repeats a template's output. */
     @Test
     void shouldReportWhereAndWhyInAFewWords() throws IOException {
         assertEquals(directory.resolve("chat_template.jinja")

@@ -20,10 +20,10 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Small templates of one feature each, with what transformers makes of them; generate-features.py has written them. */
+/** Small templates of one feature each, with the results of transformers; generate-features.py has written them. */
 @Tag("plan")
 class JinjaFeaturesTest {
-    /** What is refused here and rendered there: nothing else is. */
+    /** The only templates that are refused here and rendered there. */
     private static final Set<String> NOT_BUILT = Set.of("{{ lipsum() is string }}",
             "{{ (7.25 ** 11) is number }}",
             "{% autoescape false %}{{ '<' }}{% endautoescape %}", "{% block a %}x{% endblock %}");
@@ -52,7 +52,7 @@ class JinjaFeaturesTest {
         assertEquals(List.of(), wrong);
     }
 
-    /** The text, or null if the template is refused; anything else that it throws is an error. */
+    /** Returns the text, or null if the template is refused; any other exception is an error. */
     private static String rendered(String template, Map<String, Object> chat) {
         try {
             return Template.of(template).text(chat, LocalDateTime.of(2026, 11, 27, 9, 5), UnaryOperator.identity());

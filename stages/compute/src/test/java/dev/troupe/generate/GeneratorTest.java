@@ -125,7 +125,7 @@ class GeneratorTest {
         return new Generator(engine, MODEL, new InitialWeights(MODEL, seed), MODEL.size(Axis.POSITION));
     }
 
-    /** The next token for which a stage finds the smallest loss; another way through the model. */
+    /** Returns the next token with the smallest loss on a stage; another way through the model. */
     private int mostLikelyByLoss(int[] prompt) {
         int window = Math.min(prompt.length, MODEL.size(Axis.POSITION));
         int[] tokens = Arrays.copyOfRange(prompt, prompt.length - window, prompt.length);

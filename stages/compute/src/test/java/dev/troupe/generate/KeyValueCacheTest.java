@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A text that is continued row by row, beside a forward over all of it. */
+/** A text that is continued row by row, compared with a forward over all of it. */
 @Tag("parity")
 class KeyValueCacheTest {
     private static final int PLACES = 23;
@@ -135,7 +135,7 @@ class KeyValueCacheTest {
                 .toArray();
     }
 
-    /** Rotary ones have six heads, every three of which share keys and values, and adapters. */
+    /** Rotary ones have six heads, three of which share keys and values each, and adapters. */
     private static ModelSpec model(String name) {
         Map<String, Object> section = new HashMap<>(Map.of("layers", 2, "hidden", 24, "heads", 6, "sequence-length",
                 PLACES, "vocabulary-size", VOCABULARY, "tie-embeddings", true));
@@ -148,7 +148,7 @@ class KeyValueCacheTest {
         return family.adapted(family.read(new Section(section)), new Lora(3, 6, List.of(Lora.ALL_LINEAR), ""));
     }
 
-    /** Larger than those that training begins with, which would leave little but the token itself; B of adapters too. */
+    /** Larger than the initial weights of training, which would leave little but the token itself; B of adapters too. */
     private static void read(String name, Shape shape, DataType type, MemorySegment target) {
         Random random = new Random(name.hashCode());
         for (long i = 0; i < shape.elementCount(); i++) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Layout strings: those that are read, and the words and the place of those that are refused. */
+/** Layout strings that are read, and the words and the place of refusals. */
 @Tag("plan")
 class LayoutStringTest {
     @ParameterizedTest

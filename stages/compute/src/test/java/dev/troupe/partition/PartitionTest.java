@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which layers each stage gets: drawn cases, and rules over all small models. */
+/** The layers of each stage: drawn cases, and rules over all small models. */
 @Tag("plan")
 class PartitionTest {
     @ParameterizedTest
@@ -61,7 +61,7 @@ class PartitionTest {
             ModelSpec model = model(blocks, 100);
             List<LayerSpec> layers = model.layers();
             long smallest = Long.MAX_VALUE;
-            // Each bit says whether a border is before the layer.
+            // Each bit is a border before the layer.
             for (int borders = 0; borders < 1 << (layers.size() - 1); borders++) {
                 StringBuilder layout = new StringBuilder("E");
                 for (int layer = 1; layer < layers.size(); layer++) {

@@ -22,7 +22,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a group cannot share out is refused with a sentence. */
+/** Models that a group cannot share out are refused with a sentence. */
 @Tag("plan")
 class TensorSharingTest {
     private static final ModelSpec MODEL = new Gpt2(1, 12, 6, 5, 7, true, Gpt2.NORM_EPSILON).spec();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What drops out follows from the seed, the step and the microbatch, and from nothing else. */
+/** Dropout depends on the seed, the step and the microbatch, and on nothing else. */
 @Tag("parity")
 @Dealt(2)
 class DropoutTest {
@@ -78,7 +78,7 @@ class DropoutTest {
         }
     }
 
-    /** A small step of the weights changes the loss by what the gradient says, under the same masks. */
+    /** A small step of the weights changes the loss by the gradient, under the same masks. */
     @Test
     void shouldGiveTheGradientOfWhatItComputes() {
         try (Golden golden = new Golden(Golden.UNTIED);

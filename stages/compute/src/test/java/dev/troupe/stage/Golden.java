@@ -15,7 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 
-/** One training run of PyTorch in float64: if it began, what it read, and what it came to. */
+/** One training run of PyTorch in float64: its initial weights, data and results. */
 public final class Golden implements AutoCloseable {
     static final String TIED = "gpt2-tied-adamw";
     static final String UNTIED = "gpt2-untied-sgd";
@@ -40,7 +40,7 @@ public final class Golden implements AutoCloseable {
         this(name, own -> own);
     }
 
-    /** The model and the data of a golden run, trained by another optimizer. */
+    /** Creates the model and the data of a golden run, trained by another optimizer. */
     Golden(String name, UnaryOperator<Optimizer> other) {
         try {
             Path directory = Path.of(Golden.class.getResource("/goldens/" + name).toURI());
@@ -82,7 +82,7 @@ public final class Golden implements AutoCloseable {
         return initial.spec();
     }
 
-    /** The tokens of a microbatch, or with a shift of 1 its targets. */
+    /** Returns the tokens of a microbatch, or with a shift of 1 its targets. */
     int[] tokens(int step, int microbatch, int microbatchSize, int shift) {
         int[] ids = new int[microbatchSize * sequenceLength];
         int first = (step * batchSize + microbatch * microbatchSize) * sequenceLength + shift;

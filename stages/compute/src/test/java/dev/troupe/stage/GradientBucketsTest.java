@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** When gradients are added up over the ranks that hold the same weights, and to which bits. */
+/** The times at which gradients are added up over the ranks with the same weights, and the bits of the sums. */
 @Tag("parity")
 class GradientBucketsTest {
     private static final ModelSpec MODEL = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
@@ -40,7 +40,7 @@ class GradientBucketsTest {
     private static final long POSITIONS = 16L * 32;
     private static final long TABLE = 67L * 32;
 
-    /** A group of two whose other member is not there; it notes what is added up, and what is known by then. */
+    /** A group of two with an absent other member; it notes the sums, and the facts known by then. */
     private static final class Witness implements TensorGroup {
         private final List<Long> elements = new ArrayList<>();
         private final List<Boolean> positionsWereKnown = new ArrayList<>();

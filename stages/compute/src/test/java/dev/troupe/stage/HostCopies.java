@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Tensors by way of host memory. */
+/** Copies of tensors by way of host memory. */
 final class HostCopies {
     private HostCopies() {
     }
@@ -24,14 +24,14 @@ final class HostCopies {
         }
     }
 
-    /** Copies tensors to those of another stage that has the same ones. */
+    /** Copies tensors to another stage with the same ones. */
     static void copyAll(Engine from, List<StateTensor> tensors, Engine to, List<StateTensor> targets) {
         for (int index = 0; index < tensors.size(); index++) {
             copy(from, tensors.get(index).tensor(), to, targets.get(index).tensor());
         }
     }
 
-    /** The values of tensors by name; of a tied table the stage with the embedding comes first. */
+    /** Returns the values of tensors by name; for a tied table the stage with the embedding comes first. */
     static Map<String, double[]> values(List<Engine> engines, List<List<StateTensor>> tensors) {
         Map<String, double[]> values = new TreeMap<>();
         for (int stage = 0; stage < engines.size(); stage++) {
@@ -42,7 +42,7 @@ final class HostCopies {
         return values;
     }
 
-    /** Writes values into memory of a type; those of FLOAT32 were floats before. */
+    /** Writes values into memory of a type; FLOAT32 values were floats before. */
     static void write(double[] values, DataType type, MemorySegment target) {
         for (int i = 0; i < values.length; i++) {
             if (type == DataType.FLOAT32) {
@@ -53,7 +53,7 @@ final class HostCopies {
         }
     }
 
-    /** The values of a tensor of FLOAT32 or FLOAT64. */
+    /** Returns the values of a tensor of FLOAT32 or FLOAT64. */
     static double[] read(Engine engine, Tensor tensor) {
         double[] values = new double[Math.toIntExact(tensor.shape().elementCount())];
         try (Arena arena = Arena.ofConfined()) {

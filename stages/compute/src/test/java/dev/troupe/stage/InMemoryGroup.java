@@ -15,15 +15,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.DoubleBinaryOperator;
 
-/** A group of threads that meet at a barrier and read each other's copies; it keeps a list of what was asked of it. */
+/** A group of threads that meet at a barrier and read each other's copies; it keeps a list of its calls. */
 public final class InMemoryGroup {
     private static final long DEADLINE_SECONDS = 120;
 
-    /** What an operation is. */
+    /** The kind of an operation. */
     public enum Operation {
         ALL_REDUCE, ALL_REDUCE_MAX, REDUCE_SCATTER, ALL_GATHER;
 
-        /** How often the whole passes from each member to its neighbour on a ring, but for one part of {@code size}. */
+        /**
+         * Returns how often the whole passes from each member to its neighbour on a ring, but for one part of {@code size}.
+         */
         public int turns() {
             return switch (this) {
                 case ALL_REDUCE, ALL_REDUCE_MAX -> 2;
@@ -34,7 +36,7 @@ public final class InMemoryGroup {
 
     /** One operation of the group, and the count of its numbers. */
     public record Call(Operation operation, long elements) {
-        /** Numbers that each member sends, by the ring algorithm. */
+        /** Returns the numbers that each member sends, by the ring algorithm. */
         public double sentByEach(int size) {
             return (double) operation.turns() * elements * (size - 1) / size;
         }
@@ -45,19 +47,18 @@ public final class InMemoryGroup {
     private final double[][] given;
     private final List<Call> calls = new ArrayList<>();
 
-    /** A group of a number of members. */
     public InMemoryGroup(int size) {
         this.size = size;
         this.barrier = new CyclicBarrier(size);
         this.given = new double[size][];
     }
 
-    /** The group as one member sees it, for its own thread. */
+    /** Returns the group for one member, for its own thread. */
     public TensorGroup member(int rank, Engine engine) {
         return new Member(rank, engine);
     }
 
-    /** What was asked so far, each operation once. Between steps. */
+    /** Returns the calls so far, each operation once. Between steps. */
     public List<Call> calls() {
         return List.copyOf(calls);
     }

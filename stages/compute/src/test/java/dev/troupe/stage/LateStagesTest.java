@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Stages whose engines compute as late as fences allow have the bits of stages whose engines compute at once. */
+/** Stages with engines that compute as late as fences allow have the bits of stages with engines that compute at once. */
 @Tag("parity")
 @Dealt(3)
 class LateStagesTest {
@@ -32,7 +32,7 @@ class LateStagesTest {
     private static final int STEPS = 2;
     private static final List<String> GOLDENS = List.of(Golden.TIED, Golden.UNTIED, Golden.UNEVEN);
 
-    /** Those that add up gradients in one order, so that all of them give the same bits. */
+    /** Orders that add up gradients alike, so that all of them give the same bits. */
     private static final List<Order> ORDERS = List.of(Order.ALL_FORWARDS_FIRST, Order.ONE_FORWARD_ONE_BACKWARD,
             Order.WEIGHT_GRADIENTS_LATE);
     /** By golden, in one stage. */
@@ -72,7 +72,7 @@ class LateStagesTest {
         }
     }
 
-    /** What a few steps came to: weights by name, and the losses and norms under another. */
+    /** Returns the results of a few steps: weights by name, and the losses and norms under another. */
     private static Map<String, double[]> train(Golden golden, Partition partition, Order order, Recompute recompute,
             Shares shares) {
         try (NaivePipeline pipeline = new NaivePipeline(golden, partition, 2, golden.initial, recompute,

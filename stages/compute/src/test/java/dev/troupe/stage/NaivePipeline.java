@@ -32,27 +32,25 @@ final class NaivePipeline implements Training, AutoCloseable {
     record StepResult(double loss, double norm) {
     }
 
-    /** What each stage's rank has of it. */
+    /** The share of each stage's rank. */
     @FunctionalInterface
     interface Shares {
         TensorShare of(int stage, Engine engine);
 
-        /** With whom it has that. */
+        /** Returns the ranks that have the same share. */
         default DataShare data(Engine engine) {
             return DataShare.ALL;
         }
 
-        /** How blocks are replayed. */
         default Replay replay() {
             return Replay.INSIDE;
         }
 
-        /** The engine of a stage. */
         default Engine engine(DataType parameterType) {
             return new ReferenceEngine(parameterType);
         }
 
-        /** Whether stages are told which backward is the step's last. */
+        /** Returns whether stages receive which backward is the step's last. */
         default boolean tellsLast() {
             return true;
         }
@@ -68,7 +66,7 @@ final class NaivePipeline implements Training, AutoCloseable {
     final List<Stage> stages = new ArrayList<>();
     final int[] peakActivations;
 
-    // What has crossed the border towards a stage and waits for it, by microbatch.
+    // The tensors that have crossed the border towards a stage and wait for it, by microbatch.
     private final List<Map<Integer, Tensor>> activations = new ArrayList<>();
     private final List<Map<Integer, Tensor>> gradients = new ArrayList<>();
 
@@ -113,14 +111,14 @@ final class NaivePipeline implements Training, AutoCloseable {
         return engines.stream().mapToLong(Engine::allocatedBytes).sum();
     }
 
-    /** A whole step, update included. */
+    /** Runs a whole step, update included. */
     StepResult step(int step, Order order) {
         StepResult result = gradients(step, order);
         update(step, result);
         return result;
     }
 
-    /** A step up to its update. */
+    /** Runs a step up to its update. */
     @Override
     public StepResult gradients(int step, Order order) {
         stages.forEach(stage -> stage.enterStep(step, firstMicrobatch));
@@ -133,7 +131,7 @@ final class NaivePipeline implements Training, AutoCloseable {
         return new StepResult(meanLoss(), GlobalNorm.of(sums));
     }
 
-    /** The update of a step; there are no gradients after it. */
+    /** Runs the update of a step; there are no gradients after it. */
     @Override
     public void update(int step, StepResult result) {
         double scale = GlobalNorm.clipCoefficient(result.norm(), golden.gradientClip);
@@ -269,7 +267,7 @@ final class NaivePipeline implements Training, AutoCloseable {
                 golden.tokens(step, firstMicrobatch + microbatch, microbatchSize, 1));
     }
 
-    /** The values of some tensors of every stage by name; with both copies of a tied table under one name if equal. */
+    /** Returns the values of some tensors of every stage by name, both copies of a tied table under one name if equal. */
     @Override
     public Map<String, double[]> values(Function<Stage, List<StateTensor>> tensors) {
         Map<String, double[]> values = new TreeMap<>();

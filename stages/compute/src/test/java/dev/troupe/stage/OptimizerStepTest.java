@@ -33,7 +33,7 @@ class OptimizerStepTest {
     private static final double CLIP = 0.4;
     private static final double DECAY = 0.1;
 
-    /** Another implementation of an optimizer: what it makes of a weight, with a memory of its own. */
+    /** Another implementation of an optimizer, with a state of its own. */
     @FunctionalInterface
     private interface Oracle {
         /** Changes the weights of a tensor by its gradients, which are scaled already. */

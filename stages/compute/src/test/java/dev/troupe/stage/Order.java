@@ -72,7 +72,7 @@ enum Order {
 
     abstract List<Work> row(int stage, int stageCount, int microbatches);
 
-    /** The row with a replay of each microbatch in front of its backward. */
+    /** Returns the row with a replay of each microbatch before its backward. */
     List<Work> replaying(int stage, int stageCount, int microbatches) {
         List<Work> replaying = new ArrayList<>();
         for (Work work : row(stage, stageCount, microbatches)) {

@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Stages whose steps overlap, against PyTorch and against one device that trains on weights of one update before. */
+/** Stages with overlapping steps, against PyTorch and against one device that trains on weights of one update before. */
 @Tag("parity")
 @Dealt(3)
 class OverlapTest {
@@ -84,7 +84,7 @@ class OverlapTest {
         assertSameBits(Golden.DELAYED, "float32", List.of(1, 3), List.of(Updates.LAZY));
     }
 
-    /** The oracle takes what one update changed, and corrects it on the host. */
+    /** The oracle takes the change of one update, and corrects it on the host. */
     @ParameterizedTest
     @CsvSource({"1, LAZY", "3, LAZY", "2, EAGER"})
     void shouldFeedBackTheErrorOfTheDelay(int stageCount, Updates updates) {
@@ -103,7 +103,7 @@ class OverlapTest {
         }
     }
 
-    /** {@code W + u + (u - p)} of the update {@code u}, which p is afterwards; only {@code W + u} of the first. */
+    /** Returns {@code W + u + (u - p)} for the update {@code u}, which p is afterwards; only {@code W + u} for the first. */
     private static double[] corrected(double[] before, double[] after, double[] previous, boolean isFirst) {
         double[] result = new double[before.length];
         for (int i = 0; i < before.length; i++) {
@@ -259,7 +259,7 @@ class OverlapTest {
     private record Delayed(List<StepResult> results, Map<String, double[]> weights) {
     }
 
-    /** What becomes of the weights of a tensor behind an update. */
+    /** Changes the weights of a tensor after an update. */
     private interface Correction {
         double[] of(double[] before, double[] after, double[] previous, boolean isFirst);
     }

@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The stages of a golden run in one thread, each on an engine of its own, which walk the rows of a plan whose steps overlap.
- * What a rank needs of the others for an update is worked out when the first rank comes to it.
+ * The stages of a golden run in one thread, each on an engine of its own, which walk the rows of a plan with overlapping
+ * steps. The part of the others in an update is computed when the first rank comes to it.
  */
 final class OverlappingPipeline implements AutoCloseable {
     private final Golden golden;
@@ -43,14 +43,16 @@ final class OverlappingPipeline implements AutoCloseable {
     // Of stages that update alone, by step.
     private final List<List<LayerSquaredSum>> measured = new ArrayList<>();
 
-    /** How updates are made. */
+    /** The rule of updates. */
     record Optimizing(Optimizer optimizer, double learningRate, double clip) {
         static Optimizing of(Golden golden) {
             return new Optimizing(golden.optimizer, golden.learningRate, golden.gradientClip);
         }
     }
 
-    /** @param microbatchSize sequences of a microbatch; steps take those of the golden in turn */
+    /**
+     * @param microbatchSize sequences of a microbatch; steps take the golden's in turn
+     */
     OverlappingPipeline(Golden golden, Partition partition, Plan plan, int microbatchSize, WeightVersions weights,
             Optimizing optimizing, Supplier<Engine> engine, WeightSource source) {
         this.golden = golden;
@@ -192,7 +194,7 @@ final class OverlappingPipeline implements AutoCloseable {
         return true;
     }
 
-    /** The certificate has it that the stage's gradients of the step are there. */
+    /** By the certificate the stage's gradients of the step are complete. */
     private void updateAlone(int index, int step) {
         Stage stage = stages.get(index);
         stage.use(0, sumOf(step));

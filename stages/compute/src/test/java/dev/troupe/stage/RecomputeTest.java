@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is computed again is what would have been kept, to the bit, and takes less room. */
+/** Recomputed tensors are the same as kept ones, to the bit, and take less memory. */
 @Tag("parity")
 @Dealt(3)
 class RecomputeTest {
@@ -62,7 +62,7 @@ class RecomputeTest {
         }
     }
 
-    /** All blocks of a stage at once, one, or none beside the one that goes back. */
+    /** All blocks of a stage at once, one, or none in addition to the one that goes back. */
     @Test
     void shouldHoldOnlyTheReplayedActivations() {
         try (Golden golden = new Golden(Golden.UNTIED)) {

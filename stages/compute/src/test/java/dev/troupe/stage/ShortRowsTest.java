@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Microbatches whose padding is left out compute what they compute with it. */
+/** Microbatches without their padding compute the same as with it. */
 @Tag("parity")
 class ShortRowsTest {
     private static final int LONGEST = 48;
@@ -69,7 +69,7 @@ class ShortRowsTest {
                 new InitialWeights(model, 1));
     }
 
-    /** Two rows of tokens with some that do not count, padded to a length; of llama the first has two documents. */
+    /** Returns two rows of tokens with some that do not count, padded to a length; for llama the first has two documents. */
     private static MicrobatchRows rows(String family, int length) {
         MicrobatchRows rows = new MicrobatchRows(2 * LONGEST, family.equals("llama"));
         rows.setTokenCount(2 * length);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A stage shared out over the ranks of a group against the same stage on one rank, and what the group exchanges. */
+/** A stage shared out over the ranks of a group against the same stage on one rank, and the traffic of the group. */
 @Tag("parity")
 @Dealt(3)
 class TensorParallelTest {
@@ -76,9 +76,9 @@ class TensorParallelTest {
     }
 
     /**
-     * Numbers that each rank sends, a microbatch of N = B T rows on t ranks: 8 N C (t-1)/t for each block, whether rows
-     * are cut or not (Narayanan et al. 2021, section 3.2); 2 N C (t-1)/t for the embedding and as much for the head; and
-     * three sums of N numbers for the loss.
+     * Numbers that each rank sends, a microbatch of N = B T rows on t ranks: 8 N C (t-1)/t for each block, whether rows are
+     * cut or not (Narayanan et al. 2021, section 3.2); 2 N C (t-1)/t for the embedding and the same for the head; and three
+     * sums of N numbers for the loss.
      */
     @ParameterizedTest
     @CsvSource({"2, false", "2, true", "4, false", "4, true"})

@@ -26,12 +26,12 @@ import java.util.concurrent.Future;
 import java.util.function.Function;
 
 /**
- * As many pipelines as there are tensor-parallel times data-parallel ranks, each in its thread. The tensor-parallel ranks
- * of a stage are a group, and so are the ranks that hold the same weights.
+ * A pipeline for each pair of a tensor-parallel and a data-parallel rank, each in its thread. The tensor-parallel ranks of a
+ * stage are a group, and so are the ranks with the same weights.
  */
 final class TensorPipelines implements Training, AutoCloseable {
     private final ExecutorService threads;
-    /** One for each rank: what it has done aside goes in order. */
+    /** One for each rank: its work on the other thread is in order. */
     private final List<ExecutorService> asides = new ArrayList<>();
     private final int size;
     final List<NaivePipeline> ranks = new ArrayList<>();
@@ -39,7 +39,7 @@ final class TensorPipelines implements Training, AutoCloseable {
     /** By tensor-parallel rank. */
     final List<InMemoryGroup> dataGroups = new ArrayList<>();
 
-    /** How a run is set up beside its layout. */
+    /** The settings of a run apart from its layout. */
     record Setup(Golden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
             DropoutSettings dropout, Replay replay) {
         Setup(Golden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
@@ -47,7 +47,6 @@ final class TensorPipelines implements Training, AutoCloseable {
             this(golden, source, microbatchSize, parameterType, recompute, dropout, Replay.INSIDE);
         }
 
-        /** The same with blocks that are replayed otherwise. */
         Setup with(Replay other) {
             return new Setup(golden, source, microbatchSize, parameterType, recompute, dropout, other);
         }
@@ -88,7 +87,7 @@ final class TensorPipelines implements Training, AutoCloseable {
         }
     }
 
-    /** If a rank stands. */
+    /** The place of a rank. */
     private record Place(List<InMemoryGroup> ofStages, InMemoryGroup holders, int rank, boolean sequence, int holder,
             Zero zero, Executor aside, boolean tellsLast, Replay replay) implements NaivePipeline.Shares {
         @Override
@@ -102,14 +101,14 @@ final class TensorPipelines implements Training, AutoCloseable {
         }
     }
 
-    /** A whole step; every rank must come to the same loss and norm. */
+    /** Runs a whole step; every rank must have the same loss and norm. */
     StepResult step(int step, Order order) {
         StepResult result = gradients(step, order);
         update(step, result);
         return result;
     }
 
-    /** A step up to its update. */
+    /** Runs a step up to its update. */
     @Override
     public StepResult gradients(int step, Order order) {
         List<StepResult> results = onAll(rank -> rank.gradients(step, order));
@@ -128,7 +127,6 @@ final class TensorPipelines implements Training, AutoCloseable {
         }
     }
 
-    /** The update of a step. */
     @Override
     public void update(int step, StepResult result) {
         onAll(rank -> {
@@ -153,7 +151,10 @@ final class TensorPipelines implements Training, AutoCloseable {
         return results;
     }
 
-    /** Whole tensors by name, each put together from its slices; what several ranks have must be the same bits. */
+    /**
+     * Returns whole tensors by name, each put together from its slices; common tensors of several ranks must be the same
+     * bits.
+     */
     @Override
     public Map<String, double[]> values(Function<Stage, List<StateTensor>> tensors) {
         Map<String, double[]> values = new TreeMap<>();

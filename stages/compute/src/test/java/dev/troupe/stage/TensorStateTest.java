@@ -132,7 +132,7 @@ class TensorStateTest {
                 Partition.uniform(MODEL, stageCount), size, sequence);
     }
 
-    /** A file for each rank, as a checkpoint has them. */
+    /** Writes a file for each rank, as in a checkpoint. */
     private List<SafeTensors> write(TensorPipelines pipelines) {
         List<SafeTensors> files = new ArrayList<>();
         for (NaivePipeline rank : pipelines.ranks) {

@@ -12,16 +12,16 @@ import java.util.function.Function;
 
 /** Pipelines that train together, step by step. */
 interface Training {
-    /** Losses and gradients of a step. */
+    /** Returns losses and gradients of a step. */
     StepResult gradients(int step, Order order);
 
     /** Ends the step. */
     void update(int step, StepResult result);
 
-    /** Whole tensors by name. */
+    /** Returns whole tensors by name. */
     Map<String, double[]> values(Function<Stage, List<StateTensor>> tensors);
 
-    /** Two steps of one as of the other: losses, norms, gradients and what is left at the end. */
+    /** Runs two steps of both: losses, norms, gradients and the results at the end are the same. */
     static void assertSame(Training expected, Training found, Order order, double tolerance) {
         for (int step = 0; step < 2; step++) {
             StepResult its = expected.gradients(step, order);

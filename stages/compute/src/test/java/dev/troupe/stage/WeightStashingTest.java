@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * PipeDream's stages, which update alone, against one device that takes the gradients of each step at weights of several
- * versions: those of stage s are as many updates old as the certificate says.
+ * versions: the weights of stage s have the age of the certificate.
  */
 @Tag("parity")
 class WeightStashingTest {
@@ -69,7 +69,7 @@ class WeightStashingTest {
         assertSameBits(UNTIED, 3, schedule, new AddRecompute().apply(schedule.plan(3, 1, STEPS)), optimizer, engine);
     }
 
-    /** On one rank nothing is delayed, and both ends of a tied table are there. */
+    /** On one rank nothing is delayed, and both ends of a tied table are on it. */
     @ParameterizedTest
     @CsvSource({"false, cpu", "true, reference"})
     void shouldDoOneStepAfterTheOtherOnOneRank(boolean hasVerticalSync, String engine) {
@@ -148,7 +148,7 @@ class WeightStashingTest {
         }
     }
 
-    /** After any number of updates, whichever buffer a version lies in. */
+    /** After any number of updates, whichever buffer has a version. */
     @Test
     void shouldRestoreAllVersionsFromItsState() {
         Supplier<Engine> engine = () -> new ReferenceEngine(DataType.FLOAT64);
@@ -168,7 +168,7 @@ class WeightStashingTest {
         }
     }
 
-    /** The first number that stage 0 makes of the first sequence on the weights before some updates. */
+    /** Returns the first number of stage 0's output for the first sequence on the weights before some updates. */
     private static double activation(Golden golden, OverlappingPipeline pipeline, int updates) {
         Stage stage = pipeline.stages.getFirst();
         stage.use(updates, 0);

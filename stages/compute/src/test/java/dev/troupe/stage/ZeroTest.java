@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Ranks that hold the same weights and share out what belongs to them, against ranks that each keep everything. */
+/** Ranks with the same weights that share state out, against ranks that each keep everything. */
 @Tag("parity")
 @Dealt(3)
 class ZeroTest {
@@ -66,7 +66,7 @@ class ZeroTest {
         }
     }
 
-    /** The velocity of momentum is shared out as the moments of AdamW are. */
+    /** The velocity of momentum is shared out like the moments of AdamW. */
     @ParameterizedTest(name = "{0} of {1}, {2} tensor-parallel ranks, {3} stages")
     @CsvSource({"OPTIMIZER, 2, 1, 2, 0", "OPTIMIZER, 4, 2, 1, 0", "GRADIENTS, 2, 2, 1, 1e-9", "WEIGHTS, 4, 1, 2, 1e-9"})
     void shouldComeToTheSameVelocity(Zero zero, int holders, int size, int stageCount, double tolerance) {
@@ -78,7 +78,7 @@ class ZeroTest {
         }
     }
 
-    /** Weights are gathered for each replay, layer by layer in its order; what else is shared out stays as it is. */
+    /** Weights are gathered for each replay, layer by layer in its order; other shares stay as they are. */
     @ParameterizedTest(name = "{0} of {1}, {2} tensor-parallel ranks, sequence parallel {3}, {4} stages, {5}, {6} and {7}")
     @CsvSource({
             "NONE,      1, 2, true,  2, WHOLE_BACKWARDS,          1, 2",
@@ -135,7 +135,7 @@ class ZeroTest {
         }
     }
 
-    /** A rank has a half of all weights, and room for those of two layers. */
+    /** A rank has a half of all weights, and memory for the weights of two layers. */
     @Test
     void shouldHaveAShareOfTheFrozenWeightsAndTheLayersInUse() {
         ModelSpec model = adapted(false);
@@ -167,10 +167,10 @@ class ZeroTest {
 
     /**
      * Numbers that each of D ranks sends in a step, of psi weights, in parts of psi (D-1)/D (Rajbhandari et al. 2020,
-     * section 7): 2 for the all-reduce, and as many if a reduce-scatter and a gather of updated weights take its place.
-     * Gradients that are shared out are sent once a microbatch, M of them; weights that are, once for its forward and once
-     * for its backward, but that of the embedding, which reads none, and not after the update;
-     * the gather of the embedding for the next step has begun.
+     * section 7): 2 for the all-reduce, and also for a reduce-scatter and a gather of updated weights in its place.
+     * Gradients that are shared out are sent once a microbatch, M of them; shared weights are sent once for its forward and
+     * once for its backward, except for the embedding's, which reads none, and not after the update; the gather of the
+     * embedding for the next step has begun.
      */
     @ParameterizedTest
     @CsvSource({"2, 4", "4, 1", "4, 2"})

@@ -1,2 +1,2 @@
-/** Stages held against PyTorch and against each other, on the reference engine. */
+/** Stages compared with PyTorch and with each other, on the reference engine. */
 package dev.troupe.stage;

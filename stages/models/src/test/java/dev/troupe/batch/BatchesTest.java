@@ -43,7 +43,7 @@ class BatchesTest {
         }
     }
 
-    /** Sequences of these many tokens, of which the longest a run allows is 64. */
+    /** Sequences with these numbers of tokens; the longest of a run is 64. */
     private record Unequal(int... tokens) implements Sequences {
         @Override
         public int sequenceLength() {
@@ -123,7 +123,7 @@ class BatchesTest {
                 assertArrayEquals(Arrays.copyOfRange(whole.targets(), from, from + size * 5), rows.targets());
             }
         }
-        // The size of the batch has no say either.
+        // The size of the batch has no effect either.
         Batches larger = new Batches(CountingTokens.of(200), Order.RANDOM, 42, 5, 24);
         assertEquals(batches.position(7, 11), larger.position(7, 11));
     }
@@ -181,7 +181,7 @@ class BatchesTest {
         assertEquals(0, new Batches(CountingTokens.of(6), Order.EPOCHS, 3, 5, 1).position(7, 0));
     }
 
-    /** If a window comes in its epoch says nothing of where it is in the text, nor of the epoch after. */
+    /** The place of a window in its epoch is independent of its place in the text, and of the epoch after. */
     @Test
     void shouldShuffleWindowsWell() {
         for (long size : new long[]{1, 2, 3, 5, 64, 65, 1000}) {

@@ -70,7 +70,7 @@ class TextTokensTest {
         assertArrayEquals(GPT2.encode(text), ids);
     }
 
-    /** Blocks that are checked side by side must find the byte that a reader from the beginning finds first. */
+    /** Blocks that are checked in parallel must find the byte that a reader from the beginning finds first. */
     @Test
     void shouldFindTheFirstByteThatIsNotUtf8InBlocksOfAnySize() {
         byte[] good = "aé漢🎭b\n".repeat(9).getBytes(StandardCharsets.UTF_8);

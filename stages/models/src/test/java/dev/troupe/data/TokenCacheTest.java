@@ -134,7 +134,7 @@ class TokenCacheTest {
         }
         assertEquals(3, files.size());
         assertEquals(List.of(files.get(0), files.get(2)).stream().sorted().toList(), kept());
-        // One that is larger than all may be stays alone.
+        // A file above the limit stays alone.
         Files.writeString(text, "a b c d e f g h i j k l m n o p q r s t u v w x y z ".repeat(9));
         read(small);
         assertEquals(1, kept().size());
@@ -203,7 +203,7 @@ class TokenCacheTest {
         assertEquals(Path.of("/var/cache/troupe"), TokenCache.ofUser("/var/cache", "/home/me"));
     }
 
-    /** Has every kept file look as if it had been used a minute earlier, so that what is used next is the newest. */
+    /** Makes every kept file look as if it had been used a minute earlier, so that the next one used is the newest. */
     private void age() throws IOException {
         for (Path kept : kept()) {
             Files.setLastModifiedTime(kept, FileTime

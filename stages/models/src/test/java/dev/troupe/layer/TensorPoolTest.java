@@ -121,7 +121,7 @@ class TensorPoolTest {
             }
             giver.get(30, TimeUnit.SECONDS);
         }
-        // One in the queue's place each, one in each hand.
+        // One in each place of the queue, one in each hand.
         long most = (underWay + 2) * SHAPE.elementCount() * Float.BYTES;
         assertTrue(engine.allocatedBytes() <= most, () -> engine.allocatedBytes() + " bytes");
     }

@@ -53,7 +53,7 @@ class InitialWeightsTest {
         assertArrayEquals(one, doubles(used, "h.2.attn.c_attn.weight", shape));
         assertFalse(Arrays.equals(one, doubles(used, "h.3.attn.c_attn.weight", shape)));
         assertFalse(Arrays.equals(one, doubles(new InitialWeights(MODEL, 2), "h.2.attn.c_attn.weight", shape)));
-        // A longer table begins with the same rows: later rows have no say in earlier ones.
+        // A longer table begins with the same rows: later rows have no effect on earlier ones.
         ModelSpec longer = new Gpt2(8, 64, 4, 32, 514, true, 1e-5).spec();
         assertArrayEquals(doubles(used, "wte.weight", Shape.of(257, 64)), Arrays
                 .copyOf(doubles(new InitialWeights(longer, 1), "wte.weight", Shape.of(514, 64)), 257 * 64));

@@ -39,7 +39,7 @@ class ChatsTest {
     private Path folder;
 
     /**
-     * The third published chat of each form, whose ids Hugging Face has made: of its messages of system, user, assistant and
+     * The third published chat of each form, with ids made by Hugging Face: of its messages of system, user, assistant and
      * user, the assistant's words are "Hello" and a face of three bytes' tokens, and then the token that ends its turn.
      */
     @ParameterizedTest
@@ -54,7 +54,7 @@ class ChatsTest {
         assertEquals(7, document.countedTargets());
     }
 
-    /** The line feed behind the end of a turn belongs to the template, and so does the beginning of the next. */
+    /** The line feed after the end of a turn belongs to the template, and so does the beginning of the next. */
     @Test
     void shouldCountEveryTurnOfTheAssistant() {
         Tokenizer qwen = Folder.tokenizer("qwen");
@@ -97,7 +97,7 @@ class ChatsTest {
         assertTrue(refusal.contains("cannot compute a value of type str + "), refusal);
     }
 
-    /** A template whose turns end with a line feed alone: that is the token that ends them. */
+    /** A template with turns that end with a line feed alone: that is the token that ends them. */
     @Test
     void shouldCountTheWhiteSpaceThatEndsATurn() {
         Tokenizer plain = new Folder(folder)

@@ -23,7 +23,6 @@ record Folder(Path path) {
         }
     }
 
-    /** The tokenizer of a published form, with its chat template. */
     static Tokenizer tokenizer(String form) {
         return Tokenizer.named(resource("/tokenizers/" + form).toString());
     }
@@ -54,12 +53,12 @@ record Folder(Path path) {
         return PackedRows.open(CorpusFiles.find(List.of(file)), tokenizer, settings, TokenCache.none());
     }
 
-    /** Packed rows of ids, or of a text whose bytes are its tokens. */
+    /** Opens packed rows of ids, or of a text with its bytes as tokens. */
     static PackedRows open(Path file, int sequenceLength) {
         return open(file, Tokenizer.named("bytes"), new RowSettings(sequenceLength, true, false));
     }
 
-    /** The message about a file that makes no rows, without the name of the file. */
+    /** Returns the message about a file that makes no rows, without the name of the file. */
     static String refusal(Path file, Tokenizer tokenizer, RowSettings settings) {
         return assertThrows(DataException.class, () -> open(file, tokenizer, settings).close()).getMessage()
                 .replace(file.toString(), "FILE");

@@ -65,7 +65,7 @@ class JsonLineTest {
         assertEquals("FILE: line 2: " + said, refusal(GOOD + "{\"documents\": " + documents + "}"));
     }
 
-    /** As Python reads them: a mark at the beginning, and numbers that nobody asks for. */
+    /** As Python reads them: a mark at the beginning, and numbers that are not used. */
     @Test
     void shouldReadAMarkAndNumbersThatOnlyPythonKnows() {
         Path file = new Folder(folder)

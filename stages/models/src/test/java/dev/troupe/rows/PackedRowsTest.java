@@ -33,7 +33,7 @@ class PackedRowsTest {
     @TempDir
     private Path folder;
 
-    /** The counted targets of each step of 4 rows, as PyTorch's goldens have them. */
+    /** The counted targets of each step of 4 rows in PyTorch's goldens. */
     @ParameterizedTest
     @CsvSource({"llama-lora, '99 116 90 87'", "qwen3-lora-all, '94 100 99 84'",
             "llama-packed-masked, '100 95 103 102'"})
@@ -150,7 +150,7 @@ class PackedRowsTest {
         assertEquals(2, folder.resolve("cache/tokens").toFile().list().length);
     }
 
-    /** Rows of one template are none of another's, and those of changed files none of the old ones. */
+    /** Rows of one template do not serve another, and rows of changed files are made again. */
     @Test
     void shouldMakeRowsAgainForAnotherTemplate() throws IOException {
         Folder files = new Folder(folder);

@@ -43,7 +43,7 @@ class ParquetDocumentsTest {
         }
     }
 
-    /** The chats of the rows, compressed with Zstandard, as those of lines. */
+    /** The chats of the rows, compressed with Zstandard, equal to those of lines. */
     @Test
     void shouldReadMessages() {
         Tokenizer qwen = Folder.tokenizer("qwen");
@@ -62,7 +62,7 @@ class ParquetDocumentsTest {
         }
     }
 
-    /** As PyArrow writes a list of messages whose name and tool_calls are None throughout. */
+    /** A list of messages from PyArrow with name and tool_calls None throughout. */
     @Test
     void shouldPassOverFieldsThatAreNullEverywhere() {
         Tokenizer qwen = Folder.tokenizer("qwen");

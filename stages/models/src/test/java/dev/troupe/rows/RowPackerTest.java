@@ -26,7 +26,7 @@ class RowPackerTest {
     @TempDir
     private Path folder;
 
-    /** Every document once, in order, none across a row, each row as full as the next document lets it be. */
+    /** Every document once, in order, none across a row, each row as full as the next document allows. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldPutEveryDocumentIntoOneRow(boolean isPacked) {

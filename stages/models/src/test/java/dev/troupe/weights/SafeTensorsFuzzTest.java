@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A damaged file is refused with a sentence or read as what it says; nothing else comes of it. */
+/** A damaged file is refused with a sentence or read as it is; nothing else happens. */
 @Tag("plan")
 class SafeTensorsFuzzTest {
     private static final int ROUNDS = 3000;

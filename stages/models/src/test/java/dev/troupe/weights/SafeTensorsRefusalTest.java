@@ -37,7 +37,7 @@ class SafeTensorsRefusalTest {
         file = directory.resolve("bad.safetensors");
     }
 
-    /** Header, bytes of data after it, and what is said after the file's name. */
+    /** Header, bytes of data after it, and the message after the file's name. */
     static Stream<Arguments> headers() {
         return Stream.of(
                 Arguments.of("", 0,
@@ -192,7 +192,7 @@ class SafeTensorsRefusalTest {
                 refusal());
     }
 
-    /** As the format's own library 0.8. */
+    /** As in the format's own library 0.8. */
     @Test
     void shouldReadNullMetadataAndTypesThatAreNotComputed() throws IOException {
         String header = "{\"__metadata__\":null,\"c\":" + describe("C64", "[2]", "[0,16]") + ",\"four\":"

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Added tokens with every combination of their options, beside Hugging Face's own library. What is drawn is the same in
- * every build: the library aborts the process on some combinations (its panic says "bad split"), and no test could go on.
+ * Added tokens with every combination of their options, compared with Hugging Face's own library. The draws are the same in
+ * every build: the library aborts the process on some combinations (its panic is "bad split"), and no test could continue.
  */
 @Tag("parity")
 class AddedTokensTest {

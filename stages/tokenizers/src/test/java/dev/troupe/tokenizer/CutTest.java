@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The places at which a text may be cut, so that its pieces can be encoded side by side. */
+/** The places at which a text may be cut, so that its pieces can be encoded in parallel. */
 @Tag("plan")
 class CutTest {
     private static final JsonMapper JSON = new JsonMapper();
@@ -60,7 +60,7 @@ class CutTest {
         assertFalse(tokenizer.mayCut('a', 'b'));
     }
 
-    /** What reaches over white space, or looks at it, is a reason against. */
+    /** Tokens and expressions that reach over white space, or look at it, prevent a cut. */
     @Test
     void shouldNotCutIfATokenOrAnExpressionMayReachOver() throws IOException {
         assertCuts(true, _ -> {

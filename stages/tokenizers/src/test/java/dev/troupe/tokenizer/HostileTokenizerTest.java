@@ -22,11 +22,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Files that somebody made to keep their reader busy end with a sentence, long before anybody loses patience. */
+/** Files made to keep their reader busy, which end with a sentence within a short time. */
 @Tag("plan")
 class HostileTokenizerTest {
     private static final JsonMapper JSON = new JsonMapper();
-    /** Each takes a second at most on a machine that does nothing else. */
+    /** Each takes a second at most on an idle machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final String BYTES = "{\"type\": \"ByteLevel\"}";
 

@@ -11,7 +11,7 @@ import java.util.Map;
 
 /** Hugging Face's own library, which DJL brings as native code. */
 record Oracle(HuggingFaceTokenizer tokenizer) implements AutoCloseable {
-    /** Opens the tokenizer of a directory; skips the test where DJL has no library for the platform. */
+    /** Opens the tokenizer of a directory; skips the test if DJL has no library for the platform. */
     static Oracle open(Path directory) throws IOException {
         String arch = System.getProperty("os.arch").replace("amd64", "x86_64").replace("arm64", "aarch64");
         String system = System.getProperty("os.name").toLowerCase(Locale.ROOT).startsWith("mac") ? "osx" : "linux";

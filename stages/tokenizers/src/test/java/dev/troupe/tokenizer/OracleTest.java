@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The ids of mixed text beside those of Hugging Face's own library. */
+/** The ids of mixed text compared with Hugging Face's own library. */
 @Tag("parity")
 class OracleTest {
     private static final int CHARACTERS = 1 << 20;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a tokenizer.json has that is not known is refused in a sentence that names the file and the part. */
+/** Unknown parts of a tokenizer.json are refused in a sentence that names the file and the part. */
 @Tag("plan")
 class RefusalTest {
     private static final JsonMapper JSON = new JsonMapper();

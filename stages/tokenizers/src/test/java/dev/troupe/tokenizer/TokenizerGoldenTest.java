@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What Hugging Face's own tokenizers made of each text, for a small tokenizer of each form. */
+/** The ids of Hugging Face's own tokenizers for each text, for a small tokenizer of each form. */
 @Tag("plan")
 class TokenizerGoldenTest {
     private static final JsonMapper JSON = new JsonMapper();

@@ -191,7 +191,7 @@ class CheckpointMachineTest {
                 machine.on(new CheckpointEvent.Overdue()).getFirst());
     }
 
-    /** All but the news of what is held. */
+    /** Returns all commands but the reports of held states. */
     private List<CheckpointCommand> on(CheckpointEvent event) {
         return machine.on(event).stream().filter(command -> !(command instanceof CheckpointCommand.ReportPinned))
                 .toList();

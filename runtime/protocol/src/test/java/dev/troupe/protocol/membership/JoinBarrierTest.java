@@ -47,7 +47,7 @@ class JoinBarrierTest {
                 refusal);
     }
 
-    /** The configuration is the same, and so another one is no remedy. */
+    /** The configuration is the same, so that changing it is no remedy. */
     @Test
     void shouldReportHowUnlikeEnginesReplayTheSameBlocks() {
         Map<String, String> own = Map.of(Roster.BLOCKS_AHEAD, "3");
@@ -97,7 +97,7 @@ class JoinBarrierTest {
         assertEquals(Optional.empty(), begun.join("a", Map.of(Roster.STEPS_BEHIND, "10")));
     }
 
-    /** A node that came back began at a checkpoint of this run; others that the next coordinator hears of, before. */
+    /** A node that came back began at a checkpoint of this run; other nodes of the next coordinator, before. */
     @Test
     void shouldIgnoreTheStepsOfANodeThatJoinsARunInProgress() {
         JoinBarrier next = new JoinBarrier(new Roster(Map.of("a", List.of(0), "b", List.of(1)), Map.of("version", "1"),

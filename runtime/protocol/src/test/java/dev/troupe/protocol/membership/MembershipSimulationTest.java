@@ -10,13 +10,13 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Membership under processes that end, come back under their old names, and whose ends are told wrongly or late. */
+/** Membership under processes that end and come back under their old names, with false or late reports of ends. */
 @Tag("simulation")
 class MembershipSimulationTest {
     private static final int WALKS = 10_000;
     private static final int MOVES = 80;
 
-    /** The rule before: every word of an end is believed. */
+    /** The former rule: every report of an end is believed. */
     private static final MembershipMachine.Rules BELIEVE_EVERY_END = new MembershipMachine.Rules() {
         @Override
         public boolean isBelieved(boolean isCertain, boolean isPresent) {
@@ -24,7 +24,7 @@ class MembershipSimulationTest {
         }
     };
 
-    /** The rule before: a coordinator leads on from whatever commit its nodes know. */
+    /** The former rule: a coordinator leads on from any commit that its nodes know. */
     private static final MembershipMachine.Rules LEAD_FROM_ANY_COMMIT = new MembershipMachine.Rules() {
         @Override
         public boolean mayLeadFrom(long committedSteps, long recordedSteps, int stepsPerPass) {
@@ -32,7 +32,7 @@ class MembershipSimulationTest {
         }
     };
 
-    /** The rule before: a run whose records have no step begins as soon as all nodes with ranks have asked. */
+    /** The former rule: a run without a step in its records begins as soon as all nodes with ranks have asked. */
     private static final MembershipMachine.Rules BEGIN_AT_ONCE = new MembershipMachine.Rules() {
         @Override
         public boolean mayBegin(boolean isFirst, boolean haveAllAsked) {
@@ -144,7 +144,7 @@ class MembershipSimulationTest {
         return world;
     }
 
-    /** Some walk finds what an old rule lets happen. */
+    /** Some walk finds the failure that an old rule allows. */
     private static void assertFound(String what, MembershipMachine.Rules rules) {
         for (int seed = 0; seed < WALKS; seed++) {
             try {

@@ -21,19 +21,19 @@ import java.util.stream.Collectors;
 
 /**
  * A cluster of processes that come, end and come back under their old names, and the real {@link MembershipMachine} of each
- * coordinator. Behind it a run that is only counted: a step commits while every rank lives on a process that takes part,
- * and every such process has copies of the last two commits.
+ * coordinator. With them a run that only counts: a step commits while every rank lives on a process that takes part, and
+ * every such process has copies of the last two commits.
  *
- * <p>The cluster's word is as bad as the real one's: an end is told late, and of a process that came back under the name of
- * another it is told at once, until the cluster has that process as a member.
+ * <p>The reports of the cluster are as bad as the real ones: an end is reported late, but the end of a process that came
+ * back under the name of another is reported at once, until the cluster has that process as a member.
  */
 final class MembershipWorld implements Surroundings {
-    /** The first two have ranks, the others stand by. */
+    /** The first two have ranks, the others are standbys. */
     static final List<String> NAMES = List.of("a", "b", "c", "d");
     private static final List<String> HOSTS = List.of("a", "b");
     private static final long TICK_NANOS = 1_000_000_000L;
     private static final long REPORT_NANOS = 10 * TICK_NANOS;
-    /** After which every end has been told that will be. */
+    /** The rounds after which all ends that will be reported have been. */
     private static final int LEAST_ROUNDS = 3;
     private static final RunSettings SETTINGS = new RunSettings(2, 0, 1_000_000, _ -> 0.1, 0, LossScale.none(0), 0, 3,
             -1, true, List.of(List.of(0), List.of(1)), 9);
@@ -41,13 +41,13 @@ final class MembershipWorld implements Surroundings {
     /** One process of a node. */
     static final class Process {
         final String name;
-        /** Whether another process of this name has ended before, whose end the cluster still tells. */
+        /** Whether another process of this name has ended before, while the cluster still reports that end. */
         final boolean isSuccessor;
         boolean isMember;
-        /** Whether those who watch processes have seen it come. */
+        /** Whether watchers of processes have seen it come. */
         boolean isSeen;
         boolean isAlive = true;
-        /** The coordinator that told it what to host. */
+        /** The coordinator that gave it its ranks. */
         Optional<Coordinator> hostedBy = Optional.empty();
         private int term;
         private int epoch;
@@ -72,7 +72,7 @@ final class MembershipWorld implements Surroundings {
         }
     }
 
-    /** One coordinator, with the run as it knows it. */
+    /** One coordinator, with its knowledge of the run. */
     final class Coordinator {
         final Process host;
         private final int term = ++terms;
@@ -222,12 +222,12 @@ final class MembershipWorld implements Surroundings {
         return process.isMember && processes.get(process.name) == process;
     }
 
-    /** Why the run has ended; empty while it continues. */
+    /** Returns the reason why the run has ended; empty while it continues. */
     Optional<String> outcome() {
         return outcome;
     }
 
-    /** The number of steps that the run has committed, under whichever coordinator. */
+    /** Returns the number of committed steps of the run, under whichever coordinator. */
     long committed() {
         return committed;
     }
@@ -263,7 +263,7 @@ final class MembershipWorld implements Surroundings {
         }
     }
 
-    /** The cluster takes out a member whose process has ended. */
+    /** The cluster removes a member with an ended process. */
     void remove(String name) {
         Process process = processes.get(name);
         if (process != null && !process.isAlive) {
@@ -279,7 +279,7 @@ final class MembershipWorld implements Surroundings {
         }
     }
 
-    /** A process asks the coordinator to take part, unless that has told it what to host. */
+    /** Has a process ask the coordinator to take part, unless it has its ranks. */
     void ask(String name) {
         if (coordinator.isEmpty() || process(name).isEmpty() || hasEnded()) {
             return;
@@ -291,7 +291,7 @@ final class MembershipWorld implements Surroundings {
         }
     }
 
-    /** Ends of watched processes are told, those that the cluster has taken out; then the words that wait. */
+    /** Reports the ends of watched processes that the cluster has removed; then delivers the waiting messages. */
     void tellEnds() {
         List<Process> gone = watched.stream().filter(process -> !process.isAlive && !isUp(process)).toList();
         watched.removeAll(gone);
@@ -336,10 +336,7 @@ final class MembershipWorld implements Surroundings {
         return outcome.isPresent();
     }
 
-    /**
-     * Nothing goes wrong any more: what is owed is done, and then every process that lives takes part in a run that
-     * moves.
-     */
+    /** Nothing goes wrong any more: pending events happen, and then every living process takes part in a run that moves. */
     void settle() {
         for (int round = 0; round < 100 && !hasEnded() && (round < LEAST_ROUNDS || !allTakePart()); round++) {
             NAMES.forEach(this::remove);

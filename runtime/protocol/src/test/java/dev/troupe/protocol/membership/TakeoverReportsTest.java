@@ -19,8 +19,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
- * Three nodes with a rank each, one of which led and is gone. The states that its successor counts as copies, by the
- * reports of the others: both have those after 7 and 8 steps, of which 8 are committed. A process has its node's name.
+ * Three nodes with a rank each; one led and is lost. The states that its successor counts as copies, by the reports of the
+ * others: both have the states after 7 and 8 steps, of which 8 are committed. A process has its node's name.
  */
 class TakeoverReportsTest {
     private static final int TERM = 2;

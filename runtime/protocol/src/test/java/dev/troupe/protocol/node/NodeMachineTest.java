@@ -244,7 +244,7 @@ class NodeMachineTest {
                 new NodeCommand.Stop());
     }
 
-    /** Another coordinator is heard, and an order of the one before is late. */
+    /** An order of another coordinator is received, and an order of the one before is late. */
     @Test
     void shouldObeyNoEarlierCoordinatorThanTheLastOne() {
         hosting();

@@ -9,10 +9,10 @@ import org.junit.jupiter.api.Test;
  * Random walks of a {@link NodeMachine} under coordinators that are lost and have successors, with orders of former ones
  * that come late, groups that fail, hang or cannot start, and memory that the transport keeps for a while.
  *
- * <p>A rank is hosted once, and just those ranks are that the last order places here. A rank that is given up is so before
- * its successor starts, and its memory is freed once, after its end. Orders of an epoch that is not newer have no effect,
- * and the coordinator that leads gives none of those. A node asks for a coordinator while it has none, and after its end
- * there are no commands.
+ * <p>A rank is hosted once, and exactly the ranks are hosted that the last order places here. A rank is given up before its
+ * successor starts, and its memory is freed once, after its end. Orders of an epoch that is not newer have no effect, and
+ * the leading coordinator gives none. A node asks for a coordinator while it has none, and after its end there are no
+ * commands.
  */
 @Tag("simulation")
 class NodeSimulationTest {
@@ -32,7 +32,7 @@ class NodeSimulationTest {
         assertTrue(takeovers > WALKS / 2, takeovers + " coordinators take over");
     }
 
-    /** The rule before: an order does not name its coordinator. */
+    /** The former rule: an order does not name its coordinator. */
     @Test
     void shouldFindALateOrderThatHasTheEpochOfTheSuccessor() {
         for (int seed = 0; seed < WALKS; seed++) {

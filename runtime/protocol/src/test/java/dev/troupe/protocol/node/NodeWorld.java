@@ -43,7 +43,7 @@ final class NodeWorld {
     private List<String> hosts = List.of();
     private long stepsDone;
     private int term;
-    /** That of the coordinator whose order to host ranks the node has obeyed last; 0 for none. */
+    /** The term of the coordinator with the last obeyed order to host ranks; 0 for none. */
     private int hostTerm;
     private int epoch = -1;
     private int epochsBegun;

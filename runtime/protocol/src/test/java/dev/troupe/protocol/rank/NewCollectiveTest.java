@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A new collective in the step is one kind, one pass and one method. The kind is a constant of {@link Kind} with its line in
- * {@link StepOps#perform}, which cannot be added from a test: REDUCE_GRAD takes its place, in a plan of one rank a stage,
- * if nothing else has it. The pass and the method are here. Certificate, text, simulator and walker are as they are.
+ * {@link StepOps#perform}, which cannot be added from a test: REDUCE_GRAD takes its place, in a plan of one rank a stage, if
+ * nothing else has it. The pass and the method are here. Certificate, text, simulator and walker need no change.
  */
 @Tag("plan")
 class NewCollectiveTest {
@@ -55,7 +55,7 @@ class NewCollectiveTest {
         }
     }
 
-    /** The method is {@link #reduceGradients}; all others write down what they are asked. */
+    /** The method is {@link #reduceGradients}; all others record their calls. */
     private static final class WrittenOps implements StepOps {
         private final List<String> done = new ArrayList<>();
 

@@ -205,7 +205,7 @@ class RankMachineTest {
                 row(1, "1RECV_F0", "1F0", "1SEND_F0"));
     }
 
-    /** Stage 0 with a parameter that another stage has too, its own gradient sent. */
+    /** Stage 0 with a shared parameter, its own gradient sent. */
     private static RankMachine shared() {
         RankMachine rank = new RankMachine(0, 1,
                 row(1, "0F0", "0B0", "0SEND_SHARED", "0RECV_SHARED", "0NORM", "0UPDATE"), row(1, "0F0"));

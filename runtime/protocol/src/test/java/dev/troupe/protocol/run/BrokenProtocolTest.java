@@ -78,7 +78,7 @@ class BrokenProtocolTest {
                 () -> partedWalks(new Protocol(true, false, 0, false, false, true, false, true, true, true)));
     }
 
-    /** The order of a new epoch is on its way when its coordinator is lost, and the next one chooses the same number. */
+    /** The order of a new epoch is in flight when its coordinator is lost, and the next one chooses the same number. */
     @Test
     void shouldFindALateOrderThatHasTheEpochOfTheSuccessor() {
         assertDoesNotThrow(() -> walksThatLoseTheCoordinator(Protocol.WHOLE));
@@ -159,7 +159,7 @@ class BrokenProtocolTest {
         });
     }
 
-    /** A rank fails, then the coordinator is lost, and one node neither hears that nor asks before another one leads. */
+    /** A rank fails, then the coordinator is lost, and one node neither notices that nor asks before another one leads. */
     private static void walksWithALateNode(Protocol protocol) {
         LongStream.range(0, LATE_WALKS).forEach(seed -> {
             Random random = new Random(seed);

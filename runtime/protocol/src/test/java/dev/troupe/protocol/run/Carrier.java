@@ -12,10 +12,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The network between the transports of two nodes, with no tensor or thread: a message leaves when its edge has a credit
- * of its epoch, messages of an edge keep their order, and edges do not wait for each other. When a message lands is the
- * caller's choice, and so is whether it is lost or comes twice. A receiver that has entered an epoch takes nothing of
- * an earlier one.
+ * The network between the transports of two nodes, with no tensor or thread: a message leaves when its edge has a credit of
+ * its epoch, messages of an edge keep their order, and edges do not wait for each other. The caller chooses when a message
+ * lands, and whether it is lost or comes twice. A receiver that has entered an epoch takes nothing of an earlier one.
  */
 final class Carrier {
     static final int FIRST_TERM = 1;
@@ -25,14 +24,14 @@ final class Carrier {
     record Message(Edge edge, int microbatch, long pass, int epoch, long content) {
     }
 
-    /** What becomes of a message that arrives. */
+    /** The result of a message's arrival. */
     enum Arrival {
         LANDS, IS_FENCED, FINDS_NO_BUFFER
     }
 
-    /** One edge: its sender's book, what is on its way, and its receiver's book. */
+    /** One edge: its sender's book, its messages in flight, and its receiver's book. */
     private static final class Road {
-        // That of the latest coordinator whose epoch one of its ends has entered.
+        // The term of the latest coordinator of an epoch that one of its ends has entered.
         private int term;
         private final Deque<Message> held = new ArrayDeque<>();
         private int credits;
@@ -45,8 +44,8 @@ final class Carrier {
         }
 
         /**
-         * An end enters an epoch of a later coordinator: its streams are new, so nothing comes of an epoch of the earlier
-         * one that has a later number.
+         * Enters an epoch of a later coordinator at one end: its streams are new, so nothing arrives from an epoch of the
+         * earlier one with a later number.
          */
         void enter(int later, int epoch) {
             if (term < later) {
@@ -67,15 +66,15 @@ final class Carrier {
     }
 
     private final Map<Edge, Road> roads = new TreeMap<>(Carrier::compare);
-    // By rank: its node, and the epoch of that with the term of the coordinator that began it.
+    // By rank: its node, and the epoch of the node with the term of the coordinator that began it.
     private final String[] hosts;
     private final int[] epochs;
     private final int[] terms;
     private final boolean isFenced;
 
     /**
-     * @param firstHosts for each rank its node
-     * @param isFenced false to break the protocol: what is of an earlier epoch lands too
+     * @param firstHosts the first node of each rank
+     * @param isFenced false to break the protocol: messages of an earlier epoch land too
      */
     Carrier(List<String> firstHosts, boolean isFenced) {
         this.hosts = firstHosts.toArray(String[]::new);
@@ -125,17 +124,17 @@ final class Carrier {
         return hosts[rank];
     }
 
-    /** Whether a message of a rank that lives on a node waits for a credit. */
+    /** Returns whether a message of a rank that lives on a node waits for a credit. */
     boolean isHeld(String node, Edge edge, long content) {
         return hosts[edge.fromRank()].equals(node)
                 && road(edge).held.stream().anyMatch(message -> message.content() == content);
     }
 
     /**
-     * A node enters an epoch, with the ranks that live there from then on: what its senders held goes back to their
-     * logs. Returns the edges of the buffers that its receivers had granted, once for each. Nothing is in the books of
-     * ranks that are new there, and what is in those of ranks that have left it is gone. A rank that has another node in a
-     * later epoch remains there: a node that is cut off may enter an earlier epoch after that, and has streams of its own.
+     * Enters an epoch on a node, with the ranks that live there from then on: unsent messages go back to their logs. Returns
+     * the edges of the buffers that its receivers had granted, once for each. The books of new ranks there are empty, and
+     * the books of ranks that have left it are dropped. A rank that has another node in a later epoch remains there: a node
+     * that is cut off may enter an earlier epoch after that, and has streams of its own.
      *
      * @param term the term of the coordinator that began the epoch
      */
@@ -183,7 +182,7 @@ final class Carrier {
         });
     }
 
-    /** A node is gone, with what its books had and what is on its way to it. */
+    /** Removes a node, with its books and the messages in flight to it. */
     void forget(String node) {
         for (int rank = 0; rank < hosts.length; rank++) {
             if (hosts[rank].equals(node)) {
@@ -198,7 +197,7 @@ final class Carrier {
         }
     }
 
-    /** The edges on which a message is on its way. */
+    /** Returns the edges with a message in flight. */
     List<Edge> flying() {
         List<Edge> edges = new ArrayList<>();
         roads.forEach((edge, road) -> {
@@ -209,7 +208,7 @@ final class Carrier {
         return edges;
     }
 
-    /** What becomes of the first message of an edge. */
+    /** Returns the result of the first message's arrival on an edge. */
     Arrival arrival(Edge edge) {
         Road road = road(edge);
         int epoch = road.flying.getFirst().epoch();
@@ -231,18 +230,18 @@ final class Carrier {
         return road.flying.remove();
     }
 
-    /** The first message of an edge is there twice. */
+    /** Doubles the first message of an edge. */
     void duplicate(Edge edge) {
         Deque<Message> flying = road(edge).flying;
         flying.addFirst(flying.getFirst());
     }
 
-    /** Buffers that stand ready on an edge. */
+    /** Returns the number of buffers that are ready on an edge. */
     int buffers(Edge edge) {
         return road(edge).buffers;
     }
 
-    /** Nothing waits for a credit and nothing is on its way. */
+    /** Returns whether no message waits for a credit or is in flight. */
     boolean isEmpty() {
         return roads.values().stream().allMatch(road -> road.held.isEmpty() && road.flying.isEmpty());
     }

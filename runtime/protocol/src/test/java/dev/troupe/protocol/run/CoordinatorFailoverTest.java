@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Three nodes with a rank each, the first of which led and is gone. */
+/** Three nodes with a rank each; the first led and is lost. */
 class CoordinatorFailoverTest {
     private static final Commit FIRST = commit(2);
 
@@ -66,7 +66,9 @@ class CoordinatorFailoverTest {
         assertFalse(quorum.isEnough(present, present, 151));
     }
 
-    /** A node's rank has the states after 7 and 8 steps as it reports, and overwrites the older one with that after 9. */
+    /**
+     * A node's rank has the states after 7 and 8 steps as it reports, and overwrites the older one with the state after 9.
+     */
     @Test
     void shouldWaitLongerToGoBackBeyondTheNewestCommitOrToEnd() {
         RecoveryQuorum quorum = new RecoveryQuorum(100);

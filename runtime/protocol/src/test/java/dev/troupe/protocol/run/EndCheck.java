@@ -6,7 +6,7 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 
-/** What must be so at the end of a run. */
+/** The conditions at the end of a run. */
 record EndCheck(SimulatedPlan plan, Truth truth, Carrier carrier, long committed) {
     /** A rank has every buffer of its edges, and the last weights. */
     void check(SimulatedRank rank) {

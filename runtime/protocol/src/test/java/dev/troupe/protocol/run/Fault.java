@@ -6,11 +6,11 @@ import java.util.Random;
  * Something that goes wrong in a {@link Simulation} before one of its moves.
  *
  * @param at the number of that move
- * @param victim which rank, which node, or which of the messages that are on their way
+ * @param victim the rank, the node, or the message in flight
  */
 record Fault(int at, Kind kind, int victim) {
     enum Kind {
-        /** A rank fails, with all that it computes and all that was told to it. */
+        /** A rank fails, with its computations and the orders it has received. */
         CRASH,
         /** A rank is taken for hanging, and computes until it is given up. */
         SUSPECT,
@@ -20,20 +20,20 @@ record Fault(int at, Kind kind, int victim) {
         SILENT_LOSS,
         /** A message comes twice. */
         DUPLICATE,
-        /** A node dies, with its ranks and all that it keeps. */
+        /** A node dies, with its ranks and all its memory. */
         DEATH,
         /** The network cuts a node off from all others. */
         PARTITION,
         /** The oldest message between a rank and the coordinator is lost. */
         CONTROL_LOSS,
-        /** The coordinator is lost with all that it knows, and another takes over some time later. */
+        /** The coordinator is lost with all its knowledge, and another takes over some time later. */
         LEADERLESS,
-        /** The disk is full for what is written next of a checkpoint beside training. */
+        /** The disk is full for the next write of a checkpoint during training. */
         FULL_DISK,
-        /** Nothing of the checkpoint moves for which the run waits. */
+        /** The checkpoint for which the run waits makes no progress. */
         OVERDUE;
 
-        /** How many ranks, nodes or messages it may strike. */
+        /** Returns the number of ranks, nodes or messages it may strike. */
         int victims(Simulation run) {
             return switch (this) {
                 case CRASH, SUSPECT, CONTROL_LOSS -> run.rankCount();

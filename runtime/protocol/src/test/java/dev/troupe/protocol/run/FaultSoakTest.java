@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random walks for as long as one likes: {@code -Dtroupe.simulation.minutes=10}. Each time others, as more of them is the
- * point of it, unless {@code -Dtroupe.sweep.seed} is set; a failure names its walk.
+ * Random walks for any time: {@code -Dtroupe.simulation.minutes=10}. Each run takes other walks, unless
+ * {@code -Dtroupe.sweep.seed} is set; a failure names its walk.
  */
 @Tag("long")
 class FaultSoakTest {

@@ -8,16 +8,16 @@ import java.util.Random;
 import java.util.function.ToIntFunction;
 
 /**
- * One run, and every point at which one thing can go wrong in it: each rank before each move, each message on its way before
+ * One run, and every point at which one thing can go wrong in it: each rank before each move, each message in flight before
  * each move. Until then all points have one run; if there is a seed, later moves have an order of their own.
  */
 final class FaultSweep {
     /** Names a point of a sweep; set it to try that point alone. */
     static final String POINT_PROPERTY = "troupe.simulation.point";
-    /** One step with its validation data and a checkpoint, another whose gradients overflow. */
+    /** One step with its validation data and a checkpoint, another with overflowing gradients. */
     static final int STEPS = 2;
 
-    /** The rest of the run without the fault is no news. */
+    /** The run does not reach its end even without the fault. */
     static final class CannotHappen extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -35,8 +35,8 @@ final class FaultSweep {
 
     /**
      * @param seed of the order of moves; 0 for first come, first served
-     * @param standbys nodes without ranks, beside one for each place
-     * @param steps of the run, or passes where steps overlap; the checkpoints after all but the last are written beside
+     * @param standbys nodes without ranks, in addition to one for each place
+     * @param steps of the run, or passes if steps overlap; the checkpoints after all but the last are written during
      *     training
      */
     FaultSweep(RunShape shape, long seed, World.Copies copies, int standbys, int steps, Protocol protocol) {
@@ -53,7 +53,7 @@ final class FaultSweep {
     }
 
     /**
-     * Every point, or one in {@code stride} of them: which, a number deals, and {@code stride} numbers in a row deal
+     * Returns every point, or one in {@code stride} of them: a number deals them, and {@code stride} numbers in a row deal
      * all.
      */
     List<Fault> points(int stride, long dealer) {
@@ -74,7 +74,7 @@ final class FaultSweep {
         return some;
     }
 
-    /** Tries one point; false where what it names cannot go wrong there. */
+    /** Tries one point; false if its fault cannot happen there. */
     boolean tries(Fault fault) {
         boolean[] happened = new boolean[1];
         try {
@@ -106,7 +106,7 @@ final class FaultSweep {
                 Integer.toString(fault.victim()));
     }
 
-    /** Tries a point again, of the name that its failure gave it. */
+    /** Tries a point again, by the name in its failure. */
     static boolean tryNamed(String name) {
         List<String> words = List.of(name.split(","));
         int rest = words.size() - 7;

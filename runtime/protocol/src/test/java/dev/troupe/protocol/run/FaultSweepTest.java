@@ -34,7 +34,7 @@ class FaultSweepTest {
                 FaultSweep.STEPS, 127);
     }
 
-    /** Ranks that share stages, pipelines side by side, and both: a place starts again as one, and groups meet anew. */
+    /** Ranks that share stages, parallel pipelines, and both: a place starts again as one, and groups meet anew. */
     @Test
     void shouldReachTheSameWeightsAfterASampledFaultOnAGrid() {
         sweep("tensor groups, in order", RunShape.upTo(2, 1, 1, new Grid(1, 2)), IN_ORDER, Copies.SENT,
@@ -92,7 +92,7 @@ class FaultSweepTest {
                 Copies.SHARED, FaultSweep.STEPS, 61);
     }
 
-    /** With two nodes that stand by: the network may part, and each part may have a coordinator for a while. */
+    /** With two standbys: the network may part, and each part may have a coordinator for a while. */
     @Test
     void shouldReachTheSameWeightsAfterAnyNetworkPartition() {
         sweep("parted networks", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT, STANDBYS, FaultSweep.STEPS, 211);
@@ -100,7 +100,7 @@ class FaultSweepTest {
                 FaultSweep.STEPS, 307);
     }
 
-    /** Some points of every run, other ones of each. */
+    /** Some points of every run, others for each. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
         sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 5003);

@@ -11,8 +11,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A run in which several things go wrong, one after the other or all at once. A seed decides the shape, the nodes,
- * which ranks are restarted together, the order of moves, and the faults with their times.
+ * A run with several faults, one after the other or all at once. A seed decides the shape, the nodes, the places that
+ * restart together, the order of moves, and the faults with their times.
  */
 final class FaultWalk {
     /** The seed of a walk; set it to see the same walk again. */
@@ -38,7 +38,7 @@ final class FaultWalk {
         this.random = new Random(seed);
     }
 
-    /** Goes to the end; returns how many things went wrong. */
+    /** Goes to the end; returns the number of faults. */
     int walk() {
         List<RunShape> shapes = random.nextInt(ON_A_GRID_EVERY) == 0 ? SHAPES_ON_GRIDS : SHAPES;
         RunShape shape = shapes.get(random.nextInt(shapes.size()));
@@ -47,7 +47,7 @@ final class FaultWalk {
                 COPIES.get(random.nextInt(COPIES.size())));
         RunSettings order = order(shape);
         int faults = 1 + random.nextInt(MOST_FAULTS);
-        // Some close together, while the one before is recovered from; some far apart.
+        // Some close together, during the recovery from the one before; some far apart.
         double often = random.nextBoolean() ? 0.1 : 0.005;
         try {
             Simulation simulation = new Simulation(shape, order, new Truth(shape.plan(), order), nodes,
@@ -78,7 +78,7 @@ final class FaultWalk {
                 places(shape), 2 * MOST_FAULTS, stepsPerPass, shape.updateAlone());
     }
 
-    /** The ranks of each place; where those are single ranks, sometimes more that are restarted together. */
+    /** Returns the ranks of each place; of single ranks, sometimes several that restart together. */
     private List<List<Integer>> places(RunShape shape) {
         if (!shape.grid().equals(Grid.ONE)) {
             return shape.plan().places();

@@ -7,9 +7,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Several things go wrong in one run. The command that repeats a failure is in its message. Which walks are taken
- * follows from {@code -Dtroupe.sweep.seed=N}, as in {@link FaultSweepTest}: a build without a change walks if the
- * one before it walked, and continuous integration gives every commit walks of its own.
+ * Several things go wrong in one run. The command that repeats a failure is in its message. The walks follow from
+ * {@code -Dtroupe.sweep.seed=N}, as in {@link FaultSweepTest}: a build without a change walks if the one before it walked,
+ * and continuous integration gives every commit walks of its own.
  */
 @Tag("simulation")
 class FaultWalkTest {

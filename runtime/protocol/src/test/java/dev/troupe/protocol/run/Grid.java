@@ -1,6 +1,6 @@
 package dev.troupe.protocol.run;
 
-/** How many pipelines are side by side, and how many ranks share a stage. */
+/** The number of parallel pipelines, and of ranks that share a stage. */
 record Grid(int data, int tensor) {
     /** One pipeline, of a rank for each place. */
     static final Grid ONE = new Grid(1, 1);

@@ -23,7 +23,7 @@ import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
-/** What the actions of a rank mean in a simulation: hashes of its stages, and its tensors between them. */
+/** The actions of a rank in a simulation: hashes of its stages, and its tensors between them. */
 final class HashOps implements StepOps {
     /** A message of a pass. */
     private record Key(long pass, Action message) {
@@ -41,14 +41,14 @@ final class HashOps implements StepOps {
     private final Map<Action, Integer> updatesBehind = new HashMap<>();
     // By step of the pass.
     private final Map<Integer, Double> lossScales = new HashMap<>();
-    // What it has computed with in this pass.
+    // The receives used in this pass.
     private final Set<Action> used = new HashSet<>();
     // Of the last action, if it ended after a collective.
     private ActionResult late = ActionResult.NOTHING;
 
     /**
      * @param stages filled as they are opened
-     * @param first takes what the thread does before all else
+     * @param first takes the first work of the thread
      */
     HashOps(SimulatedPlan plan, int rank, RankGroup start, Map<Integer, SimulatedStage> stages, Outbox<Long> outbox,
             SimulatedNode node, SimulatedGroups groups, Consumer<Part> first) {
@@ -68,20 +68,20 @@ final class HashOps implements StepOps {
         lossScales.clear();
     }
 
-    /** The stage of an action, which means the action's weights and gradients from now on. */
+    /** Returns the stage of an action, switched to the action's weights and gradients. */
     private SimulatedStage stageOf(Action action, Pass of) {
         SimulatedStage stage = stages.get(action.stage());
         stage.use(updatesBehind.getOrDefault(action, 0), plan.rows().gradientSum(of.kind(), action));
         return stage;
     }
 
-    /** The pass of an action's step alone. */
+    /** Returns the pass of an action's step alone. */
     private Pass stepOf(Action action, Pass of) {
         int step = plan.rows().stepInRow(of.kind(), action);
         return new Pass(of.step() + step, of.kind(), lossScales.getOrDefault(step, of.lossScale()));
     }
 
-    /** Takes in what has landed; false if it is here already. */
+    /** Takes a landed tensor; false if it is here already. */
     boolean land(Action receive, long pass, long content) {
         return tensors.putIfAbsent(new Key(pass, receive), content) == null;
     }
@@ -90,20 +90,20 @@ final class HashOps implements StepOps {
         return used.contains(receive);
     }
 
-    /** How many tensors of an edge have landed and are not used. */
+    /** Returns the number of landed and unused tensors of an edge. */
     long landed(Edge edge) {
         return tensors.keySet().stream().map(Key::message).filter(key -> key.kind().isReceive()
                 && plan.needsMessage(key) && plan.edgeOf(rank, key).equals(edge)).count();
     }
 
-    /** What the last action measured. */
+    /** Returns the measurements of the last action. */
     ActionResult takeResult() {
         ActionResult result = late;
         late = ActionResult.NOTHING;
         return result;
     }
 
-    /** Adds up what all members of a group bring; the action continues with the sum when all have. */
+    /** Adds up the contributions of all members of a group; the action continues with the sum when all have come. */
     private ActionResult meet(SimulatedGroups.Member group, Supplier<String> what, long value,
             LongFunction<ActionResult> then) {
         if (group.isAlone()) {
@@ -161,7 +161,7 @@ final class HashOps implements StepOps {
         });
     }
 
-    /** A replay is of the same weights as its forward, and so comes to the same output. */
+    /** Replays with the same weights as its forward, and so with the same output. */
     private ActionResult replay(SimulatedStage stage, Action action, Pass of) {
         long part = stage.replay(action.microbatch(), plan.rows().microbatchInStep(of.kind(), action));
         return meet(tensorGroup, () -> action + " of " + of, part, output -> {
@@ -245,7 +245,7 @@ final class HashOps implements StepOps {
         stage.update(asked);
     }
 
-    /** What has begun of a write ends. */
+    /** Ends a write that has begun. */
     @Override
     public void snapshot(Action action, Pass of) {
         if (outbox.isRetired()) {

@@ -7,8 +7,7 @@ import java.util.stream.Stream;
 
 /**
  * Trials in parallel. The failure of a trial is thrown as it is, with the command that repeats it in its message: a parallel
- * stream throws a copy in its place, and the copy of an {@link AssertionError} has no message. So the summary of a build had
- * none.
+ * stream throws a copy in its place, and the copy of an {@link AssertionError} has no message.
  */
 final class InParallel {
     private InParallel() {

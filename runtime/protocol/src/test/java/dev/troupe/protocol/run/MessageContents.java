@@ -7,7 +7,7 @@ import dev.troupe.protocol.Incarnation;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What messages say: whichever incarnation sends one, and however often, the same. */
+/** The contents of messages: the same for every incarnation, and for every repetition. */
 final class MessageContents {
     private record Sent(long pass, Edge edge, int microbatch) {
     }

@@ -1,6 +1,6 @@
 package dev.troupe.protocol.run;
 
-/** Something that may happen next in a {@link Simulation}. */
+/** A possible next event in a {@link Simulation}. */
 record Move(String name, Runnable make) {
     @Override
     public String toString() {

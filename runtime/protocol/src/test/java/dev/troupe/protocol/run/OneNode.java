@@ -4,7 +4,7 @@ import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.replica.ReplicaTable;
 import java.util.Collections;
 
-/** Runs whose ranks all live on one node, for which nobody keeps copies. */
+/** Runs with all ranks on one node and without copies. */
 final class OneNode {
     private OneNode() {
     }

@@ -78,7 +78,7 @@ class OverlappingPassTest {
         assertEquals(3, machine.stepsDone());
     }
 
-    /** Rank 0 fails when two steps are decided: it hears both decisions again, and the others wait for its third. */
+    /** Rank 0 fails when two steps are decided: it receives both decisions again, and the others wait for its third. */
     @Test
     void shouldSendEarlierDecisionsToARankThatRepeatsThePass() {
         for (int step = 0; step < 2; step++) {
@@ -101,7 +101,7 @@ class OverlappingPassTest {
         assertEquals(ALL, ((RunCommand.Update) caughtUp.get(1)).ranks());
     }
 
-    /** All updates but the last are in the begin of the pass, also for a rank that repeats it. */
+    /** All updates but the last come with the beginning of the pass, also for a rank that repeats it. */
     @Test
     void shouldSendDecisionsAheadIfStagesUpdateAlone() {
         RunMachine alone = OneNode.coordinator(new RunSettings(2, 0, 6, step -> step + 0.5, 0, LossScale.none(4), 0, 0,

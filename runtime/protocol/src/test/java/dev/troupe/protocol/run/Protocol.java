@@ -1,14 +1,14 @@
 package dev.troupe.protocol.run;
 
 /**
- * What of the protocol a {@link Simulation} keeps to, so that tests can break it and see that the breach is found.
+ * The rules of the protocol that a {@link Simulation} keeps, so that tests can break one and see the breach found.
  *
- * @param fencesEpochs whether a receiver drops what was sent in an earlier epoch
- * @param acceptsDuplicates whether a stage takes in also what its rank gives back since it came before
- * @param cutsLogsBy how many messages fewer than it ought to a rank sends again
+ * @param fencesEpochs whether a receiver drops messages of an earlier epoch
+ * @param acceptsDuplicates whether a stage takes a message again that its rank gives back as a duplicate
+ * @param cutsLogsBy the number of messages that a rank fails to send again
  * @param mixesAttempts whether a part of an earlier attempt at a checkpoint is taken for one of the present attempt
- * @param settlesAtOnce whether the run hears that a checkpoint stands, for which it waits, as soon as it is begun
- * @param fencesGroups whether a collective is of members of one epoch alone
+ * @param settlesAtOnce whether a checkpoint for which the run waits is reported complete as soon as it begins
+ * @param fencesGroups whether a collective has members of one epoch alone
  * @param locksDirectory whether a coordinator that takes over ends the process that still has the run's directory
  * @param namesCoordinators whether an order names its coordinator
  * @param namesStarts whether an incarnation names the coordinator under which it was started
@@ -20,7 +20,7 @@ record Protocol(boolean fencesEpochs, boolean acceptsDuplicates, int cutsLogsBy,
     static final Protocol WHOLE = new Protocol(true, false, 0, false, false, true, true, true,
             true, true);
 
-    /** Returns the term that the incarnation of a rank names which is started under the coordinator of this term. */
+    /** Returns the term in the incarnation of a rank that is started under the coordinator of this term. */
     int startTerm(int term) {
         return namesStarts ? term : 0;
     }

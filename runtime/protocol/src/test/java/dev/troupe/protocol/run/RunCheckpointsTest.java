@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A run of two ranks and its checkpoints: seven steps, a checkpoint due after each two, of which those after 2, 4 and 6 are
- * written beside training.
+ * A run of two ranks and its checkpoints: seven steps, a checkpoint due after each two, the ones after 2, 4 and 6 written
+ * during training.
  */
 @Tag("plan")
 class RunCheckpointsTest {
@@ -151,14 +151,14 @@ class RunCheckpointsTest {
         assertEquals(List.of(RunCommand.Fail.class), kinds(settle(run, 2, true)));
     }
 
-    /** What may happen next; each names itself. */
+    /** The possible next events, by name. */
     private enum Move {
         COMMIT, PART_0, PART_1, FAIL_0, FAIL_1, STANDS, REFUSED, DELETED, LOSE_A, OVERDUE
     }
 
     /**
-     * Both machines, with at most one fault, as far as its moves say; whatever is asked for is answered some time, and what
-     * a checkpoint needs is held at once.
+     * Both machines, with at most one fault among its moves; every request is answered some time, and states that a
+     * checkpoint needs are held at once.
      */
     private static final class World {
         private final RunMachine run = newRun(settings());
@@ -284,7 +284,7 @@ class RunCheckpointsTest {
         }
     }
 
-    /** Each is told of once, in order, and where nothing goes wrong all stand. */
+    /** Each is reported once, in order, and without a fault all are complete. */
     @Test
     void shouldReportEachThatIsDueOnceInEveryOrderOfEvents() {
         int runs = 0;
@@ -294,7 +294,7 @@ class RunCheckpointsTest {
             World world = new World();
             made.forEach(world::make);
             List<Move> moves = world.moves();
-            // A node that is lost may be lost at any time; that alone keeps no run going.
+            // A node may be lost at any time; that alone does not keep a run alive.
             if (moves.isEmpty() || moves.equals(List.of(Move.LOSE_A))) {
                 runs++;
                 assertEquals(6, world.run.stepsDone(), () -> "stuck after " + made);

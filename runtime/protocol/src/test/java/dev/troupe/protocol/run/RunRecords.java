@@ -7,7 +7,7 @@ import java.util.TreeSet;
 
 /** The facts that outlive the coordinators of a run: the records and checkpoints in its directory, and its progress. */
 final class RunRecords {
-    // By steps, in the order in which they came to stand.
+    // By steps, in the order of their completion.
     final List<Long> checkpoints = new ArrayList<>();
     final Set<Long> doneWithout = new TreeSet<>();
     final List<Long> validation = new ArrayList<>();

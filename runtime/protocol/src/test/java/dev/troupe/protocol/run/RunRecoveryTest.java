@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What the coordinator does where ranks fail: two ranks, the second of which fails in every phase. */
+/** The coordinator when ranks fail: two ranks, the second of which fails in every phase. */
 class RunRecoveryTest {
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
     private static final Pass VALIDATION = new Pass(0, Pass.Kind.VALIDATION);

@@ -24,21 +24,23 @@ import java.util.stream.Stream;
 record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits,
         Grid grid) {
     static final int HELD_OUT_MICROBATCHES = 3;
-    /** Behind the name of a schedule: forwards are replayed ahead of their gradients. */
+    /** After the name of a schedule: forwards are replayed ahead of their gradients. */
     private static final String REPLAYING = "+recompute";
-    /** Behind the name of a schedule, before the ranks of each stage with dots between. */
+    /** After the name of a schedule, before the ranks of each stage with dots between. */
     private static final String REPLICAS = ":";
-    /** Of a pass of PipeDream-2BW: the third one reads what the first one has updated. */
+    /** The steps of a pass of PipeDream-2BW: the third one reads the update of the first one. */
     private static final int OVERLAPPING_STEPS = 3;
-    /** To certify a plan takes longer than to run it. */
+    /** Certifying a plan takes longer than running it. */
     private static final Map<RunShape, SimulatedPlan> PLANS = new ConcurrentHashMap<>();
 
-    /** A run of one pipeline, of a rank for each place. */
+    /** Creates a run of one pipeline, with a rank for each place. */
     RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits) {
         this(schedule, pipeline, virtualStages, microbatches, tied, credits, Grid.ONE);
     }
 
-    /** Every schedule with every P, V and M up to these that it is defined for, tied and not, with these credits. */
+    /**
+     * Returns every schedule with every P, V and M up to these for which it is defined, tied and not, with these credits.
+     */
     static List<RunShape> upTo(int pipeline, int microbatches, int credits) {
         return upTo(pipeline, microbatches, credits, Grid.ONE);
     }
@@ -62,8 +64,8 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     }
 
     /**
-     * PipeDream-2BW with every P and M up to these that it is defined for, tied and not, and PipeDream with stashing and
-     * with vertical sync, tied on one rank.
+     * Returns PipeDream-2BW with every P and M up to these for which it is defined, tied and not, and PipeDream with
+     * stashing and with vertical sync, tied on one rank.
      */
     static List<RunShape> overlappingUpTo(int pipeline, int microbatches, int credits) {
         return overlappingUpTo(pipeline, microbatches, credits, Grid.ONE);
@@ -83,27 +85,27 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         return shapes;
     }
 
-    /** PipeDream with these ranks of each stage. */
+    /** Returns PipeDream with these ranks of each stage. */
     static RunShape replicated(int credits, Integer... replicas) {
         return new RunShape(PipeDream.STASHING + REPLICAS + Stream.of(replicas).map(String::valueOf)
                 .collect(Collectors.joining(".")), replicas.length, 1, 1, false, credits);
     }
 
-    /** Shapes with forwards that are replayed ahead of their gradients, of those shapes that have any. */
+    /** Returns the shapes with forwards that are replayed ahead of their gradients, for those that have any. */
     static List<RunShape> replaying(List<RunShape> shapes) {
         return shapes.stream().filter(shape -> shape.pipeline > 1).map(shape -> new RunShape(shape.schedule + REPLAYING,
                 shape.pipeline, shape.virtualStages, shape.microbatches, shape.tied, shape.credits, shape.grid))
                 .toList();
     }
 
-    /** The shape of these words, as {@link #name} has them. */
+    /** Returns the shape of the words of {@link #name}. */
     static RunShape named(List<String> words) {
         return new RunShape(words.get(0), Integer.parseInt(words.get(1)), Integer.parseInt(words.get(2)),
                 Integer.parseInt(words.get(3)), words.get(4).equals("tied"), Integer.parseInt(words.get(5)),
                 new Grid(Integer.parseInt(words.get(6)), Integer.parseInt(words.get(7))));
     }
 
-    /** In words with commas between: schedule, P, V, M, tied or not, credits, D, T. */
+    /** Returns words with commas between: schedule, P, V, M, tied or not, credits, D, T. */
     String name() {
         return String.join(",", schedule, Integer.toString(pipeline), Integer.toString(virtualStages),
                 Integer.toString(microbatches), tied ? "tied" : "untied", Integer.toString(credits),
@@ -119,7 +121,7 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         }
     }
 
-    /** Steps from one commit to the next. */
+    /** Returns the steps from one commit to the next. */
     int stepsPerPass() {
         if (!replicas().isEmpty()) {
             return 2 * new Replicas(replicas()).round();
@@ -127,7 +129,7 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         return !Schedules.overlapsSteps(named()) ? 1 : updateAlone() ? pipeline + 1 : OVERLAPPING_STEPS;
     }
 
-    /** Whether stages update alone: nothing is clipped then, and the loss is not scaled. */
+    /** Returns whether stages update alone: nothing is clipped then, and the loss is not scaled. */
     boolean updateAlone() {
         return Schedules.overlapsSteps(named()) && !named().equals(PipeDream2Bw.NAME);
     }

@@ -38,7 +38,7 @@ final class SimulatedCheckpoints {
         this.machine = new CheckpointMachine(settings.rankCount());
     }
 
-    /** The coordinator is lost with what it knows, and its process with what it does. */
+    /** Loses the coordinator with its knowledge, and its process with its work. */
     void lose() {
         machine = new CheckpointMachine(settings.rankCount());
         disk.clear();
@@ -83,7 +83,7 @@ final class SimulatedCheckpoints {
         }
     }
 
-    /** With the protocol broken, what is of an earlier attempt is taken for the present one's. */
+    /** Takes an event of an earlier attempt for the present one's, if the protocol is broken. */
     private CheckpointEvent fenced(CheckpointEvent event) {
         return run.protocol().mixesAttempts() && event instanceof CheckpointEvent.PartWritten(var _, int rank, var part)
                 && underWay != null
@@ -112,7 +112,7 @@ final class SimulatedCheckpoints {
         return new CheckpointEvent.Stands(attempt);
     }
 
-    /** The run is over: its last checkpoint stands, and each that was due does, or was reported. */
+    /** Checks at the end that the last checkpoint is complete, and that each other due one is, or was reported. */
     void checkEnd(long committed) {
         if (settings.endsWithCheckpoint() && newest() != committed) {
             throw new AssertionError("the run is over, and after " + committed + " steps only the checkpoints of "
@@ -130,7 +130,7 @@ final class SimulatedCheckpoints {
         return records.checkpoints.isEmpty() ? settings.savedStep() : records.checkpoints.getLast();
     }
 
-    /** Whether one is written beside training. */
+    /** Returns whether a checkpoint is being written during training. */
     boolean isBesideUnderWay() {
         return underWay != null && underWay.way() == CheckpointWay.BESIDE;
     }

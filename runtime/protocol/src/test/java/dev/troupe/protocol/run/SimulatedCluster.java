@@ -13,10 +13,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The cluster, the launcher and the network around a run: they decide which processes are members, which coordinator leads,
- * when an end is told and whether it is true, which process comes back under an old name, and between which nodes messages
- * arrive. A part of the network without a majority ends, some time after the majority has taken its nodes out; until then
- * the part may have a coordinator of its own.
+ * The cluster, the launcher and the network around a run: they decide on the members, the leading coordinator, true and
+ * false reports of ends, processes that come back under an old name, and the nodes between which messages arrive. A part of
+ * the network without a majority ends, some time after the majority has taken its nodes out; until then the part may have a
+ * coordinator of its own.
  */
 final class SimulatedCluster implements Surroundings {
     /** Three of them are longer than a coordinator waits for reports. */
@@ -36,7 +36,7 @@ final class SimulatedCluster implements Surroundings {
     private final Set<SimulatedNode> cutOff = new LinkedHashSet<>();
     private boolean isDecided;
     private SimulatedCoordinator leader;
-    // Of the part that is cut off.
+    // The coordinator of the part that is cut off.
     private Optional<SimulatedCoordinator> former = Optional.empty();
     private long nowNanos;
     private int terms;
@@ -67,17 +67,17 @@ final class SimulatedCluster implements Surroundings {
         return leader;
     }
 
-    /** Returns the coordinator that hears a process. */
+    /** Returns the coordinator that receives messages of a process. */
     SimulatedCoordinator coordinatorOf(SimulatedNode node) {
         return cutOff.contains(node) ? former.orElse(leader) : leader;
     }
 
-    /** Whether messages between two processes arrive. */
+    /** Returns whether messages between two processes arrive. */
     boolean reaches(SimulatedNode one, SimulatedNode other) {
         return cutOff.isEmpty() || cutOff.contains(one) == cutOff.contains(other);
     }
 
-    /** Whether a message of one process never arrives at the other. */
+    /** Returns whether a message of one process never arrives at the other. */
     boolean isOutOfReach(SimulatedNode one, SimulatedNode other) {
         return isDecided && !reaches(one, other);
     }
@@ -109,7 +109,7 @@ final class SimulatedCluster implements Surroundings {
         return records.committed;
     }
 
-    // What happens.
+    // The events.
 
     void addMoves(List<Move> moves) {
         if (records.isOver) {
@@ -151,7 +151,7 @@ final class SimulatedCluster implements Surroundings {
         }
     }
 
-    /** A name belongs to one member: the cluster takes the former process out first. */
+    /** Returns whether a process may become a member: the cluster removes the former process of its name first. */
     private boolean mayBecomeMember(SimulatedNode node) {
         return !node.isDead() && !node.isMember() && nodes.all().stream()
                 .noneMatch(other -> other.isMember() && other.name().equals(node.name()));
@@ -245,7 +245,7 @@ final class SimulatedCluster implements Surroundings {
         former = Optional.empty();
     }
 
-    /** Whether a process has ended, or is out of reach, as far as the cluster knows. */
+    /** Returns whether a process has ended, or is out of reach, as far as the cluster knows. */
     boolean isGone(SimulatedNode node) {
         return node.isDead() || isDecided && cutOff.contains(node);
     }

@@ -29,8 +29,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * One coordinator of a run around its machines (membership, run, checkpoints), as {@code TrainingCoordinator} is. What a
- * run has come to is {@link Truth}, whoever leads it.
+ * One coordinator of a run around its machines (membership, run, checkpoints), as {@code TrainingCoordinator} is. The
+ * results of a run are in {@link Truth}, whoever leads it.
  */
 final class SimulatedCoordinator {
     private static final Duration JOIN_TIMEOUT = Duration.ofDays(1);
@@ -47,21 +47,21 @@ final class SimulatedCoordinator {
     private final MembershipMachine<SimulatedNode> membership;
     private final SimulatedCheckpoints checkpoints;
     private final SimulatedReports reports;
-    // Processes whose end it is told; and those at which it looks again.
+    // The processes with ends that are reported to it; and those at which it looks again.
     private final Set<SimulatedNode> watched = new LinkedHashSet<>();
     private final Deque<SimulatedNode> looksAgain = new ArrayDeque<>();
     private final Set<SimulatedNode> wronged = new HashSet<>();
     private boolean isLost;
     private RunMachine machine;
     private ReplicaTable replicas;
-    // By rank: whom it tells.
+    // By rank, the receivers of its orders.
     private final SimulatedRank[] known;
     private long committed;
     private boolean isUpdating; // and so a step may be committed before a death is heard of
     private boolean isCaughtUp = true;
 
     /**
-     * @param host the process in which it is
+     * @param host its process
      */
     SimulatedCoordinator(Simulation run, RunSettings settings, World world, RunRecords records, SimulatedNode host,
             int term, SimulatedCluster cluster) {
@@ -115,35 +115,37 @@ final class SimulatedCoordinator {
         return replicas.hosts().get(rank);
     }
 
-    /** The last incarnation of a rank that has come to life. */
+    /** Returns the last living incarnation of a rank. */
     SimulatedRank known(int rank) {
         return known[rank];
     }
 
-    /** Whether the run can continue without these ranks' node, also if a step is committed before that is heard. */
+    /** Returns whether the run can continue without these ranks' node, also if a step is committed before that is known. */
     boolean canLose(List<Integer> ranks) {
         return replicas.recoverable(ranks, committed, settings.stepsPerPass()).isPresent() && (!isUpdating || replicas
                 .recoverable(ranks, committed + settings.stepsPerPass(), settings.stepsPerPass()).isPresent());
     }
 
-    /** Whether a process that takes part has ended, and it has not heard so. */
+    /** Returns whether a process that takes part has ended without its knowledge. */
     boolean hasUnheardEnd() {
         return membership.nodes().values().stream().anyMatch(cluster::isGone);
     }
 
-    /** Whether at least a number of other processes know enough to continue if the coordinator is lost with this one. */
+    /**
+     * Returns whether at least a number of other processes know enough to continue if the coordinator is lost with this one.
+     */
     boolean canLoseItself(SimulatedNode victim, int atLeast) {
         List<SimulatedNode> others = membership.nodes().values().stream()
                 .filter(node -> node != victim && node.report().isPresent()).toList();
         return others.size() >= atLeast && (victim != host || reports.wouldBeEnough(others, records.committed));
     }
 
-    /** Whether the processes that take part have told enough to lead the run without the others. */
+    /** Returns whether the processes that take part have reported enough to lead the run without the others. */
     boolean hasHeardEnough() {
         return reports.areEnough(membership.nodes().values(), records.committed);
     }
 
-    /** A process that asked, lives, and is taken for dead; empty if there is none. */
+    /** Returns a living process that asked and is taken for dead; empty if there is none. */
     Optional<SimulatedNode> givenUp() {
         return reports.askers().stream().filter(node -> !node.isDead() && membership.nodes().get(node.name()) != node)
                 .findFirst();
@@ -154,12 +156,12 @@ final class SimulatedCoordinator {
         take(new MembershipEvent.StopAsked<>(false));
     }
 
-    /** Nothing moves, and it sees so in time. */
+    /** Notices in time that nothing moves. */
     void standStill() {
         ask(new RunEvent.MessageLost(machine.epoch(), "nothing moves"));
     }
 
-    /** The checkpoint for which the run waits does not move; false if it waits for none. */
+    /** Gives up the checkpoint for which the run waits; false if it waits for none. */
     boolean giveUpCheckpoint() {
         if (!isRunning() || !machine.waitsForCheckpoint()) {
             return false;
@@ -168,13 +170,13 @@ final class SimulatedCoordinator {
         return true;
     }
 
-    /** It is lost with all that it knows. */
+    /** Is lost with all its knowledge. */
     void lose() {
         isLost = true;
         checkpoints.lose();
     }
 
-    /** The same, lost, for those that it does not reach any more. */
+    /** Returns the same, lost, for those that it does not reach any more. */
     SimulatedCoordinator lostElsewhere() {
         SimulatedCoordinator lost = new SimulatedCoordinator(run, settings, world, records, host, term, cluster);
         lost.replicas = replicas;
@@ -267,7 +269,7 @@ final class SimulatedCoordinator {
         }
     }
 
-    /** Orders to a part of the cluster from which this coordinator is cut off for ever are lost. */
+    /** Loses orders to a part of the cluster from which this coordinator is cut off for ever. */
     private void tell(SimulatedNode node, NodeEvent.Order order) {
         if (!cluster.isOutOfReach(host, node)) {
             node.tell(this, new NodeEvent.Ordered(term, order));

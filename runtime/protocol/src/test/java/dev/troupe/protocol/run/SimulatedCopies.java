@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a node copies to others, to each one stage at a time, in the order of a real {@link CopyQueue}: a copy that is under
- * way is broken at the other end until it is whole, and one whose snapshot is overwritten on the way goes nowhere. Where
- * memory is shared, nothing is in progress: the other end looks at this one's.
+ * The copies from a node to others, to each one stage at a time, in the order of a real {@link CopyQueue}: a copy in
+ * progress is broken at the other end until it is whole, and one with an overwritten snapshot is dropped. With shared memory
+ * nothing is in progress: the other end reads this one's.
  */
 final class SimulatedCopies {
-    /** The copies on their way to one node. */
+    /** The copies in flight to one node. */
     private final class Stream {
         private final CopyQueue waiting = new CopyQueue();
         private final Move begins;
@@ -70,7 +70,7 @@ final class SimulatedCopies {
         }
     }
 
-    /** From now on copies of each of these ranks' snapshots go to its buddy, and of no other rank's. */
+    /** Sends copies of each of these ranks' snapshots to its buddy from now on, and of no other rank. */
     void route(Map<Integer, NodeCommand.Route.Buddy> buddies) {
         routes.clear();
         buddies.forEach((rank, buddy) -> routes.put(rank, run.node(buddy.node())));
@@ -83,7 +83,7 @@ final class SimulatedCopies {
                 .forEach(stage -> kept(rank, stage, stepsDone)));
     }
 
-    /** A rank of this node has a snapshot of a stage after {@code stepsDone} steps. */
+    /** Takes note of a new snapshot of a stage on this node. */
     void kept(int rank, int stage, long stepsDone) {
         SimulatedNode buddy = routes.get(rank);
         if (!from.isDead() && buddy != null) {
@@ -91,7 +91,7 @@ final class SimulatedCopies {
         }
     }
 
-    /** A node is lost: nothing goes there any more. */
+    /** Sends nothing to a lost node any more. */
     void forget(String node) {
         streams.keySet().removeIf(to -> to.name().equals(node));
     }
@@ -127,17 +127,17 @@ final class SimulatedCopies {
         }
     }
 
-    /** The node tells the coordinator of a copy. */
+    /** Reports a copy to the coordinator. */
     void report(RunEvent event) {
         toCoordinator.add(() -> run.cluster().coordinatorOf(from).ask(event));
     }
 
-    /** The node sends and receives no more copies; messages that it sent before still arrive. */
+    /** Stops copies of the node; messages that it sent before still arrive. */
     void stop() {
         streams.clear();
     }
 
-    /** What was said is not heard any more. */
+    /** Drops the messages of the node that have not arrived. */
     void silence() {
         toCoordinator.clear();
     }

@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * The process groups of a run. A collective is a meeting: it is whole once every member has come to it, and its result is
- * made of what each has brought, in the order of members. A group is of one epoch of one coordinator, those of the member
- * that joined last: who is of an earlier one waits for ever.
+ * The process groups of a run. A collective is a meeting: it is complete once every member has come to it, and its result is
+ * made of the contributions, in the order of members. A group is of one epoch of one coordinator, those of the member that
+ * joined last: a member of an earlier one waits for ever.
  */
 final class SimulatedGroups {
-    /** What the members bring to one collective. */
+    /** The contributions to one collective. */
     private static final class Meeting {
         private final String what;
         private final OptionalLong[] brought;
@@ -96,12 +96,12 @@ final class SimulatedGroups {
             last.brought[ranks.indexOf(rank)] = OptionalLong.of(value);
         }
 
-        /** Whether every member has come to the collective to which this one came last. */
+        /** Returns whether every member has come to the collective to which this one came last. */
         boolean isWhole() {
             return last != null && last.isWhole();
         }
 
-        /** What all have brought. */
+        /** Returns the sum of all contributions. */
         long sum() {
             return last.sum();
         }
@@ -123,7 +123,7 @@ final class SimulatedGroups {
         return new Member(ranks, rank, start);
     }
 
-    /** The sum of what members bring, in their order; what one brings alone is the sum. */
+    /** Returns the sum of contributions, in the order of members; a single one is the sum. */
     static long sum(List<Long> values) {
         return values.stream().reduce(SimulatedStage::mix).orElseThrow();
     }

@@ -26,10 +26,10 @@ import java.util.stream.IntStream;
 
 /**
  * A node: the shell around its {@link NodeMachine}, as {@code NodeActor} is; its transport's thread, which takes commands in
- * the order in which they were given, some time later; and what it keeps of its own ranks and for others.
+ * order, some time later; and its snapshots of its own ranks and for others.
  */
 final class SimulatedNode {
-    /** The orders of a coordinator that are on their way. */
+    /** The orders of a coordinator in flight. */
     private record Mail(Deque<NodeEvent.Ordered> orders, Move isHeard) {
     }
 
@@ -38,9 +38,9 @@ final class SimulatedNode {
     private final Simulation run;
     private final Carrier carrier;
     private final String name;
-    // What it has started last of each rank that lives here.
+    // The last started incarnation of each rank that lives here.
     private final Map<Integer, SimulatedRank> hosted = new TreeMap<>();
-    // The orders of each coordinator that are on their way.
+    // The orders of each coordinator in flight.
     private final Map<SimulatedCoordinator, Mail> inbox = new LinkedHashMap<>();
     private final Deque<Runnable> commands = new ArrayDeque<>();
     // By rank.
@@ -49,7 +49,7 @@ final class SimulatedNode {
     private final SimulatedCopies copies;
     private final SimulatedParts parts;
     private final Move takesCommand;
-    // The term of the coordinator whose order it obeys.
+    // The term of the coordinator that it obeys.
     private int heard;
     private int epoch;
     private int transportEpoch;
@@ -60,7 +60,7 @@ final class SimulatedNode {
     private boolean isDead;
     private final NodeMachine machine;
     private boolean isAsking;
-    // The coordinator that it has asked, and those whose end it is told.
+    // The coordinator that it has asked, and those with ends that are reported to it.
     private Optional<SimulatedCoordinator> asked = Optional.empty();
     private final Set<SimulatedCoordinator> watched = new LinkedHashSet<>();
     private final Set<SimulatedCoordinator> wronged = new HashSet<>();
@@ -117,7 +117,7 @@ final class SimulatedNode {
         return "the coordinator of term " + coordinator.term();
     }
 
-    /** An order of a coordinator is on its way; those of one coordinator arrive in their order. */
+    /** Sends an order of a coordinator; orders of one coordinator arrive in their order. */
     void tell(SimulatedCoordinator from, NodeEvent.Ordered order) {
         if (!isDead) {
             inbox.computeIfAbsent(from, _ -> new Mail(new ArrayDeque<>(),
@@ -125,7 +125,7 @@ final class SimulatedNode {
         }
     }
 
-    /** The node hears the orders that are on their way; answers to what it asks meanwhile are not among them. */
+    /** Delivers the orders in flight to the node; answers to its questions meanwhile are not among them. */
     void hearAll() {
         inbox.forEach((from, mail) -> IntStream.range(0, mail.orders().size()).forEach(_ -> hear(from)));
     }
@@ -139,7 +139,7 @@ final class SimulatedNode {
         take(order);
     }
 
-    /** The node hears that its coordinator is lost, which may be wrong of a process that came back. */
+    /** Reports the loss of its coordinator to the node, which may be wrong for a process that came back. */
     private void hearLoss(SimulatedCoordinator of) {
         watched.remove(of);
         wronged.add(of);
@@ -147,7 +147,7 @@ final class SimulatedNode {
         take(new NodeEvent.CoordinatorLost(of.term(), false));
     }
 
-    /** Whether it has to hear that a coordinator is lost. */
+    /** Returns whether the loss of a coordinator is still to be reported to it. */
     boolean hasUnheardLoss() {
         return watched.stream().anyMatch(this::isLost);
     }
@@ -156,12 +156,12 @@ final class SimulatedNode {
         return !isDead && (of.isLost() || run.cluster().isOutOfReach(of.host(), this));
     }
 
-    /** Whether it asks this coordinator for ranks, and has not done so before. */
+    /** Returns whether it asks this coordinator for ranks, and has not done so before. */
     boolean wantsToAsk(SimulatedCoordinator leader) {
         return isAsking && !asked.equals(Optional.of(leader));
     }
 
-    /** Whether it asks for ranks, and an answer of this coordinator is on its way. */
+    /** Returns whether it asks for ranks, and an answer of this coordinator is in flight. */
     boolean awaitsAnswer(SimulatedCoordinator leader) {
         return isAsking && inbox.containsKey(leader) && !inbox.get(leader).orders().isEmpty()
                 && run.cluster().reaches(this, leader.host());
@@ -202,7 +202,7 @@ final class SimulatedNode {
                 ranks.forEach(rank -> snapshots.forget(rank, before));
             case NodeCommand.WriteParts(var attempt, var ranks) -> parts.pin(attempt, ranks);
             case NodeCommand.Await _,NodeCommand.Log _,NodeCommand.LookLater _,NodeCommand.WarmUp _,NodeCommand.EndWarmUp _,NodeCommand.AwaitEnds _,NodeCommand.Free _ -> {
-                // Time, words and memory are not simulated here.
+                // Time, messages and memory are not simulated here.
             }
             case NodeCommand.End _,NodeCommand.Refuse _,NodeCommand.Abandon _,NodeCommand.LetGo _,NodeCommand.Release _,NodeCommand.Stop _ ->
                 throw new AssertionError(name + " ends: " + command);
@@ -219,7 +219,7 @@ final class SimulatedNode {
                 .filter(steps -> hasAll(rank, steps)).boxed().toList();
     }
 
-    /** All stages of another node's rank have new copies here. */
+    /** Takes note that all stages of another node's rank have new copies here. */
     void copyArrived(int rank, long stepsDone) {
         take(new NodeEvent.CopyArrived(rank, stepsDone));
     }
@@ -237,7 +237,7 @@ final class SimulatedNode {
         isMember = false;
     }
 
-    /** Whether another process had its name before. */
+    /** Returns whether another process had its name before. */
     boolean isSuccessor() {
         return isSuccessor;
     }
@@ -248,13 +248,13 @@ final class SimulatedNode {
         silence();
     }
 
-    /** Another process has its name: what it said is not heard any more. */
+    /** Drops its messages that have not arrived, since another process has its name. */
     void silence() {
         copies.silence();
         parts.silence();
     }
 
-    /** Buffers come back right after the news, and who lives here no more hears nothing more. */
+    /** Buffers come back right after the event, and ranks that live here no more receive nothing more. */
     private void begin(int term, int begun, List<Integer> here) {
         if (begun <= transportEpoch) {
             return;
@@ -295,7 +295,7 @@ final class SimulatedNode {
         });
     }
 
-    /** The transport has read a tensor that was sent on an edge, or has given it back. */
+    /** Requires that the transport has read a tensor that was sent on an edge, or has given it back. */
     void requireSent(Edge edge, long content) {
         assertTrue(isDead || !carrier.isHeld(name, edge, content),
                 () -> "a tensor is used again that waits for a credit of " + edge);
@@ -305,7 +305,7 @@ final class SimulatedNode {
         assertTrue(announced <= epoch, () -> "epoch " + announced + " has not begun, the present one is " + epoch);
     }
 
-    /** A command that nothing stands before is taken at once: what it brings about is late enough. */
+    /** Takes a command at once if no other is before it: its effect is late enough. */
     private void submit(Runnable command) {
         if (isDead) {
             return;
@@ -327,7 +327,7 @@ final class SimulatedNode {
         isTaking = false;
     }
 
-    /** The term of the coordinator that began its epoch. */
+    /** Returns the term of the coordinator that began its epoch. */
     int transportTerm() {
         return transportTerm;
     }
@@ -336,7 +336,7 @@ final class SimulatedNode {
         return transportEpoch;
     }
 
-    /** Whether messages for a rank arrive here. */
+    /** Returns whether messages for a rank arrive here. */
     boolean receivesFor(int rank) {
         return !isDead && listeners.containsKey(rank);
     }
@@ -354,7 +354,7 @@ final class SimulatedNode {
         }
     }
 
-    /** The first message of an edge does not arrive; its receiver notices, or does not. */
+    /** Loses the first message of an edge; its receiver notices, or does not. */
     void lose(Edge edge, boolean isNoticed) {
         Carrier.Message message = carrier.take(edge, Carrier.Arrival.IS_FENCED);
         if (isNoticed && message.epoch() == transportEpoch) {
@@ -362,7 +362,7 @@ final class SimulatedNode {
         }
     }
 
-    /** Ends with all that it keeps. What it said is still on its way. */
+    /** Ends with all its memory. Its messages are still in flight. */
     void die() {
         isDead = true;
         inbox.clear();
@@ -376,12 +376,12 @@ final class SimulatedNode {
         });
     }
 
-    /** Its report on the run; empty if it has not opened it. */
+    /** Returns its report on the run; empty if it has not opened it. */
     Optional<NodeReport> report() {
         return machine.report();
     }
 
-    /** Returns the snapshots that a rank has of a step. */
+    /** Returns whether a rank has all snapshots of a step here. */
     boolean hasAll(int rank, long stepsDone) {
         return run.stagesOf(rank).mapToObj(stage -> snapshots.find(rank, stage, stepsDone))
                 .allMatch(OptionalLong::isPresent);

@@ -13,7 +13,7 @@ final class SimulatedNodes {
     private final List<SimulatedNode> all = new ArrayList<>();
     private final Deque<String> comingBack = new ArrayDeque<>();
 
-    /** One comes. Another process that had its name is long gone, and the network takes nothing more of what it said. */
+    /** Adds a process. Another one that had its name ended long ago, and the network drops its messages. */
     void add(SimulatedNode node) {
         all.stream().filter(other -> other.name().equals(node.name())).forEach(SimulatedNode::silence);
         all.add(node);
@@ -31,7 +31,7 @@ final class SimulatedNodes {
         return all.get(index);
     }
 
-    /** The node of a name that is there, or was last; null if there is none. */
+    /** Returns the present or last node of a name; null if there is none. */
     SimulatedNode find(String name) {
         for (int i = all.size() - 1; i >= 0; i--) {
             if (all.get(i).name().equals(name)) {
@@ -42,8 +42,8 @@ final class SimulatedNodes {
     }
 
     /**
-     * If a message arrives: a node that its rank has left, and that does not know yet, is the place no more once
-     * another is.
+     * Returns the place at which a message arrives: a node that its rank has left without knowing it counts until another
+     * one has the rank.
      */
     Optional<SimulatedNode> receiverOf(Edge edge) {
         SimulatedNode last = null;

@@ -12,7 +12,7 @@ import java.util.OptionalLong;
 
 /** The parts of checkpoints that a node writes from snapshots, one rank after the other, as {@code PartWriter} does. */
 final class SimulatedParts {
-    /** What is pinned of a rank. */
+    /** The pinned snapshots of a rank. */
     private record Pinned(CheckpointAttempt attempt, int rank, List<SimulatedSnapshots.Pinned> stages) {
     }
 
@@ -72,12 +72,12 @@ final class SimulatedParts {
         }
     }
 
-    /** Nothing is written any more; what was said is still on its way. */
+    /** Stops writing; sent messages are still in flight. */
     void stop() {
         pinned.clear();
     }
 
-    /** What was said is not heard any more. */
+    /** Drops the messages that have not arrived. */
     void silence() {
         toCoordinator.clear();
     }

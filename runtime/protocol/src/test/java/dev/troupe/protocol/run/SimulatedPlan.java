@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The plan of a simulated run. What follows of it for each rank is found once: thousands of runs are of one plan.
+ * The plan of a simulated run. Its consequences for each rank are found once, since thousands of runs share one plan.
  *
  * <p>Thread rule: any thread.
  */
@@ -27,7 +27,7 @@ final class SimulatedPlan implements RunPlan {
     private final boolean tied;
     private final Certificate training;
     private final Certificate validation;
-    // By rank, and what is of a stage of it by that.
+    // By rank, and then by its stages.
     private final List<List<Integer>> stages;
     private final List<List<Integer>> dataGroups;
     private final List<List<Integer>> tensorGroups;
@@ -119,7 +119,6 @@ final class SimulatedPlan implements RunPlan {
         return updatesBehind.get(rank).get(stage);
     }
 
-    /** Whether a stage computes forwards again before their gradients arrive. */
     boolean replaysAhead(int stage) {
         return replaysAhead.get(stage);
     }
@@ -128,32 +127,30 @@ final class SimulatedPlan implements RunPlan {
         return training.plan().stageCount();
     }
 
-    /** Whether stages are on several ranks, of one pipeline. */
+    /** Returns whether stages are on several ranks, of one pipeline. */
     boolean isReplicated() {
         return training.plan().placement() instanceof Replicas;
     }
 
-    /** The ranks that hold the stage of a rank, where stages are on several ranks. */
+    /** Returns the ranks that hold the stage of a rank, if stages are on several ranks. */
     private List<Integer> replicas(int rank) {
         return training.plan().ranksOf(stagesOf(rank).getFirst());
     }
 
-    /** The number of the pipeline of a rank among those side by side, or of a replica in its stage. */
+    /** Returns the number of a rank's pipeline among the parallel ones, or of a replica in its stage. */
     int dataOf(int rank) {
         return isReplicated() ? replicas(rank).indexOf(rank) : rank % ranksPerPlace() / grid.tensor(); // rounded down
     }
 
-    /** The place of a rank among those that share its stages. */
+    /** Returns the place of a rank among those that share its stages. */
     int tensorOf(int rank) {
         return rank % grid.tensor();
     }
 
-    /** The ranks that share the stages of a rank. */
     List<Integer> tensorGroup(int rank) {
         return tensorGroups.get(rank);
     }
 
-    /** The ranks that hold the same weights as a rank. */
     List<Integer> dataGroup(int rank) {
         return dataGroups.get(rank);
     }
@@ -167,7 +164,7 @@ final class SimulatedPlan implements RunPlan {
         return isReplicated() ? microbatch : data * training.plan().microbatchesPerStep() + microbatch;
     }
 
-    /** A share of a stage with the weights that every run starts from. */
+    /** Returns a share of a stage with the initial weights of every run. */
     SimulatedStage newStage(int stage, int tensor) {
         return new SimulatedStage(stage, tensor, stage * LAYERS_PER_STAGE, (stage + 1) * LAYERS_PER_STAGE - 1,
                 training.weights().liveVersions().get(stage));

@@ -31,12 +31,11 @@ import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 
 /**
- * One incarnation of a rank around its {@link RankMachine}: what its actors, its thread and its tensors are to a real
- * one. What it hears comes by three ways that overtake each other: from its thread, from the transport, from the
- * coordinator.
+ * One incarnation of a rank around its {@link RankMachine}, with the actors, the thread and the tensors of a real one. Its
+ * events come by three ways that overtake each other: from its thread, from the transport, from the coordinator.
  */
 final class SimulatedRank {
-    /** Something the thread does; an action is one or more, and one that has begun is not broken off from outside. */
+    /** A part of the thread's work; an action is one or more, and one that has begun is not broken off from outside. */
     record Part(boolean begins, BooleanSupplier isReady, Runnable work) {
         Part(boolean begins, Runnable work) {
             this(begins, () -> true, work);
@@ -70,7 +69,7 @@ final class SimulatedRank {
     private boolean hasFailed;
     private boolean hasStopped;
 
-    /** What is about to begin where {@code node} starts it; its actors come to life when they do. */
+    /** Creates the work that {@code node} starts; its actors come to life later. */
     SimulatedRank(Simulation run, SimulatedPlan plan, SimulatedNode node, int rank, RankGroup group,
             long startsAfter) {
         this.run = run;
@@ -118,7 +117,7 @@ final class SimulatedRank {
         return hasFailed;
     }
 
-    /** What may happen to it next. */
+    /** Adds its possible next events. */
     void addMoves(List<Move> all) {
         addWhere(!thread.isEmpty() && thread.peekFirst().isReady().getAsBoolean(), 0, all);
         addWhere(!fromThread.isEmpty(), 1, all);
@@ -135,7 +134,7 @@ final class SimulatedRank {
         }
     }
 
-    /** Whether nothing comes of it any more. */
+    /** Returns whether it has no effect any more. */
     boolean isOver() {
         return hasStopped && thread.isEmpty() && toCoordinator.isEmpty();
     }
@@ -173,7 +172,7 @@ final class SimulatedRank {
         }
     }
 
-    // What the transport says, on its thread.
+    // Events from the transport, on its thread.
 
     void landed(Carrier.Message message, int transportEpoch) {
         Edge edge = message.edge();
@@ -212,7 +211,7 @@ final class SimulatedRank {
         }
     }
 
-    // What the coordinator says.
+    // Messages of the coordinator.
 
     void tell(int term, Runnable news) {
         if (!hasFailed && !hasStopped) {
@@ -286,7 +285,7 @@ final class SimulatedRank {
         outbox.grant(plan.edgeOf(rank(), receive), SimulatedTransport.BUFFER);
     }
 
-    /** A thread that is abandoned takes nothing more. */
+    /** Orders work; an abandoned thread takes nothing more. */
     private void order(Part part) {
         if (!outbox.isRetired()) {
             thread.add(part);
@@ -309,7 +308,7 @@ final class SimulatedRank {
         take(new RankEvent.ActionDone(action));
     }
 
-    /** How many buffers of an edge it holds itself: they landed, and it has not computed with them yet. */
+    /** Returns the number of buffers of an edge it holds itself: they landed, and are not used yet. */
     long landed(Edge edge) {
         return ops.landed(edge);
     }
@@ -320,14 +319,14 @@ final class SimulatedRank {
 
     // Its end.
 
-    /** It fails: its thread and what was told to it are gone, and what it said already is still on its way. */
+    /** Fails: its thread and undelivered orders are lost, and its sent messages are still in flight. */
     void fail() {
         hasFailed = true;
         thread.clear();
         clearMail();
     }
 
-    /** Its node gives it up: it may go on for a while, and nothing must come of it. What has begun of a write ends. */
+    /** Is given up by its node: it may continue for a while, without any effect. A write that has begun ends. */
     void retire() {
         outbox.retire();
         Part next = thread.peekFirst();
@@ -338,7 +337,6 @@ final class SimulatedRank {
         thread.clear();
     }
 
-    /** All messages between the rank and the coordinator are lost. */
     void loseControl() {
         fromCoordinator.clear();
         toCoordinator.clear();

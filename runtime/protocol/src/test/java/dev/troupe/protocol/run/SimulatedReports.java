@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-/** The reports of processes to one coordinator, and whether a run can continue from reports. */
+/** The reports of processes to one coordinator, and the check that a run can continue from them. */
 final class SimulatedReports {
     private final RunSettings settings;
     // The first of each process: no other counts.
@@ -21,7 +21,7 @@ final class SimulatedReports {
         this.settings = settings;
     }
 
-    /** A process that has heard the coordinator asks it. */
+    /** Takes the report of a process that obeys the coordinator and asks it. */
     void hear(SimulatedNode node, Optional<NodeReport> report) {
         told.putIfAbsent(node, report);
     }
@@ -32,8 +32,8 @@ final class SimulatedReports {
     }
 
     /**
-     * Whether a run of so many committed steps can continue, or begin again, from what these processes have told: from the
-     * newest commit that they know, since what is behind it may be overwritten.
+     * Returns whether a run of these committed steps can continue, or begin again, from the reports of these processes: from
+     * the newest commit that they know, since older states may be overwritten.
      */
     boolean areEnough(Collection<SimulatedNode> nodes, long committed) {
         Map<String, NodeReport> reports = of(nodes, node -> told.getOrDefault(node, Optional.empty()));
@@ -45,7 +45,7 @@ final class SimulatedReports {
                 : leadOn(reports, Math.max(newest, committed - settings.stepsPerPass()));
     }
 
-    /** Whether a run of so many committed steps could continue from what these processes know now. */
+    /** Returns whether a run of these committed steps could continue from the present knowledge of these processes. */
     boolean wouldBeEnough(Collection<SimulatedNode> nodes, long committed) {
         Map<String, NodeReport> reports = of(nodes, SimulatedNode::report);
         return !reports.isEmpty() && leadOn(reports, committed - settings.stepsPerPass());

@@ -3,9 +3,9 @@ package dev.troupe.protocol.run;
 import dev.troupe.protocol.replica.SnapshotSlots;
 import dev.troupe.protocol.replica.SnapshotWritings;
 
-/** A snapshot as one node has it: memory of its own, or memory of another that it has mapped. */
+/** A snapshot on one node: memory of its own, or mapped memory of another node. */
 final class SimulatedSnapshot implements SnapshotSlots.Snapshot {
-    /** What others may have mapped: they see what the owner writes, also when it has died. */
+    /** Memory that others may have mapped: they see the owner's writes, also after its end. */
     private static final class Memory {
         private final SnapshotWritings writings = new SnapshotWritings();
         private long weights;
@@ -20,12 +20,11 @@ final class SimulatedSnapshot implements SnapshotSlots.Snapshot {
         this.isOwn = isOwn;
     }
 
-    /** A snapshot in memory of this node. */
     static SimulatedSnapshot own() {
         return new SimulatedSnapshot(new Memory(), true);
     }
 
-    /** The same as another node sees it. */
+    /** Returns the same, mapped on another node. */
     SimulatedSnapshot mapped() {
         return new SimulatedSnapshot(memory, false);
     }
@@ -39,7 +38,7 @@ final class SimulatedSnapshot implements SnapshotSlots.Snapshot {
         return memory.writings.begin(stepsDone);
     }
 
-    /** Ends a writing; false if another has begun there since, or the memory is freed. */
+    /** Ends a writing; false if another has begun since, or the memory is freed. */
     boolean end(long writing, long weights) {
         boolean isOurs = !isClosed && memory.writings.isUnderWay(writing);
         if (isOurs) {
@@ -54,7 +53,7 @@ final class SimulatedSnapshot implements SnapshotSlots.Snapshot {
         return isClosed ? -1 : memory.writings.writingOf(stepsDone);
     }
 
-    /** Whether it still holds the state of a writing. */
+    /** Returns whether it still holds the state of a writing. */
     boolean isWhole(long writing) {
         return !isClosed && memory.writings.isWhole(writing);
     }

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** The snapshots of a node in the real {@link SnapshotSlots}, as {@code Snapshots} has them: what they hold is a hash. */
+/** The snapshots of a node in the real {@link SnapshotSlots}, as in {@code Snapshots}: their contents are hashes. */
 final class SimulatedSnapshots {
     /** A state that is being written. */
     record Write(int rank, int stage, long stepsDone, SimulatedSnapshot snapshot, long number) {
@@ -21,7 +21,7 @@ final class SimulatedSnapshots {
 
     /** A state that is not overwritten. */
     record Pinned(SnapshotSlots<SimulatedSnapshot> slots, SimulatedSnapshot snapshot, long number) {
-        /** The weights; empty if the rank was forgotten meanwhile. */
+        /** Returns the weights; empty if the rank was forgotten meanwhile. */
         OptionalLong release() {
             boolean stands = snapshot.isWhole(number);
             slots.unpin(snapshot);
@@ -52,7 +52,7 @@ final class SimulatedSnapshots {
         return new Write(rank, stage, stepsDone, target, target.begin(stepsDone));
     }
 
-    /** Has the snapshot of another node found here, if it lies. */
+    /** Maps the snapshot of another node here. */
     void map(int rank, int stage, long stepsDone, SimulatedSnapshot shared) {
         SnapshotSlots<SimulatedSnapshot> here = slots(rank, stage);
         if (here.mayCopy(stepsDone) && here.all().noneMatch(snapshot -> snapshot.isBy(shared))) {
@@ -74,7 +74,7 @@ final class SimulatedSnapshots {
         return read(rank, stage, stepsDone).stream().mapToLong(SimulatedSnapshot::weights).findFirst();
     }
 
-    /** Keeps a state that lies here as it is; empty if it does not. */
+    /** Pins a state here; empty if it is absent. */
     Optional<Pinned> pin(int rank, int stage, long stepsDone) {
         return read(rank, stage, stepsDone).filter(SimulatedSnapshot::isOwn).map(snapshot -> {
             slots(rank, stage).pin(snapshot);
@@ -82,12 +82,12 @@ final class SimulatedSnapshots {
         });
     }
 
-    /** After how many steps a stage is whole here. */
+    /** Returns the steps after which a stage is whole here. */
     LongStream versions(int rank, int stage) {
         return whole(rank, stage).mapToLong(SimulatedSnapshot::stepsDone);
     }
 
-    /** Forgets the stages of a rank of which all, also what is still coming, is of fewer steps. */
+    /** Forgets the stages of a rank that all, including those in flight, are of fewer steps. */
     void forget(int rank, long before) {
         Optional.ofNullable(slots.get(rank)).ifPresent(stages -> stages.values().removeIf(one -> one.forget(before)));
     }

@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a stage computes, with hashes for tensors: each is made of all that a tensor would be computed from, and
- * gradients are added up in order. So two runs have the same hashes only if they computed the same from the same,
- * each thing once. Where steps overlap, the weights are several versions that share the bits, the newest in front.
+ * The computation of a stage, with hashes for tensors: each is made of all inputs of the tensor, and gradients are added up
+ * in order. So two runs have the same hashes only if they computed the same from the same, each thing once. If steps
+ * overlap, the weights are several versions that share the bits, the newest in front.
  */
 final class SimulatedStage {
-    /** The step whose gradients overflow, if the loss is scaled. */
+    /** The step with gradients that overflow, if the loss is scaled. */
     static final long OVERFLOWING_STEP = 1;
 
     private final int index;
@@ -26,10 +26,10 @@ final class SimulatedStage {
     /** The bits of a version of the weights. */
     private final int bits;
     private final long[] gradients = {0, 0};
-    // By sum: the microbatches whose gradients are in it.
+    // By sum: the microbatches with gradients in it.
     private final List<Set<Integer>> added = List.of(new HashSet<>(), new HashSet<>());
     private long weights;
-    // What calls mean from now on.
+    // The version and the sum that calls use.
     private int updatesBehind;
     private int sum;
     // By microbatch.
@@ -49,7 +49,7 @@ final class SimulatedStage {
         }
     }
 
-    /** Means this version of the weights and this sum of gradients from now on. */
+    /** Uses this version of the weights and this sum of gradients from now on. */
     void use(int behind, int sumOfGradients) {
         updatesBehind = behind;
         sum = sumOfGradients;
@@ -73,22 +73,22 @@ final class SimulatedStage {
         return (hash >>> 11) * 0x1p-53;
     }
 
-    /** The tokens of a microbatch of the whole step. */
+    /** Returns the tokens of a microbatch of the whole step. */
     static long tokens(Pass pass, int microbatch) {
         return mix(mix(0x70CE, pass.number()), microbatch);
     }
 
-    /** What the head's loss of its output is. */
+    /** Returns the loss of the head's output. */
     static double loss(long output) {
         return 3 + unit(output);
     }
 
-    /** The gradient of the head's output. */
+    /** Returns the gradient of the head's output. */
     static long lossGradient(Pass pass, long output) {
         return mix(output, Double.doubleToLongBits(pass.lossScale()));
     }
 
-    /** This share's part of the output of a microbatch, which has another number in its step where steps overlap. */
+    /** Returns this share's part of the output of a microbatch, which has another number in its step if steps overlap. */
     long forward(Pass pass, int microbatch, int inStep, long input) {
         if (pass.kind() == Pass.Kind.TRAINING) {
             assertTrue(inputs.put(microbatch, input) == null, () -> "microbatch " + microbatch + " is here twice");
@@ -96,7 +96,7 @@ final class SimulatedStage {
         return mix(mix(mix(version(), input), index), inStep);
     }
 
-    /** This share's part of the output of a microbatch once more. */
+    /** Returns this share's part of the output of a microbatch once more. */
     long replay(int microbatch, int inStep) {
         return mix(mix(mix(version(), inputs.get(microbatch)), index), inStep);
     }
@@ -106,12 +106,11 @@ final class SimulatedStage {
         outputs.put(microbatch, output);
     }
 
-    /** The output of a microbatch. */
     long outputOf(int microbatch) {
         return outputs.get(microbatch);
     }
 
-    /** This share's part of the gradient of the input. */
+    /** Returns this share's part of the gradient of the input. */
     long backwardInput(int microbatch, long outputGradient) {
         assertTrue(outputGradients.put(microbatch, outputGradient) == null,
                 () -> "a second gradient of microbatch " + microbatch);
@@ -127,7 +126,7 @@ final class SimulatedStage {
         add(mix(mix(outputGradient, input), version()));
     }
 
-    /** Takes in once more the content of a repeated message. */
+    /** Takes the content of a repeated message once more. */
     void addAgain(long content) {
         add(content);
     }
@@ -148,7 +147,7 @@ final class SimulatedStage {
         return gradients[sum];
     }
 
-    /** The gradient is the sum over all pipelines. */
+    /** Sets the gradient to the sum over all pipelines. */
     void takeGradient(long ofAll) {
         gradients[sum] = ofAll;
     }
@@ -157,7 +156,7 @@ final class SimulatedStage {
         return inputs.size();
     }
 
-    /** Of the gradients of all shares. */
+    /** Returns the squared sums of the gradients of all shares. */
     List<LayerSquaredSum> squaredSums(Pass pass, long ofAll) {
         List<LayerSquaredSum> sums = new ArrayList<>();
         for (int layer = firstLayer; layer <= lastLayer; layer++) {

@@ -6,12 +6,12 @@ import dev.troupe.protocol.rank.Outbox;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The transport of a node as the real {@link Outbox} of one of its ranks sees it; a buffer has no content. */
+/** The transport of a node for the real {@link Outbox} of one of its ranks; a buffer has no content. */
 final class SimulatedTransport implements Outbox.Transport<Long> {
     static final long BUFFER = 0;
 
     private final SimulatedNode node;
-    // Null but while messages are cut off.
+    // Null unless messages are cut off.
     private List<Carrier.Message> waiting;
 
     SimulatedTransport(SimulatedNode node) {
@@ -33,7 +33,7 @@ final class SimulatedTransport implements Outbox.Transport<Long> {
         }
     }
 
-    /** Sends what {@code sender} sends, but for the last messages of it. */
+    /** Sends the messages of {@code sender}, except for the last ones. */
     void cutOff(int count, Runnable sender) {
         waiting = new ArrayList<>();
         sender.run();
@@ -42,7 +42,7 @@ final class SimulatedTransport implements Outbox.Transport<Long> {
         all.subList(0, Math.max(0, all.size() - count)).forEach(node::send);
     }
 
-    /** The memory of the tensor is used again: the transport must not have it. */
+    /** Uses the memory of the tensor again: the transport must not have it. */
     @Override
     public void release(Edge edge, Long content) {
         node.requireSent(edge, content);

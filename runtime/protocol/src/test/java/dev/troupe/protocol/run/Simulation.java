@@ -18,11 +18,11 @@ import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 
 /**
- * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank in a {@link SimulatedRank},
- * those of the coordinator in a {@link SimulatedCoordinator}, a {@link SimulatedNode} for each process of a node, a
- * {@link Carrier} between them and a {@link SimulatedCluster} around them. At each point it lists what may happen next,
- * and the caller chooses: what is not chosen is late. The caller may also have ranks fail, messages be lost and the network
- * part. {@link Truth} knows what must come of it.
+ * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank in a {@link SimulatedRank}, the
+ * coordinator's machines in a {@link SimulatedCoordinator}, a {@link SimulatedNode} for each process of a node, a
+ * {@link Carrier} between them and a {@link SimulatedCluster} around them. At each point it lists the possible next events,
+ * and the caller chooses; the others are late. The caller may also have ranks fail, messages be lost and the network part.
+ * {@link Truth} knows the correct results.
  */
 final class Simulation {
     private static final int LONGEST_RUN = 200_000;
@@ -36,9 +36,9 @@ final class Simulation {
     private final SimulatedNodes nodes = new SimulatedNodes();
     private final RunRecords records = new RunRecords();
     private final SimulatedCluster cluster;
-    // By rank: what its node has started last.
+    // By rank: the last incarnation started by its node.
     private final SimulatedRank[] started;
-    // Incarnations of which something may still come.
+    // Incarnations that may still have an effect.
     private final List<SimulatedRank> alive = new ArrayList<>();
     private final List<Deque<SimulatedRank>> failures = new ArrayList<>();
     private final List<Move> failureMoves = new ArrayList<>();
@@ -82,7 +82,7 @@ final class Simulation {
         return new SimulatedNode(this, carrier, name, nodes.find(name) != null);
     }
 
-    /** All messages of a process that nobody has heard are lost. */
+    /** Loses all messages of a process that have not arrived. */
     void loseWords(SimulatedNode node) {
         node.loseControl();
         alive.stream().filter(rank -> rank.node() == node).forEach(SimulatedRank::loseControl);
@@ -199,14 +199,13 @@ final class Simulation {
                 .forEach(end::check);
     }
 
-    // What a caller may do and ask.
+    // The actions and questions of a caller.
 
-    /** The user asks for the end of the run. */
     void stop() {
         cluster.leader().stop();
     }
 
-    /** Has a rank fail, with all that it computes and all that was told to it; false if it cannot now. */
+    /** Has a rank fail, with its computations and orders; false if it cannot now. */
     boolean crash(int rank) {
         SimulatedRank victim = started[rank];
         if (!canFail(victim)) {
@@ -229,17 +228,17 @@ final class Simulation {
         return mayFail() && victim.isBorn() && !victim.hasFailed();
     }
 
-    /** Whether something may go wrong: the run has begun and is not over. */
+    /** Returns whether something may go wrong: the run has begun and is not over. */
     private boolean mayFail() {
         return records.hasBegun && !records.isOver;
     }
 
-    /** How many messages are on their way. */
+    /** Returns the number of messages in flight. */
     int messagesOnTheirWay() {
         return mayFail() ? carrier.flying().size() : 0;
     }
 
-    /** Loses one of the messages on their way. */
+    /** Loses one of the messages in flight. */
     void lose(int message, boolean isNoticed) {
         Edge edge = carrier.flying().get(message);
         Optional<SimulatedNode> receiver = nodes.receiverOf(edge);
@@ -253,8 +252,8 @@ final class Simulation {
     }
 
     /**
-     * Has a process of a node die with all that is in it; false if it cannot now, or if the run could not go on:
-     * another died of which the coordinator does not know, or copies are not there yet.
+     * Has a process of a node die with all its memory; false if it cannot now, or if the run could not continue: another
+     * died of which the coordinator does not know, or copies are missing.
      */
     boolean kill(int node) {
         SimulatedNode victim = nodes.get(node);
@@ -265,7 +264,7 @@ final class Simulation {
         return may;
     }
 
-    /** Has the network cut a process off from all others; false if it cannot now, or where those have no majority. */
+    /** Has the network cut a process off from all others; false if it cannot now, or if those have no majority. */
     boolean cutOff(int node) {
         SimulatedNode victim = nodes.get(node);
         boolean may = mayLose(victim, 2);
@@ -275,7 +274,7 @@ final class Simulation {
         return may;
     }
 
-    /** Whether at least a number of others would be left that know of the run. */
+    /** Returns whether at least a number of others would be left that know of the run. */
     private boolean mayLose(SimulatedNode victim, int others) {
         SimulatedCoordinator leader = cluster.leader();
         return mayFail() && leader.isRunning() && !cluster.isParted() && !victim.isDead() && !leader.hasUnheardEnd()
@@ -291,12 +290,12 @@ final class Simulation {
         return isLost;
     }
 
-    /** Has one of the messages on their way come twice. */
+    /** Doubles one of the messages in flight. */
     void duplicate(int message) {
         carrier.duplicate(carrier.flying().get(message));
     }
 
-    /** Has the coordinator be lost with all that it knows; false if it cannot be now. */
+    /** Loses the coordinator with all its knowledge; false if it cannot be lost now. */
     boolean loseCoordinator() {
         boolean may = mayFail() && cluster.leader().isRunning() && !cluster.isParted();
         if (may) {
@@ -305,14 +304,14 @@ final class Simulation {
         return may;
     }
 
-    /** Has the disk be full for what is written next beside training; false if nothing is. */
+    /** Makes the disk full for the next write during training; false if there is none. */
     boolean fillDisk() {
         boolean isUnderWay = mayFail() && cluster.leader().checkpoints().isBesideUnderWay();
         records.isDiskFull |= isUnderWay;
         return isUnderWay;
     }
 
-    /** Whether the disk is full for what is written now. */
+    /** Returns whether the disk is full for the present write. */
     boolean takeFullDisk() {
         boolean wasFull = records.isDiskFull;
         records.isDiskFull = false;
@@ -344,7 +343,7 @@ final class Simulation {
         return records.validation;
     }
 
-    // What ranks and nodes ask and do.
+    // The questions and actions of ranks and nodes.
 
     Truth truth() {
         return truth;

@@ -39,7 +39,7 @@ class SimulationTest {
         }
     }
 
-    /** Tensor groups, pipelines side by side, and both. */
+    /** Tensor groups, parallel pipelines, and both. */
     @Test
     void shouldKeepEveryPromiseOnGridsInRandomOrders() {
         for (Grid grid : List.of(new Grid(1, 2), new Grid(2, 1), new Grid(2, 2), new Grid(3, 1))) {
@@ -58,7 +58,9 @@ class SimulationTest {
         assertEquals(List.of(2L, 3L), simulation.checkpoints());
     }
 
-    /** A checkpoint after each step, all but the last beside training: each waits for the one before, and all stand. */
+    /**
+     * A checkpoint after each step, all but the last during training: each waits for the one before, and all are complete.
+     */
     @Test
     void shouldWriteEveryCheckpointDuringTrainingInRandomOrders() {
         for (RunShape shape : RunShape.upTo(3, 2, 1)) {
@@ -74,7 +76,7 @@ class SimulationTest {
         }
     }
 
-    /** Nodes are late with all that the coordinator orders, and still no state that a checkpoint needs is overwritten. */
+    /** Nodes are late with all orders of the coordinator, and still no state that a checkpoint needs is overwritten. */
     @Test
     void shouldWriteACheckpointDuringTrainingAlsoIfNodesReceiveItLate() {
         for (RunShape shape : RunShape.upTo(3, 2, 1)) {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What the coordinator does where nodes come and go: two ranks on a node each, and a third node that keeps copies. */
+/** The coordinator when nodes come and go: two ranks on a node each, and a third node that keeps copies. */
 class TakeoverMachineTest {
     private static final ReplicaTable.Buddies SPARE = (_, present) -> present.contains("spare")
             ? Map.of("a", "spare", "b", "spare")
@@ -81,7 +81,7 @@ class TakeoverMachineTest {
                 machine.on(new RunEvent.NodeLost("b", "b is gone")).getFirst());
     }
 
-    /** The lost coordinator may have begun epochs, and ranks in them, that have the numbers of present ones. */
+    /** The lost coordinator may have begun epochs, and ranks in them, with the numbers of present ones. */
     @Test
     void shouldContinueAboveTheEpochOfANodeThatComesLate() {
         step(0, FIRST);

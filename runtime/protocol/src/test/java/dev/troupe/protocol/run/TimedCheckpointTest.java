@@ -54,7 +54,7 @@ class TimedCheckpointTest {
         assertEquals(List.of(wanted(4, CheckpointWay.BESIDE)), wishes(step(machine, 3)));
     }
 
-    /** The ranks write that one. */
+    /** The ranks write the last one. */
     @Test
     void shouldNotWriteTheLastOneDuringTraining() {
         RunMachine machine = ready(5);

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 
 /**
  * A run on one device: one stage after the other, one microbatch after the other, with no machine, message or collective.
- * Only the order in which a stage adds up its gradients is its rank's. What a run of machines comes to must be this, bit for
- * bit, whatever happened on the way.
+ * Only the order in which a stage adds up its gradients is its rank's. The results of a run of machines must be these, bit
+ * for bit, whatever happened on the way.
  */
 final class Truth {
     private record Step(StepResult result, List<List<Long>> weights, double validationLoss) {
@@ -63,7 +63,6 @@ final class Truth {
         }
     }
 
-    /** The shares of a stage in one pipeline. */
     private List<SimulatedStage> shares(int data, int stage) {
         return IntStream.range(0, plan.grid().tensor())
                 .mapToObj(tensor -> stages.get(data * plan.grid().tensor() + tensor).get(stage)).toList();
@@ -82,7 +81,7 @@ final class Truth {
     }
 
     /**
-     * Does a step; where steps overlap, on weights as many updates old as the certificate says.
+     * Does a step; if steps overlap, on weights of the certificate's age.
      *
      * @param lossFactor the factor of its loss
      */
@@ -144,7 +143,7 @@ final class Truth {
         return next;
     }
 
-    /** Does a step of one microbatch, on a replica of each stage; the stages whose rounds it ends add up and update. */
+    /** Does a step of one microbatch, on a replica of each stage; stages with a round that it ends add up and update. */
     private LossScale trainReplicas(long step, LossScale scale) {
         Pass pass = new Pass(step, Pass.Kind.TRAINING, 1);
         List<SimulatedStage> own = new ArrayList<>();
@@ -192,7 +191,7 @@ final class Truth {
         return loss / RunShape.HELD_OUT_MICROBATCHES;
     }
 
-    /** The loss of a microbatch of one pipeline, which is another one in the whole step. */
+    /** Returns the loss of a microbatch of one pipeline, which has another number in the whole step. */
     private double loss(Pass pass, int data, int microbatch, int inStep) {
         long tensor = SimulatedStage.tokens(pass, inStep);
         for (int stage = 0; stage < plan.stageCount(); stage++) {

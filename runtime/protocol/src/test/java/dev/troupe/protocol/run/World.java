@@ -9,9 +9,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The nodes of a run: over the first of them ranks are dealt out in turn.
+ * The nodes of a run: ranks are dealt over the first of them in turn.
  *
- * @param copies how each node has copies of what the one before it keeps
+ * @param copies the copies that each node has of the one before it
  */
 record World(int withRanks, int standbys, Copies copies) {
     /** Copies of snapshots. */
@@ -20,7 +20,7 @@ record World(int withRanks, int standbys, Copies copies) {
         NONE,
         /** Sent byte by byte, into memory of the node that has them. */
         SENT,
-        /** Lent: in the memory of the node that keeps them, for all are on one machine. */
+        /** Lent: in the memory of the owner, for nodes on one machine. */
         SHARED
     }
 
@@ -28,7 +28,7 @@ record World(int withRanks, int standbys, Copies copies) {
         return name(rank % withRanks);
     }
 
-    /** The ranks of each node at first. */
+    /** Returns the first ranks of each node. */
     Map<String, List<Integer>> ranksByNode(int rankCount) {
         return IntStream.range(0, withRanks + standbys).boxed().collect(Collectors.toMap(World::name,
                 node -> IntStream.range(0, rankCount).filter(rank -> hostOf(rank).equals(name(node))).boxed()

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The media drivers of a launcher, before its nodes and beside them: a and b on one host, c on another. */
+/** The media drivers of a launcher, before its nodes and with them: a and b on one host, c on another. */
 @Tag("plan")
 class DriverSupervisionTest {
     private static final String HOST = "127.0.0.1";
@@ -23,7 +23,7 @@ class DriverSupervisionTest {
                     new SupervisorSettings.Node("c", OTHER_HOST)),
             "a", 2, true, "logs"), new RunRestarts(true, 1, OptionalLong.empty()));
 
-    /** Returns the process for whose loss the run is launched again. */
+    /** Returns the lost process for which the run is launched again. */
     private Optional<String> lost() {
         return on(new SupervisorEvent.AllEnded(OptionalLong.of(7))).stream()
                 .filter(SupervisorCommand.Say.class::isInstance).map(said -> ((SupervisorCommand.Say) said).sentence())

@@ -17,7 +17,7 @@ abstract class OneSupervisor {
             "a", 2, true, "logs"), new RunRestarts(true, 1, OptionalLong.empty()));
     long now = -5_000_000_000L; // a monotonic clock may be negative
 
-    /** Returns the process for whose loss the run is launched again. */
+    /** Returns the lost process for which the run is launched again. */
     Optional<String> lost() {
         return on(new SupervisorEvent.AllEnded(OptionalLong.of(7))).stream()
                 .filter(SupervisorCommand.Say.class::isInstance).map(said -> ((SupervisorCommand.Say) said).sentence())
@@ -39,7 +39,7 @@ abstract class OneSupervisor {
         on(new SupervisorEvent.DriverReady(OTHER_HOST));
     }
 
-    /** Starts, and has every process tell that the run has begun. */
+    /** Starts, and has every process report that the run has begun. */
     void begin() {
         start();
         askAfter(Duration.ZERO, 0);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /** Processes that are lost, fail or take long before the run has begun, or while nobody knows of it. */
 @Tag("plan")
 class SupervisedStartTest extends OneSupervisor {
-    /** A run that has not begun has nothing to lose, and the others would find no cluster for as long as they may wait. */
+    /** A run that has not begun has nothing to lose, and the others would find no cluster while they wait. */
     @Test
     void shouldBeginAgainAtOnceIfAProcessIsLostBeforeTheRunHasBegun() {
         start();
@@ -28,7 +28,7 @@ class SupervisedStartTest extends OneSupervisor {
                 new SupervisorCommand.LaunchAgain()), on(new SupervisorEvent.AllEnded(OptionalLong.empty())));
     }
 
-    /** The coordinator ends the run if it sees the loss, and its end may be reported before that of the lost process. */
+    /** The coordinator ends the run if it sees the loss, and its end may be reported before the lost process's. */
     @Test
     void shouldFindTheLostProcessThatMadeAnotherGiveUp() {
         start();
@@ -102,7 +102,7 @@ class SupervisedStartTest extends OneSupervisor {
                 "c has time to join");
     }
 
-    /** On a loaded machine whose JVMs took a minute to start, they take minutes to find each other. */
+    /** On a loaded machine on which JVMs took a minute to start, they take minutes to find each other. */
     @Test
     void shouldGiveASlowStartTimeToJoin() {
         start();

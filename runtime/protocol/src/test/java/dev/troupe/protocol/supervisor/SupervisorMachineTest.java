@@ -49,7 +49,7 @@ class SupervisorMachineTest extends OneSupervisor {
         assertEquals(startsAgain("b"), askAfter(Duration.ofSeconds(1), 10));
     }
 
-    /** As after a partition: the minority gives up, and the majority has but a few quick steps left. */
+    /** As after a partition: the minority gives up, and the majority has only a few quick steps left. */
     @Test
     void shouldSeeThatAQuickRunContinuesWithoutAProcessThatGaveUp() {
         begin();

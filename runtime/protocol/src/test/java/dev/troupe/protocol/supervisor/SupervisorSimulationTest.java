@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Random runs of three nodes under a {@link SupervisorMachine}, in virtual time: processes die at any moment, the
- * coordinator moves, nodes learn of commits late, and words come later than the end of the process that said them.
+ * coordinator moves, nodes learn of commits late, and messages arrive after the end of their sender.
  *
- * <p>A run that is over is never started again; a run that continues is never given up, and lost processes start again
- * while the budget lasts; the launcher ends in bounded time, with the end of the run.
+ * <p>A run that is over is never started again; a run that continues is never given up, and lost processes start again while
+ * the budget lasts; the launcher ends in bounded time, with the end of the run.
  */
 @Tag("simulation")
 class SupervisorSimulationTest {
@@ -356,7 +356,7 @@ class SupervisorSimulationTest {
             return living().stream().filter(child -> child.isMember).toList();
         }
 
-        /** The processes that live at the end are told to end, as a launcher does. */
+        /** Ends the processes that live at the end, as a launcher does. */
         void settle() {
             List<SimulatedChild> last = new ArrayList<>(living());
             last.forEach(child -> tell(new SupervisorEvent.NodeEnded(child.node, ProcessState.STOPPED, "", false)));

@@ -121,7 +121,7 @@ class StallWatchTest {
         });
     }
 
-    /** The warm-up has said that a product takes 40 seconds; no rank has ended one in the run yet. */
+    /** The warm-up has reported a product of 40 seconds; no rank has ended one in the run yet. */
     @Test
     void shouldWaitForTenTimesTheLongestKernelOfTheWarmUp() {
         StallWatch slow = new StallWatch(1, 20 * SECOND, 30 * SECOND, 40 * SECOND, STARTED);
@@ -133,7 +133,7 @@ class StallWatchTest {
         assertEquals(OptionalInt.of(0), slow.stall(at(402)).orElseThrow().rank());
     }
 
-    /** Whoever waits for a checkpoint waits for a message of the coordinator. */
+    /** A rank that waits for a checkpoint waits for a message of the coordinator. */
     @Test
     void shouldLetRanksWaitForRanksThatMove() {
         everySecond(1, 300, now -> {

@@ -32,7 +32,7 @@ class StragglerWatchTest {
     private Optional<MachineLoad> load = Optional.of(new MachineLoad(12, 2));
     private int step;
 
-    /** A number of steps in which each stage takes its usual time, times its factor. */
+    /** Runs a number of steps in which each stage takes its usual time, times its factor. */
     private void steps(int count, IntToDoubleFunction forward, IntToDoubleFunction backward) {
         for (int end = step + count; step < end; step++) {
             Map<Integer, List<StageTime>> times = new TreeMap<>();
@@ -145,8 +145,7 @@ class StragglerWatchTest {
     }
 
     /**
-     * Each action's time wobbles by half, one step in fifteen is three times as long, and all four wander together by
-     * turns.
+     * Each action's time wobbles by half, one step in fifteen is three times as long, and all four drift together at times.
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
@@ -192,7 +191,7 @@ class StragglerWatchTest {
         }
     }
 
-    /** Twelve runnable threads are those of four ranks, and twice the cores. */
+    /** Twelve runnable threads: the four ranks' and twice the cores. */
     @Test
     void shouldNameALoadedMachineBeforeAStraggler() {
         load = Optional.of(new MachineLoad(13, 2));

@@ -44,8 +44,8 @@ class RotaryFamilyTest {
     }
 
     /**
-     * Base and kind that transformers 5.18 computes by for each pair of keys: a {@code rope_scaling} that has anything in
-     * it replaces {@code rope_parameters} with its base.
+     * Base and kind of transformers 5.18 for each pair of keys: a {@code rope_scaling} that is not empty replaces
+     * {@code rope_parameters} with its base.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', nullValues = "absent", value = {
@@ -99,7 +99,7 @@ class RotaryFamilyTest {
         assertRefused(config, "rope_parameters must be an object of rope_type");
     }
 
-    /** As the configurations of transformers 5.18 have it if a key is missing. */
+    /** As in the configurations of transformers 5.18 without the key. */
     @Test
     void shouldReadOlderFilesAsTransformersDoes() throws Exception {
         ObjectNode llama = golden("llama-gqa").put("hidden_act", "swish");

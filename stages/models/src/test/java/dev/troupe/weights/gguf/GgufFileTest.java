@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files of GGUF against numbers that are worked out here. */
+/** Files of GGUF against numbers computed here. */
 @Tag("plan")
 class GgufFileTest {
     private static final int F32 = 0;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What llama.cpp would read as something else is refused by name. */
+/** Parts that llama.cpp would read as something else are refused by name. */
 @Tag("plan")
 class GgufRefusalTest {
     @TempDir

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A GGUF file, taken apart as ggml's {@code docs/gguf.md} says.
+ * A GGUF file, parsed by ggml's {@code docs/gguf.md}.
  *
  * @param metadata the values by key
  * @param tensors by name

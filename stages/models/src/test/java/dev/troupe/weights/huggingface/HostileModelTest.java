@@ -29,11 +29,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Models that somebody made to keep their reader busy end with a sentence, long before anybody loses patience. */
+/** Models made to keep their reader busy, which end with a sentence within a short time. */
 @Tag("plan")
 class HostileModelTest {
     private static final JsonMapper JSON = new JsonMapper();
-    /** Each takes a second at most on a machine that does nothing else. */
+    /** Each takes a second at most on an idle machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final String GPT2 = """
             {"model_type": "gpt2", "n_layer": 2, "n_embd": 8, "n_head": 2, "vocab_size": 16, "n_positions": 8}""";

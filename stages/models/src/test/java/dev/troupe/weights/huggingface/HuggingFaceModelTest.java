@@ -44,7 +44,7 @@ class HuggingFaceModelTest {
     void shouldReadTheGoldenModels() throws URISyntaxException {
         try (HuggingFaceModel model = HuggingFaceModel.open(golden("gpt2-untied-sgd"))) {
             assertEquals(new Gpt2(8, 32, 2, 16, 50, false, 1e-5).spec(), model.spec());
-            // The first two and the last two numbers of each, as another reader of the format gives them.
+            // The first two and the last two numbers of each, from another reader of the format.
             assertEnds(model, "wte.weight", Shape.of(50, 32), -0x1.825b34p-5, -0x1.af737p-6, 0.0331105962395668,
                     0.011591900140047073);
             assertEnds(model, "h.7.mlp.c_proj.weight", Shape.of(128, 32), -0x1.ee431p-5, 0x1.9d0b7cp-4,
@@ -80,7 +80,7 @@ class HuggingFaceModelTest {
         }
     }
 
-    /** As transformers 5.18, which does not tie then. */
+    /** As transformers 5.18, which does not tie in this case. */
     @Test
     void shouldNotTieAHeadOfOtherValues() throws Exception {
         List<NamedTensor> tensors = goldenTensors(UnaryOperator.identity());

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("plan")
 class HuggingFaceWriterTest {
-    /** Its table has 40 x 8 x 4 = 1280 bytes, and no other tensor as many. */
+    /** Its table has 40 x 8 x 4 = 1280 bytes, more than any other tensor. */
     private static final ModelSpec MODEL = ModelFamilies.named("llama")
             .read(new Section(Map.of("layers", 2, "hidden", 8,
                     "heads", 2, "inner", 16, "sequence-length", 16, "vocabulary-size", 40, "tie-embeddings", true)));
