@@ -204,7 +204,7 @@ class ClusterTest {
         for (int time = 1; time <= 2; time++) {
             awaitLines(log, "node b has joined", time);
             LocalCluster.processOf("b").orElseThrow().destroyForcibly();
-            awaitLines(directory.resolve("launch.log"), "b ended by signal 9; the run goes on without it", time);
+            awaitLines(directory.resolve("launch.log"), "b ended by signal 9; the run continues without it", time);
         }
         assertTrue(LocalCluster.processOf("a").orElseThrow().isAlive());
         children.getFirst().terminate();

@@ -116,7 +116,7 @@ class FailureTest {
         int steps = Golden.named(Golden.TIED).steps();
         Execution resumed = Execution.resume(run, "-s", "training.steps=" + steps)
                 .requireDone();
-        String said = "the checkpoint after 2 steps could not be written, and the run goes on without it: cannot write ";
+        String said = "the checkpoint after 2 steps could not be written, and the run continues without it: cannot write ";
         assertTrue(resumed.output().contains(said + run.resolve("checkpoints")), resumed.output());
         assertTrue(Files.readString(run.resolve("metrics.jsonl"))
                 .contains("{\"steps_done\":2,\"checkpoint_failed\":\"cannot write "));

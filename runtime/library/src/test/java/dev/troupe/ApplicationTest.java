@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A run in an application that has class loaders, an actor system and a life of its own. */
+/** A run in an application with class loaders, an actor system and a life of its own. */
 @Tag("runtime")
 @Timeout(60)
 class ApplicationTest extends RunsInThisJvm {

@@ -7,7 +7,7 @@ import dev.troupe.engine.provider.InstalledEngines;
 import dev.troupe.engine.provider.Need;
 import java.util.Optional;
 
-/** An engine of a program whose ranks cannot begin, although its kernels could be tried before. */
+/** An engine of a program with ranks that cannot begin, although its kernels could be tried before. */
 public final class BrokenEngineProvider implements EngineProvider {
     static final String KIND = "broken";
     static final Error THROWN = new NoClassDefFoundError("com/example/Kernels");

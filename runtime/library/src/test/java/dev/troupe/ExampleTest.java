@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The examples are what the documents say of them. */
+/** The examples agree with the documents. */
 @Tag("plan")
 class ExampleTest {
     private static final Path ROOT = Path.of("../..");

@@ -2,7 +2,7 @@ package dev.troupe;
 
 import java.nio.file.Path;
 
-/** Prints why this JVM cannot train. */
+/** A program that prints why this JVM cannot train. */
 final class FlagProbe {
     private FlagProbe() {
     }

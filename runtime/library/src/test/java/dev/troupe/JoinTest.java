@@ -50,7 +50,7 @@ class JoinTest {
         }
     }
 
-    /** The error itself is known if it was thrown; the other nodes hear of it in a sentence. */
+    /** The error itself is known on the node that threw it; the other nodes receive a sentence. */
     @Test
     void shouldFailOnAllNodesIfTheListenerOfTheLeaderThrowsAnError() throws IOException, InterruptedException {
         Path text = Files.writeString(home.resolve("text.txt"), SmallRun.TEXT);

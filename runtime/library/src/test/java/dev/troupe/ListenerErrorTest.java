@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a program's code throws is the cause of the run's failure, and harms nothing else. */
+/** An exception of a program's code is the cause of the run's failure, and harms nothing else. */
 @Tag("runtime")
 @Timeout(60)
 class ListenerErrorTest extends RunsInThisJvm {
@@ -95,7 +95,7 @@ class ListenerErrorTest extends RunsInThisJvm {
         assertTrue(failed.getMessage().contains("NoClassDefFoundError: com/example/Kernels"), failed.getMessage());
     }
 
-    /** An observer that fails is told nothing more. */
+    /** An observer that fails is not called any more. */
     @Test
     void shouldContinueWithoutAnObserverThatThrowsAnError() throws InterruptedException {
         Observation broken = new Observation() {

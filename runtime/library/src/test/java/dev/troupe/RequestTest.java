@@ -153,7 +153,7 @@ class RequestTest {
         assertTrue(said(warned).startsWith("this JVM was started without " + missing + ", "));
     }
 
-    /** Each flag is missed by itself, and a JVM with none of them hears of all. */
+    /** Each missing flag is named, and a JVM with none of them gets all. */
     @Test
     void shouldNameTheFlagsThatTheJvmLacks() throws IOException, InterruptedException {
         assertEquals("this JVM was started without " + String.join(" ", FLAGS)

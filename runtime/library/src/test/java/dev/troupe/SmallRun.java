@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A run that takes a fraction of a second, and what a run must not leave in its JVM. */
+/** A run that takes a fraction of a second, and the check that nothing of it is left in its JVM. */
 final class SmallRun {
     static final String TEXT = "To be, or not to be, that is the question. ".repeat(40);
     private static final Duration PATIENCE = Duration.ofSeconds(20);

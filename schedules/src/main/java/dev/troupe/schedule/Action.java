@@ -5,16 +5,16 @@ import java.util.regex.Pattern;
 
 /**
  * One thing that a rank does in one stage, for one microbatch or once in a step. Its text is the one PyTorch uses:
- * {@code 2F0}, {@code 1B3}, {@code 0I2}, {@code 0W2}, {@code 1SEND_F0}, {@code 2RECV_F0}, {@code 2UNSHARD}. In a plan
- * whose steps overlap, what is done once in a step names the step, {@code 2UPDATE3}, and a forward or backward names the
- * version of the weights that it reads, {@code 2F6@2}.
+ * {@code 2F0}, {@code 1B3}, {@code 0I2}, {@code 0W2}, {@code 1SEND_F0}, {@code 2RECV_F0}, {@code 2UNSHARD}. If the steps of
+ * a plan overlap, an action of a whole step names the step, {@code 2UPDATE3}, and a forward or backward names the version of
+ * the weights that it reads, {@code 2F6@2}.
  *
- * @param stage index of the stage whose rank does it, from 0; a message is named after its own end
+ * @param stage index of its stage, from 0; a message is named after its own end
  * @param kind the kind of work
- * @param microbatch index of the microbatch, from 0; of a kind that is done once in a step the index of the step, or
- *        {@link #WHOLE_STEP} in a plan of one step
- * @param version the number of updates that the weights have had which a forward or backward reads;
- *        {@link #ONLY_VERSION} if the step has one version
+ * @param microbatch index of the microbatch, from 0; for a kind that is done once in a step the index of the step, or
+ *     {@link #WHOLE_STEP} in a plan of one step
+ * @param version the number of updates that the weights have had which a forward or backward reads; {@link #ONLY_VERSION} if
+ *     the step has one version
  */
 public record Action(int stage, Kind kind, int microbatch, int version) {
     /** The microbatch of an action that has none, and names no step. */

@@ -10,7 +10,7 @@ import java.util.Set;
  * with overlapping steps has the actions of several steps, numbers its microbatches through all of them, and places each
  * update. Immutable and well formed; a certificate proves that it is sound.
  *
- * @param name the name of the plan in messages, usually that of its schedule
+ * @param name the name of the plan in messages, usually its schedule's
  * @param rankCount number of ranks in the pipeline, P; also the number of rows
  * @param stageCount number of stages, P x V exactly
  * @param microbatchCount number of microbatches in the plan: M in each of its steps

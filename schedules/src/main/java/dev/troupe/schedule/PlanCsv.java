@@ -63,7 +63,7 @@ final class PlanCsv {
                     Integer other = ranks.putIfAbsent(action.stage(), rank);
                     if (other != null && other != rank) {
                         throw new PlanException("Plan \"" + name + "\", line " + (rank + 1) + ": " + action
-                                + " stands on rank " + rank + ", but rank " + other + " works on stage "
+                                + " is on rank " + rank + ", but rank " + other + " works on stage "
                                 + action.stage()
                                 + " too: in a plan of a file one rank holds a stage; pipedream by name has"
                                 + " replicas.");

@@ -1,6 +1,6 @@
 package dev.troupe.schedule;
 
-/** The resource that an action needs beside the engine of its rank. */
+/** The resource that an action needs in addition to the engine of its rank. */
 public enum Resource {
     /** Nothing else. */
     COMPUTE,

@@ -55,7 +55,7 @@ class LossSpikeTest {
         assertTrue(sentence.matches("the loss of step " + step
                 + " is [\\d.]+, the median of the steps before it [\\d.]+:"
                 + " it is highest, [\\d.]+, in F of layer 5 \\(head\\) on stage 1, microbatch " + sequence
-                + " of the step, whose sequences are at " + position
+                + " of the step, with sequences at " + position
                 + " of the data; the gradient of \\S+ on stage [01] has grown most, to [\\d.e+]+ times its usual norm"),
                 sentence);
         assertEquals(step + 1, spikes.getFirst().path("step").intValue());

@@ -39,7 +39,7 @@ class NotFiniteTest {
     void shouldNameTheLayerThatMadeTheFirstNumberThatIsNotFinite(int block) throws IOException {
         requireNamed(new Planted("h." + block + ".mlp.c_proj.bias", 0, 2 * block + 2), 2, " (h." + block
                 + ".mlp) on stage " + block / 2
-                + ", microbatch 0 of the step, whose sequences are at 0, 16 of the data");
+                + ", microbatch 0 of the step, with sequences at 0, 16 of the data");
     }
 
     @Tag("long")

@@ -18,7 +18,7 @@ import java.util.TreeSet;
  * @param last the last compared step
  * @param steps number of compared steps
  * @param outputs number of the outputs of a step that both runs have
- * @param parting the place where the runs part; empty if all is the same
+ * @param parting the place at which the runs part; empty if all is the same
  */
 public record Bisection(long first, long last, int steps, int outputs, Optional<Parting> parting) {
     /**
@@ -74,7 +74,7 @@ public record Bisection(long first, long last, int steps, int outputs, Optional<
             if (!fact.getValue().equals(other)) {
                 throw new UsageException("the runs cannot be compared: " + fact.getKey() + " is " + fact.getValue()
                         + " in " + left.run() + ", but " + other + " in " + right.run()
-                        + "; docs/determinism.md says which runs have the same bits");
+                        + "; docs/determinism.md names runs with the same bits");
             }
         }
     }

@@ -40,7 +40,7 @@ public final class RecordedBits implements AutoCloseable {
         this.slots = prefix.getInt();
         if (magic != BitsFile.MAGIC || length < 0 || length > MOST_HEADER_BYTES || slots < 1 || slots > MOST_STEPS
                 || length > channel.size()) {
-            throw new IllegalArgumentException("it is no file of digests, or damaged");
+            throw new IllegalArgumentException("it is no file of digests, or a damaged one");
         }
         this.header = BitsHeader.parse(read(BitsFile.PREFIX_BYTES, length).array());
         this.start = BitsFile.PREFIX_BYTES + (long) length;

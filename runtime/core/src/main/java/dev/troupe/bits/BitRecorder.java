@@ -111,7 +111,7 @@ public final class BitRecorder {
         }
     }
 
-    /** Records for this step among those of the row from now on. */
+    /** Records for this step of the row from now on. */
     public void enter(int stepInRow) {
         current = steps[stepInRow % steps.length];
     }

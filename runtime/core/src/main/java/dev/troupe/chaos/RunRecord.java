@@ -66,7 +66,7 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
             CommittedStep caughtUp = again.stream().filter(step -> step.step() >= reached).findFirst()
                     .orElse(again.getLast());
             went.add(new Recovery(0, stepsDone, List.of(),
-                    "the run ended, and went on from the checkpoint after " + stepsDone + " steps", endedMillis,
+                    "the run ended, and resumed from the checkpoint after " + stepsDone + " steps", endedMillis,
                     again.getFirst().startedMillis(), caughtUp.committedMillis()));
         }
         went.sort(Comparator.comparingLong(Recovery::detectedAtMillis));

@@ -31,7 +31,7 @@ final class PartFile {
         return String.format(Locale.ROOT, "rank-%03d.%s%s", rank, UUID.randomUUID(), SUFFIX);
     }
 
-    /** Returns the part under its name in a checkpoint, without that of its writer. */
+    /** Returns the part under its name in a checkpoint, instead of its writer's. */
     static CheckpointPart standing(CheckpointPart part) {
         int dot = part.file().indexOf('.');
         return new CheckpointPart(dot < 0 ? part.file() : part.file().substring(0, dot) + SUFFIX, part.byteCount(),
@@ -53,7 +53,7 @@ final class PartFile {
             long size = Files.size(file);
             if (size != part.byteCount()) {
                 throw DamageException.damaged(file,
-                        "it has " + size + " bytes, but the manifest says " + part.byteCount(), null);
+                        "it has " + size + " bytes, but the manifest has " + part.byteCount(), null);
             }
         } catch (IOException failure) {
             throw DamageException.unreadable(file, failure);

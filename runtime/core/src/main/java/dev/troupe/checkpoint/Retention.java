@@ -40,7 +40,7 @@ final class Retention {
         }
     }
 
-    /** Returns whether the sizes of a checkpoint's files are right; reading all files would cost as much as writing one. */
+    /** Returns whether the sizes of a checkpoint's files are right; reading all files would take as long as writing one. */
     private static boolean looksWhole(CheckpointFolder.Entry entry) {
         try {
             Manifest.read(entry.directory()).parts().forEach(part -> PartFile.requireThere(entry.directory(), part));

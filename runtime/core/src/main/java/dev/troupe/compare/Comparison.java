@@ -82,7 +82,7 @@ public final class Comparison {
         long available = MachineMemory.availableBytes();
         if (computes && bytes > available) {
             throw new UsageException(String.format(Locale.ROOT,
-                    "%d schedules do their steps in turns and need %.1f GiB together, but this machine has %.1f GiB free:"
+                    "%d schedules alternate step by step and need %.1f GiB together, but this machine has %.1f GiB free:"
                             + " compare fewer at once, or take a smaller model",
                     contestants.size(), bytes / (double) GIB, available / (double) GIB));
         }
@@ -97,7 +97,7 @@ public final class Comparison {
         List<List<TracedRun>> rounds = new ArrayList<>();
         for (int round = 0; round < repeats; round++) {
             progress.accept("measuring " + contestants.stream().map(Contestant::label).collect(Collectors.joining("; "))
-                    + " in turns, run " + (round + 1) + " of " + repeats);
+                    + " alternately, run " + (round + 1) + " of " + repeats);
             rounds.add(new SideBySide(contestants.stream().map(this::specOf).toList(), builtInCorpus, directory).run());
         }
         List<Double> expected = rounds.getFirst().getFirst().losses();

@@ -47,7 +47,7 @@ public record Contestant(String schedule, int virtualStages) {
             return new Contestant(name, Integer.parseInt(text.substring(colon + 1)));
         } catch (NumberFormatException _) {
             throw new UsageException(
-                    "--schedules: expected a number of stages on each rank behind the colon of \"" + text
+                    "--schedules: expected a number of stages on each rank after the colon of \"" + text
                             + "\", such as interleaved-1f1b:4");
         }
     }

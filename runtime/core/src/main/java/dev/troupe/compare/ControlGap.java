@@ -19,9 +19,9 @@ final class ControlGap {
     }
 
     /**
-     * Returns the time from the end of an action to the start of the next on its rank, over actions whose input had
-     * been made before the earlier one began, or comes from no other rank; the {@link MedianOfMeans} of the steps. 0
-     * if there are none.
+     * Returns the time from the end of an action to the start of the next on its rank, over actions with an input that had
+     * been made before the earlier one began, or that comes from no other rank; the {@link MedianOfMeans} of the steps. 0 if
+     * there are none.
      *
      * @param paired the actions of pairs, which are left out since a pair waits for two inputs
      */

@@ -29,7 +29,7 @@ public record Outcome(Contestant contestant, String engine, Prediction predictio
         return prediction.figures();
     }
 
-    /** Returns the ratio of the steps of this schedule to those of another, turn by turn. */
+    /** Returns the ratio of this schedule's steps to another's, turn by turn. */
     public PairedRatio beside(Outcome other) {
         return PairedRatio.of(seconds, other.seconds);
     }

@@ -21,14 +21,14 @@ public record PairedRatio(double median, double low, double high, double confide
      * Returns the ratio of times that were measured in pairs.
      *
      * @param times at least one time
-     * @param besides the same number; the ratio is the former over the latter
+     * @param others the same number; the ratio is the former over the latter
      */
-    public static PairedRatio of(List<Double> times, List<Double> besides) {
-        if (times.isEmpty() || times.size() != besides.size()) {
+    public static PairedRatio of(List<Double> times, List<Double> others) {
+        if (times.isEmpty() || times.size() != others.size()) {
             throw new IllegalArgumentException(
-                    "expected pairs, but found " + times.size() + " and " + besides.size() + " times");
+                    "expected pairs, but found " + times.size() + " and " + others.size() + " times");
         }
-        List<Double> sorted = IntStream.range(0, times.size()).mapToObj(pair -> times.get(pair) / besides.get(pair))
+        List<Double> sorted = IntStream.range(0, times.size()).mapToObj(pair -> times.get(pair) / others.get(pair))
                 .sorted().toList();
         int count = sorted.size();
         int left = 0; // ratios left out at either end

@@ -69,7 +69,7 @@ final class SideBySide {
             try {
                 traced.add(run.get());
             } catch (ExecutionException failure) {
-                throw new IllegalStateException("a run that failed has told the turns", failure);
+                throw new IllegalStateException("a failed run has ended the turns", failure);
             }
         }
         return traced;
@@ -122,7 +122,7 @@ final class SideBySide {
     }
 
     /**
-     * The listener of one run, whose coordinator waits in it between two steps: the next step begins, and its time, when
+     * The listener of one run, in which its coordinator waits between two steps: the next step begins, and its time, when
      * the listener returns.
      */
     private final class Times implements RunListener {

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  */
 record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, List<Double> seconds,
         List<StepTimes> steps) {
-    /** Returns the run with some of its steps alone; its losses are those of the whole run. */
+    /** Returns the run with only some of its steps; its losses are the whole run's. */
     TracedRun only(IntPredicate isTaken) {
         int[] taken = IntStream.range(0, steps.size()).filter(isTaken).toArray();
         return new TracedRun(plan, engine, losses, IntStream.of(taken).mapToObj(seconds::get).toList(),

@@ -157,7 +157,7 @@ public final class LivenessConnections implements AutoCloseable {
         if (!theirs.cluster().equals(cluster.name()) || !isOther(theirs.peer().node())) {
             line.hangUp();
             throw new IOException(
-                    "it says that it is node " + theirs.peer().node() + " of cluster " + theirs.cluster());
+                    "it claims to be node " + theirs.peer().node() + " of cluster " + theirs.cluster());
         }
     }
 
@@ -205,7 +205,7 @@ public final class LivenessConnections implements AutoCloseable {
         boolean saidGoodbye = line.awaitGoodbye();
         open.remove(line);
         if (saidGoodbye) {
-            tell(peer, End.IN_ORDER, "it said goodbye");
+            tell(peer, End.IN_ORDER, "it sent a goodbye");
         } else if (!isOver(peer)) {
             lookForAll(peer);
         }

@@ -95,7 +95,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
             fitting(stage, "", () -> stages.put(stage,
                     Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(stage), share, data,
                             (name, shape, type, target) -> {
-                                throw new IllegalStateException("nothing is loaded where only sizes count");
+                                throw new IllegalStateException("nothing is loaded if only sizes count");
                             })));
         }
         this.stateBytes = this.engine.allocatedBytes();

@@ -43,7 +43,7 @@ public final class Replay {
 
     /**
      * Does the steps from the newest checkpoint before the step, or from the beginning, up to the step, and compares their
-     * digests with those of the run. Nothing is written to the run's directory.
+     * digests with the run's. Nothing is written to the run's directory.
      *
      * @param spec the run's configuration; its faults do not strike
      * @throws UsageException if the step cannot be done again, or its digests are missing
@@ -55,7 +55,7 @@ public final class Replay {
                 throw new UsageException("the run in " + run + " has no digests of step " + step + (recorded.steps()
                         .isEmpty()
                                 ? ""
-                                : ": it has those of the steps " + recorded.steps().first() + " to "
+                                : ": it has digests of the steps " + recorded.steps().first() + " to "
                                         + recorded.steps().last()));
             }
             train(spec, builtInCorpus, scratch);

@@ -16,7 +16,7 @@ final class DeviceTimes {
     private final Instants instants;
     private final int length;
     private final int last;
-    /** The positions of actions, and after them those of sends, with times still to be read. */
+    /** The positions of actions, and after them the positions of sends, with times still to be read. */
     private final BitSet unread = new BitSet();
 
     DeviceTimes(Engine engine, List<Action> row) {

@@ -170,7 +170,7 @@ class CheckpointsTest {
             coordinator.tell(new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.Moving(at(3))));
             pass();
         }
-        assertTrue(next().startsWith("no checkpoint 4: nothing of it moved any more"), "what moves is another");
+        assertTrue(next().startsWith("no checkpoint 4: it made no progress"), "what moves is another");
     }
 
     @Test

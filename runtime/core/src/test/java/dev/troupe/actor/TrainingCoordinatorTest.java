@@ -150,7 +150,7 @@ class TrainingCoordinatorTest {
     @Test
     void shouldEndTheRunWhenItsNodeEnds() throws Exception {
         node.stop();
-        assertTrue(failure().endsWith(" ended before the run did; its log says why"), failure());
+        assertTrue(failure().endsWith(" ended before the run did; see its log"), failure());
     }
 
     @Test

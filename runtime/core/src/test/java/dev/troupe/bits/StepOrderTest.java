@@ -20,7 +20,7 @@ class StepOrderTest {
         return new BitKey(what, BitKey.NONE, layer, name, 0, 0);
     }
 
-    /** Layers 0 | 1 2 | 3, of which 1 and 2 are the halves of a block on the second of three stages. */
+    /** Layers 0 | 1 2 | 3; 1 and 2 are the halves of a block on the second of three stages. */
     @Test
     void shouldPutNothingBeforeWhatItIsComputedFrom() {
         List<BitKey> expected = List.of(output(What.ACTIVATION, 0, 0), output(What.ACTIVATION, 1, 0),

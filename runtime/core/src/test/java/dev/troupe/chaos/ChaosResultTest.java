@@ -96,7 +96,7 @@ class ChaosResultTest {
         assertEquals(OptionalDouble.of(1), faults.get(1).secondsToDetect());
     }
 
-    /** What the second called for is not the first's, which nothing had to be started again for. */
+    /** The recovery for the second is not the first's, for which nothing had to restart. */
     @Test
     void shouldLeaveAFaultWithoutTheRecoveryOfTheNext() {
         RunRecord disturbed = new RunRecord(other, steps(3),
@@ -155,7 +155,7 @@ class ChaosResultTest {
                 asked).faults().stream().map(FaultOutcome::missed).toList());
     }
 
-    /** Chance asked for nothing beyond the end of the run. */
+    /** The draw has no faults beyond the end of the run. */
     @Test
     void shouldCountADrawnFaultAsMissedOnlyIfItWasDue() {
         FaultSpec passed = FaultSpec.parse("exception step=0", "", "");
@@ -167,7 +167,7 @@ class ChaosResultTest {
                 result.faults().get(1).missed());
     }
 
-    /** Each step takes a second but the one that is struck, which takes three; before it another waits for half a second. */
+    /** Each step takes a second, except for the struck one, which takes three; before it another waits for half a second. */
     @Test
     void shouldCompareARunWithItsOwnUndisturbedSteps() {
         List<CommittedStep> steps = List.of(new CommittedStep(0, 5, 1.5, 1500), new CommittedStep(1, 4, 1, 3000),
@@ -260,7 +260,7 @@ class ChaosResultTest {
         assertEquals(1, both.resumed());
         assertEquals(6, both.steps().size());
         assertEquals(List.of(recovery(1, 10, 20, 30), new Recovery(0, 1, List.of(),
-                "the run ended, and went on from the checkpoint after 1 steps", 5000, 8000, 10_000)),
+                "the run ended, and resumed from the checkpoint after 1 steps", 5000, 8000, 10_000)),
                 both.recoveries());
         assertEquals(1, both.fired().size());
     }

@@ -39,7 +39,7 @@ class CheckpointTest {
     private static final String ELSEWHERE = ": resume from another checkpoint";
 
     private static final String PRODUCTS = "large=onednn small=openblas";
-    /** Of a manifest up to format 2. */
+    /** A model of a manifest up to format 2. */
     private static final String FORMER_MODEL = """
             "layers" : 3, "hidden" : 8, "heads" : 2, "sequenceLength" : 4, "vocabularySize" : 17,
             "tiedEmbeddings" : true, "normEpsilon" : 1.0E-5""";
@@ -291,7 +291,7 @@ class CheckpointTest {
         return assertThrows(CheckpointException.class, () -> Checkpoint.open(directory).close()).getMessage();
     }
 
-    /** A waiter for a part of many gigabytes can tell a slow disk from one that hangs. */
+    /** A waiter for a part of many gigabytes can distinguish a slow disk from one that hangs. */
     @Test
     void shouldReportThatBytesMoveWhileAPartIsWritten() {
         Shape shape = Shape.of(9, 1 << 20);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A run with checkpoints after 10 and 20 steps, of which something befalls the newer. */
+/** A run with checkpoints after 10 and 20 steps; the newer one is damaged. */
 class DamageTest {
     private static final String ELSEWHERE = ": resume from another checkpoint";
 
@@ -67,11 +67,11 @@ class DamageTest {
     void shouldPassOverAFileThatIsTooShortOrTooLong() throws IOException {
         byte[] sound = Files.readAllBytes(part);
         Files.write(part, Arrays.copyOf(sound, sound.length - 1));
-        assertPassedOver(part + " is damaged (it has " + (sound.length - 1) + " bytes, but the manifest says "
+        assertPassedOver(part + " is damaged (it has " + (sound.length - 1) + " bytes, but the manifest has "
                 + sound.length + ")");
         Files.write(part, sound);
         Files.write(part, new byte[]{0}, StandardOpenOption.APPEND);
-        assertPassedOver(part + " is damaged (it has " + (sound.length + 1) + " bytes, but the manifest says "
+        assertPassedOver(part + " is damaged (it has " + (sound.length + 1) + " bytes, but the manifest has "
                 + sound.length + ")");
     }
 
@@ -140,7 +140,7 @@ class DamageTest {
                 + " has format 5, but this version reads 1 to 4: resume it with the version that wrote it");
     }
 
-    /** Of a run's directory it is passed over; named itself it is refused. */
+    /** In a run's directory it is passed over; named itself it is refused. */
     private void assertPassedOver(String what) {
         assertOpens(10, List.of(what));
         assertRefused(newer, what + ELSEWHERE);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A disk that has a number of bytes left, and no room for parts beyond a number. */
+/** A disk with a number of free bytes, and no room for parts beyond a number. */
 class FullDiskTest {
     private static final long EXPECTED = 5_000_000;
 

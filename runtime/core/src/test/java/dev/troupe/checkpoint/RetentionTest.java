@@ -46,7 +46,7 @@ class RetentionTest {
         assertReady("step-000007", "step-000009");
     }
 
-    /** One that could not be gone on from does not stand for one that could. */
+    /** A checkpoint from which no run can resume does not count. */
     @Test
     void shouldNotCountIncompleteCheckpoints() throws IOException {
         writeAll(0, 1, 2, 3, 4);

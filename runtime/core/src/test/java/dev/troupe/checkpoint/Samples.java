@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Small checkpoints: of each rank one tensor of four numbers that count up, those of the next rank from 10 more. */
+/** Small checkpoints: for each rank one tensor of four numbers that count up, the next rank's from 10 more. */
 final class Samples {
     static final ModelSpec MODEL = new Gpt2(3, 8, 2, 4, 17, true, 1e-5).spec();
     static final Shape SHAPE = Shape.of(2, 2);

@@ -28,7 +28,7 @@ class ContestantTest {
 
     @Test
     void shouldRefuseTextThatNamesNoContestant() {
-        assertEquals("--schedules: expected a number of stages on each rank behind the colon of \"zbv:x\", such as"
+        assertEquals("--schedules: expected a number of stages on each rank after the colon of \"zbv:x\", such as"
                 + " interleaved-1f1b:4", refusal("zbv:x"));
         assertEquals("--schedules: expected each schedule once, but found zbv, V = 2 twice: leave one out",
                 refusal("zbv,gpipe,zbv:2"));

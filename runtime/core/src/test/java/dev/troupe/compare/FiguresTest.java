@@ -21,8 +21,8 @@ class FiguresTest {
      * rank 1             1F0[13,23]  1F1[23,33] 1B0[33,40]  1B1[40,61]
      * </pre>
      *
-     * 1F0 waited 3 for 0F0, 0B0 waited 4 for 1B0, 0B1 waited 9 for 1B1; 1F1 stood behind 1F0 and says nothing. The mean
-     * of 3, 4 and 9 is 5 1/3.
+     * 1F0 waited 3 for 0F0, 0B0 waited 4 for 1B0, 0B1 waited 9 for 1B1; 1F1 waited for 1F0 and does not count. The mean of
+     * 3, 4 and 9 is 5 1/3.
      */
     @Test
     void shouldReadTheHopOffWaitsForNothingElse() {
@@ -30,7 +30,7 @@ class FiguresTest {
                 span(1, "1F1", 23, 33), span(1, "1B0", 33, 40), span(1, "1B1", 40, 61), span(0, "0B0", 44, 50),
                 span(0, "0B1", 70, 76));
         assertEquals(new Hop(5, Double.POSITIVE_INFINITY), HopMeasure.of(List.of(step), Set.of()));
-        // What is one of a pair waits for the other's input too: without 0B1 it is the mean of 3 and 4, rounded up.
+        // An action of a pair waits for the other's input too: without 0B1 it is the mean of 3 and 4, rounded up.
         assertEquals(4, HopMeasure.of(List.of(step), Set.of(Action.parse("0B1"))).latencyNanos());
         assertEquals(4, HopMeasure.of(List.of(step), Set.of(Action.parse("1B1"))).latencyNanos());
     }

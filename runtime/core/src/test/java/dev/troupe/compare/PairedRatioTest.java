@@ -42,7 +42,7 @@ final class PairedRatioTest {
         assertFalse(PairedRatio.of(besides, besides).isApart());
     }
 
-    /** Of 2,000 drawn measurements without a difference, at most 5 % are said to differ, and some are. */
+    /** Of 2,000 drawn measurements without a difference, at most 5 % are reported to differ, and some are. */
     @Test
     void shouldErrAtItsStatedRate() {
         Random random = new Random(11);

@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A group over tensors; those of the engine {@code reference} lie on the heap, so each travels by a copy. */
+/** A group over tensors; the engine {@code reference} has them on the heap, so each travels by a copy. */
 @Tag("parity")
 class EngineGroupTest {
     private static final int SIZE = 3;
@@ -57,7 +57,7 @@ class EngineGroupTest {
     @Test
     void shouldAddUpBfloat16InFloatsAndRoundOnce() {
         play(SIZE, rank -> {
-            // Beside 256 the next number is 258: adding 1 twice would leave 256 each time.
+            // After 256 the next number is 258: adding 1 twice would leave 256 each time.
             try (Tensor sum = rank.engine().allocate(DataType.BFLOAT16, Shape.of(1))) {
                 float addend = rank.group().rank() == 0 ? 256 : 1;
                 rank.engine().copyFromHost(MemorySegment.ofArray(new short[]{Bfloat16.of(addend)}), sum, 0);

@@ -52,7 +52,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Dealt(3)
 class NodeGroupsTest {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
-    /** Where somebody does not come. */
+    /** The deadline if a member does not come. */
     private static final Duration SHORT = Duration.ofSeconds(2);
     private static final int[] ELEMENTS = {1, 100, 9001, 60_000};
 
@@ -63,7 +63,7 @@ class NodeGroupsTest {
     private List<Integer> nodeOfRank;
     private Network network = Network.TCP;
 
-    /** The nodes of a world: {@code nodeOfRank} has a digit for each rank, {@code hostOfNode} one for each node. */
+    /** Starts the nodes of a world: {@code nodeOfRank} has a digit for each rank, {@code hostOfNode} one for each node. */
     private void start(ParallelLayout ranks, String nodeOfRanks, String hostOfNodes, boolean isNetworkBad,
             Duration deadline) {
         nodeOfRank = digits(nodeOfRanks);
@@ -109,7 +109,7 @@ class NodeGroupsTest {
         hosts.forEach(host -> assertFalse(Files.exists(host.directory())));
     }
 
-    /** Every rank of a group as it sees it, joined one after another on this thread. */
+    /** Returns every rank's view of a group, joined one after another on this thread. */
     private List<CollectiveGroup> join(GroupKind kind, int... ranks) {
         return IntStream.of(ranks)
                 .mapToObj(rank -> nodes.get(nodeOfRank.get(rank)).join(kind, rank, 0).orElseThrow()).toList();
@@ -166,7 +166,7 @@ class NodeGroupsTest {
         }
     }
 
-    /** Does every collective at several sizes; returns what each member has of all of them. */
+    /** Does every collective at several sizes; returns each member's results of all of them. */
     private static byte[][] play(List<CollectiveGroup> members) {
         byte[][] results = new byte[members.size()][];
         Crowd.play(members, group -> results[group.member()] = playAsMember(group));
@@ -212,7 +212,7 @@ class NodeGroupsTest {
 
     @ParameterizedTest
     @CsvSource({"001", "012"})
-    void shouldMeetOnTheNodesWhereTheRanksLiveNow(String hostOfNodes) {
+    void shouldMeetOnThePresentNodesOfTheRanks(String hostOfNodes) {
         start(new ParallelLayout(1, 3, 1), "001", hostOfNodes, false, DEADLINE);
         byte[][] expected = play(joinData());
         // No member leaves: node 1 is lost, then its successor, and its ranks do not read any more.

@@ -175,7 +175,7 @@ class LivenessConnectionsTest {
         requireTold(new Peer("b", 71), End.WITHOUT_A_WORD);
     }
 
-    /** A refusal means that a process has ended only if it was there before: a firewall may refuse too. */
+    /** A refusal means that a process has ended only if it was reached before: a firewall may refuse too. */
     @Test
     void shouldReportNothingAboutAProcessThatItNeverReached() throws Exception {
         start("a", UID).reach(OTHER);
@@ -219,7 +219,7 @@ class LivenessConnectionsTest {
         try {
             stranger.getInputStream().readAllBytes();
         } catch (SocketException _) {
-            // Reset: there was more than anybody would read.
+            // Reset: there were more bytes than the other side would read.
         }
     }
 

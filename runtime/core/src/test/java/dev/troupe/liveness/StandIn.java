@@ -73,26 +73,26 @@ public final class StandIn implements AutoCloseable {
         return call;
     }
 
-    /** Says what a caller says first. */
+    /** Sends the first bytes of a caller. */
     static void greet(Socket call, Hello hello) throws IOException {
         call.getOutputStream().write(LIVENESS);
         call.getOutputStream().write(RunKey.open().proof("data-port", new byte[]{LIVENESS}, 1));
         hello.write(call.getOutputStream());
     }
 
-    /** The process is stopped: callers reach its port and get no answer. */
+    /** Stops the process: callers reach its port and get no answer. */
     void stopAnswering() {
         isStopped = true;
     }
 
-    /** Waits until so many calls had no answer. */
+    /** Waits until this number of calls had no answer. */
     void awaitUnanswered(int count) throws InterruptedException {
         for (int call = 0; call < count; call++) {
             assertNotNull(unanswered.poll(PATIENCE_SECONDS, TimeUnit.SECONDS), "nobody called");
         }
     }
 
-    /** Another process, started since on the same port. */
+    /** Becomes another process, started since on the same port. */
     void becomes(long uid) {
         hello = new Hello(hello.cluster(), new Peer(hello.peer().node(), uid));
     }

@@ -60,8 +60,8 @@ class MemoryPlanTest {
 
     /**
      * Of psi weights in float32, with Adam, on D ranks (Rajbhandari et al. 2020, section 5): 4 psi bytes of weights, 4 of
-     * gradients, 8 of moments, of which each level divides one more by D. Where gradients are shared out there is a buffer
-     * for one layer of them besides, where weights are one for two layers.
+     * gradients, 8 of moments, of which each level divides one more by D. If gradients are shared out there is also a buffer
+     * for one layer of them, if weights are, one for two layers.
      */
     @ParameterizedTest
     @CsvSource({"2, 0", "2, 1", "2, 2", "2, 3", "4, 0", "4, 1", "4, 2", "4, 3"})
@@ -83,7 +83,7 @@ class MemoryPlanTest {
         }
     }
 
-    /** Frozen weights take their share as the trained ones do, and have no gradients and no moments. */
+    /** Frozen weights are shared like trained ones, and have no gradients and no moments. */
     @ParameterizedTest
     @CsvSource({"2, 2", "2, 3", "4, 2", "4, 3"})
     void shouldShareOutFrozenWeights(int data, int zero) {
@@ -91,7 +91,7 @@ class MemoryPlanTest {
         ModelSpec model = whole.family().adapted(whole, new Lora(4, 8, List.of(Lora.ALL_LINEAR), ""));
         long block = padded(12 * 64 * 64 + 13 * 64, data);
         long frozen = 2 * padded(100 * 64, data) + padded(16 * 64, data) + 3 * block + padded(2 * 64, data);
-        // A and B beside matrices of 64 x 192, 64 x 64, 64 x 256 and 256 x 64.
+        // A and B for matrices of 64 x 192, 64 x 64, 64 x 256 and 256 x 64.
         long adapters = 4 * (2 * 64 + 192 + 64 + 2 * (64 + 256));
         StageSettings settings = new StageSettings(1, 6, 2 * data, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1));
         for (RankMemory rank : MemoryPlan.of(TrainingPlan.of(model, settings, "uniform", Schedules.named("gpipe"),
@@ -105,7 +105,7 @@ class MemoryPlanTest {
         }
     }
 
-    /** Muon remembers one number of a hidden matrix, two of any other weight, and a squared norm of each matrix. */
+    /** Muon keeps one number of a hidden matrix, two of any other weight, and a squared norm of each matrix. */
     @Test
     void shouldCountTheStateOfMuon() {
         ModelSpec model = new Gpt2(3, 64, 2, 16, 100, false, Gpt2.NORM_EPSILON).spec();
@@ -119,7 +119,7 @@ class MemoryPlanTest {
         assertEquals(4 * hidden + 8 * others + 3 * 4 * Double.BYTES, rank.optimizer());
     }
 
-    /** The last update is one number of each weight, beside the two of AdamW. */
+    /** The last update is one number of each weight, in addition to the two of AdamW. */
     @Test
     void shouldCountTheUpdateThatErrorFeedbackRemembers() {
         Optimizer.AdamW plain = new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1);
@@ -145,9 +145,8 @@ class MemoryPlanTest {
     }
 
     /**
-     * With 2 credits, 2 ranks of 1F1B and 4 microbatches: each receives on one edge, so it has granted 2 tensors. Rank 0
-     * can be 2 activations ahead of rank 1, which can be 1 gradient ahead of rank 0, since it needs an activation after
-     * it that comes no sooner.
+     * With 2 credits, 2 ranks of 1F1B and 4 microbatches: each receives on one edge, so it has granted 2 tensors. Rank 0 can
+     * be 2 activations ahead of rank 1, which can be 1 gradient ahead of rank 0, since it needs a later activation.
      */
     @Test
     void shouldCountMessagesInFlight() {
@@ -158,9 +157,9 @@ class MemoryPlanTest {
     }
 
     /**
-     * What one microbatch more in progress takes, in numbers a row beside activations: a block has 4 of its norms' statistics
-     * and the probabilities of 2 heads; the head has logits, the statistics of its norm and a sum of exponentials; and
-     * there are a token, a target and a loss of float64.
+     * The memory of one more microbatch in progress, in numbers a row in addition to activations: a block has 4 for its
+     * norms' statistics and the probabilities of 2 heads; the head has logits, the statistics of its norm and a sum of
+     * exponentials; and there are a token, a target and a loss of float64.
      */
     @Test
     void shouldCountActivationsByThePeaksOfTheCertificate() {

@@ -34,8 +34,7 @@ class NodeClocksTest {
     }
 
     /**
-     * A clock that runs ahead by 40 millionths is 144 ms ahead after an hour: its offset then is not that of the first
-     * trip.
+     * A clock that runs ahead by 40 millionths is 144 ms ahead after an hour: its offset then differs from the first trip's.
      */
     @Test
     void shouldFollowAClockThatDrifts() {

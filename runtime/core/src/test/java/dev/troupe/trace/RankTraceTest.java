@@ -88,7 +88,9 @@ class RankTraceTest {
         }
     }
 
-    /** However late the device is, what it does for an action lies between the action's start and end, and no more does. */
+    /**
+     * However late the device is, its work for an action lies between the action's start and end, and no other work does.
+     */
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
     void shouldHaveTheTimesOfADeviceThatComputesLate(long seed) {
@@ -124,7 +126,7 @@ class RankTraceTest {
         engine.close();
     }
 
-    /** A device that reaches what was marked when it is told to. */
+    /** A device that reaches marks on command. */
     private static final class ToldDevice implements Instants {
         private final Set<Integer> marked = new HashSet<>();
         private final Map<Integer, Long> reached = new HashMap<>();
@@ -165,7 +167,10 @@ class RankTraceTest {
         }
     }
 
-    /** Rows that are read while the device still has work cost nothing, and so does a group that is waited for meanwhile. */
+    /**
+     * Rows that are read while the device still has work cost nothing, and neither does a group that is waited for
+     * meanwhile.
+     */
     @Test
     void shouldCountTheIdleTimeOfTheDevice() {
         ToldDevice device = new ToldDevice();

@@ -69,7 +69,7 @@ final class RunMeters implements Observation {
         this.run = run;
         this.tags = Tags.of("run", run.name());
         this.stepsDone = run.firstStep();
-        // Gauges ask the object of their run: those of a run of the same name that has ended ask an old one.
+        // Gauges read the object of their run: gauges of an ended run of the same name would read an old one.
         Search.in(registry).name(name -> name.startsWith("troupe.")).tags(tags).gauges().forEach(registry::remove);
         gauge("troupe.training.loss", "Mean loss of the last step's global batch", () -> loss);
         gauge("troupe.validation.loss", "Mean loss over the validation data, when it was last measured",
@@ -95,7 +95,7 @@ final class RunMeters implements Observation {
         this.steps = Timer.builder("troupe.step").description("Wall time of committed steps").tags(tags)
                 .publishPercentiles(0.5, 0.9, 0.99).register(registry);
         this.tokens = counter("troupe.tokens", "Tokens trained on", null, Tags.empty());
-        this.skipped = counter("troupe.skipped.steps", "Steps whose gradients overflowed, so that the weights remained",
+        this.skipped = counter("troupe.skipped.steps", "Steps with overflowing gradients, so that the weights remained",
                 null, Tags.empty());
         String bytes = "Bytes of tensors that ranks sent, without headers and repetitions";
         this.sent = Map.of("pipeline", counter("troupe.sent", bytes, "bytes", Tags.of("group", "pipeline")), "tensor",

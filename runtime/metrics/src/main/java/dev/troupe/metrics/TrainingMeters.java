@@ -19,7 +19,7 @@ public final class TrainingMeters implements RunObserver {
         this.registry = registry;
     }
 
-    /** Returns an observer that meters runs in a registry, such as that of the application around it. */
+    /** Returns an observer that meters runs in a registry, such as the application's. */
     public static TrainingMeters to(MeterRegistry registry) {
         return new TrainingMeters(registry);
     }

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A reader of Prometheus' text format, version 0.0.4, with the rules to which {@code promtool check metrics} holds it: those
- * of the format, and those of client_golang's promlint.
+ * A reader of Prometheus' text format, version 0.0.4, with the rules of {@code promtool check metrics}: the format's, and
+ * those in client_golang's promlint.
  */
 final class Exposition {
     private static final Pattern META = Pattern.compile("# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.*)");

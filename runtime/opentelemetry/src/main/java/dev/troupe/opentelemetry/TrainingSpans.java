@@ -17,7 +17,7 @@ public final class TrainingSpans implements RunObserver {
         STEP,
         /** A child for each rank too, with its idle time by cause and its computing by kind of action. */
         RANK,
-        /** Below its rank a child for each action too, with a link to the action for whose message it waited. */
+        /** Below its rank a child for each action too, with a link to the action that made the message it waited for. */
         ACTION
     }
 
@@ -29,7 +29,7 @@ public final class TrainingSpans implements RunObserver {
         this.detail = detail;
     }
 
-    /** Returns an observer that gives spans to the tracer {@code dev.troupe}, such as that of the application around it. */
+    /** Returns an observer that gives spans to the tracer {@code dev.troupe}, such as the application's. */
     public static TrainingSpans to(OpenTelemetry telemetry, Detail detail) {
         return new TrainingSpans(telemetry, detail);
     }

@@ -1,6 +1,6 @@
 package dev.troupe.protocol;
 
-/** The kind of a tensor between two stages. Its code goes on the wire, so it never changes. */
+/** The kind of a tensor between two stages. Its code is part of the wire format, so it never changes. */
 public enum MessageKind {
     /** The output of a stage, on its way to the next one. */
     ACTIVATION(1),

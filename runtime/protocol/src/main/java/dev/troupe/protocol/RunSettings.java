@@ -7,7 +7,7 @@ import java.util.function.LongToDoubleFunction;
  * The settings of a run.
  *
  * @param rankCount ranks that take part
- * @param firstStep steps done at the start of the run: 0, or those of a checkpoint
+ * @param firstStep steps done at the start of the run: 0, or a checkpoint's
  * @param stepCount steps done at the end of the run
  * @param learningRate the rate of each step, from 0
  * @param gradientClip the largest global norm of a gradient, or 0 for any

@@ -21,8 +21,8 @@ public interface Schedule {
      * @param pipeline number of ranks in the pipeline, P
      * @param virtualStages stages on each rank, V
      * @param microbatches microbatches in the step, M; fewer than P is allowed
-     * @throws dev.troupe.schedule.PlanException if the schedule is not defined for these numbers; the message says
-     *         which would do
+     * @throws dev.troupe.schedule.PlanException if the schedule is not defined for these numbers; the message names some
+     *     that would do
      */
     Plan plan(int pipeline, int virtualStages, int microbatches);
 

@@ -90,8 +90,8 @@ final class ComputeCheck {
                     + " replays other microbatches ahead of their gradients, and " + backward
                     + " finds nothing replayed: a stage does so with all of its microbatches or with none");
         }
-        requireOrder(forward, replay, "a replay starts from what its forward has kept");
-        requireOrder(replay, backward, "what is replayed is there when the backward begins");
+        requireOrder(forward, replay, "a replay starts from the tensors that its forward has kept");
+        requireOrder(replay, backward, "a replay ends before its backward begins");
     }
 
     private void requireNoBackward(Action forward) {

@@ -53,7 +53,7 @@ final class MessageCheck {
         // A send without its receive is the place to mark.
         if (plan.needsMessage(receive) && !index.has(receive) && !index.has(plan.peer(receive))) {
             throw index.refusal(place, "needs " + receive, user + " has no " + receive
-                    + ", but what it needs is made on rank " + plan.rankOf(plan.peer(receive))
+                    + ", but its input is made on rank " + plan.rankOf(plan.peer(receive))
                     + ": put the receive before it, or lower the plan.");
         }
     }

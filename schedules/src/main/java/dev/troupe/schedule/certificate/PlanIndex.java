@@ -94,7 +94,7 @@ final class PlanIndex {
         Map<Action, Place> known = action.kind().isPerMicrobatch() ? places : ofSteps.get(place.rank());
         Place first = known.putIfAbsent(action.work(), place);
         if (first != null) {
-            throw refusal(place, "again", action + " is there twice, first at position " + first.position()
+            throw refusal(place, "again", action + " occurs twice, first at position " + first.position()
                     + " already: take one of them out.");
         }
     }

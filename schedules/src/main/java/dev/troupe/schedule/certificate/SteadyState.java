@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
  * the peaks, the live versions and the staleness of this one. With replicas, the block has the steps after which all stages
  * have ended a round.
  *
- * @param step the step at whose update the block begins
+ * @param step the step with the update at which the block begins
  * @param block for each rank, the actions of the block
  */
 public record SteadyState(int step, List<List<Action>> block) {

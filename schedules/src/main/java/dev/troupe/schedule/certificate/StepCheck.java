@@ -16,8 +16,7 @@ import java.util.stream.Collectors;
  */
 final class StepCheck {
     /**
-     * The kinds that make, change or read a stage's gradients; each kind of a list comes before those of the later
-     * lists.
+     * The kinds that make, change or read a stage's gradients; each kind of a list comes before the kinds of later lists.
      */
     private static final List<List<Kind>> ORDER = List.of(List.of(Kind.FULL_BACKWARD, Kind.BACKWARD_WEIGHT),
             List.of(Kind.SEND_SHARED), List.of(Kind.RECV_SHARED), List.of(Kind.REDUCE_GRAD), List.of(Kind.NORM),
@@ -132,7 +131,7 @@ final class StepCheck {
             if (place >= 0 && place < reached && !(latest.kind() == Kind.NORM && isOfSecondUse(action))) {
                 throw index.refusal(index.find(rank, action), "after " + latest, action + " comes after " + latest
                         + ": gradients are complete, exchanged, summed, measured and used in this order, so move "
-                        + latest + " behind " + action + ".");
+                        + latest + " after " + action + ".");
             }
             if (place > reached) {
                 reached = place;

@@ -69,7 +69,7 @@ final class VersionCheck {
                 if (place.position() == 0
                         || !plan.at(new Place(place.rank(), place.position() - 1)).equals(update)) {
                     throw index.refusal(place, "of which version?", action + " does not follow " + update
-                            + ": where the steps of a plan overlap, weights have several versions, and those of an update"
+                            + ": if the steps of a plan overlap, weights have several versions, and those after an update"
                             + " are gathered right after it.");
                 }
             }
@@ -86,7 +86,7 @@ final class VersionCheck {
     private void checkUpdate(Place place, Action update) {
         int due = ++updates[update.stage()] * plan.replicas(update.stage()) - 1; // behind the last step of a round
         if (update.microbatch() != due) {
-            throw index.refusal(place, due + " is due", update + " comes where the update of step " + due
+            throw index.refusal(place, due + " is due", update + " comes when the update of step " + due
                     + " is due: a stage updates its weights in the order of steps.");
         }
     }

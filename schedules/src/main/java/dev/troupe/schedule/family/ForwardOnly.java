@@ -46,7 +46,7 @@ public record ForwardOnly(Placement placement) implements Schedule {
         return new Plan(name(), pipeline, stageCount, microbatches, placement, rows);
     }
 
-    /** Returns the plan whose replicas each do their own microbatches. */
+    /** Returns the plan in which each replica does its own microbatches. */
     private Plan inTurns(Replicas replicas, int microbatches) {
         List<List<Action>> rows = new ArrayList<>();
         for (int stage = 0; stage < replicas.counts().size(); stage++) {

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Looped breadth first: every rank takes all microbatches through its first stage, then all through the next; then back
- * the same way. The bubble is that of GPipe divided by V; activations of all M V stay until their backward.
+ * Looped breadth first: every rank takes all microbatches through its first stage, then all through the next; then back the
+ * same way. The bubble is GPipe's divided by V; activations of all M V stay until their backward.
  *
  * <pre>
  * P = 2, V = 2, M = 2 (stages 0 and 2 on rank 0, 1 and 3 on rank 1)
@@ -19,8 +19,8 @@ import java.util.List;
  * rank 1       1F0 1F1 3F0 3F1 3B1---- 3B0---- 1B1---- 1B0----
  * </pre>
  *
- * <p>Source: Lamy-Poirier, Breadth-First Pipeline Parallelism, 2023, section 3. Backwards take the microbatches in
- * reverse, so that what was made last is freed first, as in PyTorch.
+ * <p>Source: Lamy-Poirier, Breadth-First Pipeline Parallelism, 2023, section 3. Backwards take the microbatches in reverse,
+ * so that what was made last is freed first, as in PyTorch.
  */
 public record LoopedBfs() implements Schedule {
     @Override

@@ -43,7 +43,7 @@ final class OverlappingRow {
     }
 
     /**
-     * Makes the row of a replica. Microbatches and steps are those of the replica, and each of its steps is a round of one
+     * Makes the row of a replica. Microbatches and steps are the replica's, and each of its steps is a round of one
      * microbatch for each replica.
      *
      * @param replica the number of the replica in its stage, from 0

@@ -16,7 +16,7 @@ public sealed interface OverlappingRule permits PipeDream, PipeDream2Bw {
      * @param pipeline number of stages, P, each on a rank of its own or on several
      * @param microbatches microbatches of each step, M
      * @param steps number of steps
-     * @throws PlanException if the rule is not defined for these numbers; the message says which would do
+     * @throws PlanException if the rule is not defined for these numbers; the message names some that would do
      */
     Plan plan(int pipeline, int microbatches, int steps);
 
@@ -43,7 +43,7 @@ public sealed interface OverlappingRule permits PipeDream, PipeDream2Bw {
         if (name.equals(PipeDream2Bw.NAME) && !replicas.isEmpty()) {
             throw new PlanException(name + " has one rank for each stage, but was asked for replicas " + replicas
                     + ": take "
-                    + PipeDream.STASHING + ", whose stages may be on several ranks, or leave the replicas out.");
+                    + PipeDream.STASHING + ", which allows stages on several ranks, or leave the replicas out.");
         }
         return switch (name) {
             case PipeDream2Bw.NAME -> new PipeDream2Bw(updates, warmUpPerRank);

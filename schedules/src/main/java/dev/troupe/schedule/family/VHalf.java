@@ -35,7 +35,7 @@ public record VHalf() implements Schedule {
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Sizes.requireTwoStagesARank(name(), virtualStages);
-        // With an even P the slots would meet those of the next microbatch: half a period between there and back.
+        // With an even P the slots would meet the next microbatch's: half a period between there and back.
         int wait = pipeline % 2 == 0 ? 3 : 0;
         return RepeatedBlock.plan(name(), pipeline, microbatches, rank -> new RepeatedBlock.Slots(
                 // 1. Forward there: two units a rank.

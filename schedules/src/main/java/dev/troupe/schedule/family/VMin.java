@@ -36,7 +36,7 @@ public record VMin() implements Schedule {
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Sizes.requireTwoStagesARank(name(), virtualStages);
-        // With P divisible by 3 the slots would meet those of the next microbatch: a third of a period in between.
+        // With P divisible by 3 the slots would meet the next microbatch's: a third of a period in between.
         int wait = pipeline % 3 == 0 ? 2 : 0;
         return RepeatedBlock.plan(name(), pipeline, microbatches, rank -> new RepeatedBlock.Slots(
                 // 1. Forward there: one unit a rank.

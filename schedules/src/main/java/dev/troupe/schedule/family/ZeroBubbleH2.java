@@ -38,7 +38,7 @@ public record ZeroBubbleH2() implements Schedule {
         Sizes.requireOneStageARank(name(), virtualStages);
         List<Row> rows = new ArrayList<>();
         for (int rank = 0; rank < pipeline; rank++) {
-            // 1. to 3. are those of ZB-H1, with a warm-up and a delay about twice as long.
+            // 1. to 3. are as in ZB-H1, with a warm-up and a delay about twice as long.
             rows.add(ZeroBubbleH1.row(rank, 2 * (pipeline - rank) - 1, 2 * rank, microbatches));
         }
         return Row.plan(name(), virtualStages, microbatches, Laps.LOOP, rows);

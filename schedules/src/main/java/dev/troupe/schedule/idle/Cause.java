@@ -28,7 +28,7 @@ public enum Cause {
     COMMIT,
     /** The recorded times do not show it. */
     RECOVERY,
-    /** The recorded times do not say. */
+    /** The recorded times do not show it. */
     UNKNOWN;
 
     /** Returns the name of the cause in files. */

@@ -181,7 +181,7 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
     }
 
     /**
-     * Returns control times: for each action whose rank had nothing else to do when its tensor landed, the time from the
+     * Returns control times: for each action of a rank that had nothing else to do when its tensor landed, the time from the
      * landing to the start of its computing, in nanoseconds, ascending.
      */
     public List<Long> controlNanos() {

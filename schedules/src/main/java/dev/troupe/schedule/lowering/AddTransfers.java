@@ -23,7 +23,7 @@ import java.util.Set;
  * when it has ended.
  *
  * <p>A send never blocks its rank, since the transport queues it; a receive does. So the order of sends and receives of
- * different edges adds no deadlock to those of the order of the computing.
+ * different edges adds no deadlock to the order of the computing.
  */
 public record AddTransfers() implements LoweringPass {
     /**

@@ -84,7 +84,7 @@ public record RemoveTransfers() implements LoweringPass {
             for (int position = 0; position < row.size(); position++) {
                 Action action = row.get(position).work();
                 if (positions.put(action, position) != null && !OF_GROUPS.contains(action.kind())) {
-                    throw refusal(plan, rank, action + " is there twice: take one out");
+                    throw refusal(plan, rank, action + " occurs twice: take one out");
                 }
             }
         }
@@ -153,7 +153,7 @@ public record RemoveTransfers() implements LoweringPass {
             }
             if (action.kind().freesActivation() && isReduced) {
                 throw refusal(plan, rank, action + " adds to a gradient after " + action.stage() + "REDUCE_GRAD: move"
-                        + " that behind it, or take it out, which every run adds itself");
+                        + " that after it, or take it out, which every run adds itself");
             }
         }
     }

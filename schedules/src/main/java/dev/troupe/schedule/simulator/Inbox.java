@@ -58,7 +58,7 @@ final class Inbox {
     /**
      * Hands a tensor to its user, and its credit back.
      *
-     * @return a microbatch whose tensor could leave for that; -1 if there is none
+     * @return a microbatch with a tensor that could leave for that; -1 if there is none
      */
     int take(int microbatch, long nanos) {
         microbatches[microbatch & microbatches.length - 1] = EMPTY;

@@ -77,7 +77,7 @@ class ComputeRefusalTest {
     @Test
     void shouldFindADoubledAction() {
         assertRefused("""
-                Plan "hand", rank 0, position 3: 0F0 is there twice, first at position 0 already: take one of them out.
+                Plan "hand", rank 0, position 3: 0F0 occurs twice, first at position 0 already: take one of them out.
                 hand: 2 ranks, 2 stages, 2 microbatches
                         0     1     2     3     4
                 rank 0  0F0   0F1   0B0  [0F0]  0B1

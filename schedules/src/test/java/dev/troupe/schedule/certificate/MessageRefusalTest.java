@@ -23,7 +23,7 @@ class MessageRefusalTest {
     void shouldAskForTheMessagesOfAPlanThatIsToRun() {
         assertNotCertified(
                 """
-                        Plan "hand", rank 0, position 2: 0B0 has no 0RECV_B0, but what it needs is made on rank 1: put the receive \
+                        Plan "hand", rank 0, position 2: 0B0 has no 0RECV_B0, but its input is made on rank 1: put the receive \
                         before it, or lower the plan.
                         hand: 2 ranks, 2 stages, 1 microbatch
                                 0          1          2

@@ -44,7 +44,7 @@ class ReplayRefusalTest {
     void shouldFindAReplayBeforeItsForward() {
         assertRefused(
                 """
-                        Plan "hand", rank 0, position 0: 0RECOMPUTE0 comes before 0F0: a replay starts from what its forward has \
+                        Plan "hand", rank 0, position 0: 0RECOMPUTE0 comes before 0F0: a replay starts from the tensors that its forward has \
                         kept, so move 0F0 in front of 0RECOMPUTE0.
                         hand: 1 rank, 1 stage, 1 microbatch
                                 0             1             2
@@ -58,12 +58,12 @@ class ReplayRefusalTest {
     @Test
     void shouldFindAReplayAfterItsBackward() {
         assertEquals(
-                "Plan \"hand\", rank 0, position 1: 0B0 comes before 0RECOMPUTE0: what is replayed is there when the"
-                        + " backward begins, so move 0RECOMPUTE0 in front of 0B0.",
+                "Plan \"hand\", rank 0, position 1: 0B0 comes before 0RECOMPUTE0: a replay ends before its backward"
+                        + " begins, so move 0RECOMPUTE0 in front of 0B0.",
                 refusal(Plan.fromCsv("hand", Laps.LOOP, "0F0,0B0,0RECOMPUTE0\n")).sentence());
         assertEquals(
-                "Plan \"hand\", rank 0, position 1: 0I0 comes before 0RECOMPUTE0: what is replayed is there when the"
-                        + " backward begins, so move 0RECOMPUTE0 in front of 0I0.",
+                "Plan \"hand\", rank 0, position 1: 0I0 comes before 0RECOMPUTE0: a replay ends before its backward"
+                        + " begins, so move 0RECOMPUTE0 in front of 0I0.",
                 refusal(Plan.fromCsv("hand", Laps.LOOP, "0F0,0I0,0RECOMPUTE0,0W0\n")).sentence());
     }
 

@@ -35,7 +35,7 @@ class VersionRefusalTest {
                     + " row is then version 1: move 0UPDATE1 in front of it.",
             "0F6@1 | 0F6 | rank 0, position 21: 0F6 names no version of the weights, but the steps of the plan overlap: write"
                     + " 0F6@0, or the version that it reads.",
-            "1UPDATE2 | 1UPDATE0 | rank 1, position 74: 1UPDATE0 is there twice, first at position 33 already: take one of"
+            "1UPDATE2 | 1UPDATE0 | rank 1, position 74: 1UPDATE0 occurs twice, first at position 33 already: take one of"
                     + " them out.",
             "1UPDATE2 | 1UPDATE | rank 1, position 74: 1UPDATE names no step, but the steps of the plan overlap: write"
                     + " 1UPDATE0, or the step that it belongs to.",
@@ -56,8 +56,8 @@ class VersionRefusalTest {
     void shouldRefuseToGatherWeightsOfSeveralVersions() {
         Plan plan = edited(row -> row.add(new Action(row.getLast().stage(), Kind.UNSHARD, 2)));
         assertEquals(
-                "Plan \"pipedream-2bw\", rank 0, position 52: 0UNSHARD2 does not follow 0UPDATE2: where the steps of a plan"
-                        + " overlap, weights have several versions, and those of an update are gathered right after it.",
+                "Plan \"pipedream-2bw\", rank 0, position 52: 0UNSHARD2 does not follow 0UPDATE2: if the steps of a plan"
+                        + " overlap, weights have several versions, and those after an update are gathered right after it.",
                 refusal(plan).sentence());
     }
 
@@ -65,7 +65,7 @@ class VersionRefusalTest {
     void shouldRefuseUpdatesThatAreNotInTheOrderOfSteps() {
         Plan plan = edited(row -> Collections.swap(row, row.size() - 2, row.size() - 1));
         assertEquals(
-                "Plan \"pipedream-2bw\", rank 0, position 50: 0UPDATE3 comes where the update of step 2 is due: a stage"
+                "Plan \"pipedream-2bw\", rank 0, position 50: 0UPDATE3 comes when the update of step 2 is due: a stage"
                         + " updates its weights in the order of steps.",
                 refusal(plan).sentence());
     }

@@ -163,7 +163,7 @@ class PipeDream2BwTest {
         String sentence = assertThrows(PlanException.class, () -> PlanValidator.certify(plan, Purpose.TRAINING, 8))
                 .sentence();
         assertEquals("Plan \"pipedream-2bw\", rank 0, position 14: 0B1@0 comes after 0UPDATE0: gradients are complete,"
-                + " exchanged, summed, measured and used in this order, so move 0UPDATE0 behind 0B1@0.", sentence);
+                + " exchanged, summed, measured and used in this order, so move 0UPDATE0 after 0B1@0.", sentence);
     }
 
     /** Version 1 is the newest at the beginning, and version 0 its predecessor. */

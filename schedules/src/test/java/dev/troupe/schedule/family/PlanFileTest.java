@@ -70,12 +70,12 @@ class PlanFileTest {
     @CsvSource(delimiter = '|', value = {
             "1SEND_B0, |, | line 2: 1SEND_B0 is missing: write it, or take out all sends and receives, which every run adds"
                     + " itself.",
-            "0SEND_F0,0F1|2SEND_F0,0F1 | line 1: 2SEND_F0 is there twice: take one out.",
+            "0SEND_F0,0F1|2SEND_F0,0F1 | line 1: 2SEND_F0 occurs twice: take one out.",
             "0F0,0SEND_F0|0SEND_F0,0F0 | line 1: 0SEND_F0 must be after 0F0, which makes what it sends.",
             "1RECV_F0,1F0|1F0,1RECV_F0 | line 2: 1RECV_F0 must be before 1F0, which needs what it receives.",
             "3B0,3SEND_B0|3B0,3SEND_B0,3SEND_F0 | line 2: 3SEND_F0 is no message between two ranks of this plan: take it"
                     + " out, or all sends and receives, which every run adds itself.",
-            "0F0,0SEND_F0|0F0,0SEND_F0,0SEND_F0 | line 1: 0SEND_F0 is there twice: take one out.",
+            "0F0,0SEND_F0|0F0,0SEND_F0,0SEND_F0 | line 1: 0SEND_F0 occurs twice: take one out.",
             "0UNSHARD,2UNSHARD,0F0|2UNSHARD,0F0,0UNSHARD | line 1: 0F0 reads weights that no 0UNSHARD before it has"
                     + " gathered: move one there, or take out all of them, which every run adds itself.",
             "3B3,3SEND_B3|3REDUCE_GRAD,3B3,3SEND_B3 | line 2: 3B3 adds to a gradient after 3REDUCE_GRAD: move that behind"
@@ -101,7 +101,7 @@ class PlanFileTest {
     void shouldRefuseAStageThatTwoRanksWorkOn() throws IOException {
         Path file = write("0F0,0B0\n1F0,0F1,1B0\n");
         assertRefused(
-                "Plan \"" + file + "\", line 2: 0F1 stands on rank 1, but rank 0 works on stage 0 too: in a plan of a"
+                "Plan \"" + file + "\", line 2: 0F1 is on rank 1, but rank 0 works on stage 0 too: in a plan of a"
                         + " file one rank holds a stage; pipedream by name has replicas.",
                 file);
     }

@@ -14,7 +14,7 @@ import java.util.List;
  * The correction of {@link Optimizer.ErrorFeedback} for a stage with gradients that are one update old. An update is the
  * change of the weights, whatever its rule: the difference between the newest version and the one before it.
  *
- * <p>Thread rule: that of kernels.
+ * <p>Thread rule: as for kernels.
  */
 final class DelayFeedback {
     private final Engine engine;

@@ -20,7 +20,7 @@ import java.util.List;
  * Muon's updates of the matrices of hidden layers (Jordan et al. 2024). Each is computed by products and sums of the engine
  * in the place of its gradient, in one order, so that the same gradients give the same bits.
  *
- * <p>Thread rule: that of kernels.
+ * <p>Thread rule: as for kernels.
  */
 final class MatrixUpdates {
     private static final int ITERATIONS = 5;

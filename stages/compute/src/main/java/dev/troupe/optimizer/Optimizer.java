@@ -109,8 +109,8 @@ public sealed interface Optimizer {
     /**
      * Any rule, with feedback of the error that a delay of one update makes. An update u, from a gradient at the weights
      * before the last update, comes one step late: the step before took its own update p in the place of u. So the weights
-     * change by {@code u + (u - p)}, which corrects that step. The sum of all changes is then that of timely updates, with
-     * the newest in place of the one that is still missing.
+     * change by {@code u + (u - p)}, which corrects that step. The sum of all changes is then the sum of timely updates,
+     * with the newest in place of the one that is still missing.
      *
      * <p>Error feedback is known from rounded gradients (Seide et al. 2014), and Zmushko et al. 2026 correct updates of
      * gradients one step old by it. The form is Troupe's own, derived from that idea: it acts on the change of the weights,

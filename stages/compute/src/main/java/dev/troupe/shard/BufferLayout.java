@@ -133,7 +133,7 @@ public final class BufferLayout {
         return starts.get(parameter);
     }
 
-    /** Returns the number of all elements, also between parameters, where they are always zero. */
+    /** Returns the number of all elements, including those between parameters, which are always zero. */
     long elementCount() {
         return buckets.getLast().end();
     }

@@ -358,7 +358,7 @@ public final class StageBuffers implements AutoCloseable {
         zeroSecondGradient();
     }
 
-    /** Makes the gradients zero that an update left: not those of {@link #runs}, which are zero already. */
+    /** Makes the gradients zero that an update left, except for {@link #runs}, which are zero already. */
     public void zeroOtherGradients() {
         if (gradients().extent() == Extent.SHARE_IN_PLACE) {
             engine.fill(gradients().tensor(), 0);
@@ -379,7 +379,7 @@ public final class StageBuffers implements AutoCloseable {
         return tensor;
     }
 
-    /** Gives back every buffer, including those of {@link #own}. */
+    /** Gives back every buffer, including the tensors of {@link #own}. */
     @Override
     public void close() {
         owned.forEach(Tensor::close);

@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
  * Sums of float64 that kernels leave on an engine until the host reads all of them in one copy: the losses of a step, or the
  * squared sums of its gradients.
  *
- * <p>Thread rule: that of kernels.
+ * <p>Thread rule: as for kernels.
  */
 public final class EngineSums implements AutoCloseable {
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -11,7 +11,7 @@ import java.util.List;
  * The measurements of a stage: the losses of microbatches, with the head, and the squared sums of gradients. A forward
  * leaves a loss with the engine; the first question after a step's forwards brings all losses of that step to the host.
  *
- * <p>Thread rule: that of kernels.
+ * <p>Thread rule: as for kernels.
  */
 final class Measures implements AutoCloseable {
     private final Engine engine;

@@ -95,7 +95,7 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** Ends a microbatch, whose tape is empty. */
+    /** Ends a microbatch with an empty tape. */
     void end(int microbatch) {
         live[microbatch].end(pool);
         spare.push(live[microbatch]);

@@ -49,7 +49,7 @@ public enum Recompute {
         }
     };
 
-    /** Returns whether the backward for the weights reads weights: those of norms with outputs that it computes again. */
+    /** Returns whether the backward for the weights reads weights: of norms with outputs that it computes again. */
     boolean readsWeightsLate() {
         return this == SELECTIVE;
     }

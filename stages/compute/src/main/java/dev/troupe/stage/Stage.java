@@ -30,8 +30,8 @@ import java.util.List;
  * in the order of the calls to {@code backwardWeight}, so the same order gives the same bits.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times length of its sequences, at
- * most that of the settings, C hidden size; with sequence parallelism each rank has some of the rows. One that goes in comes
- * from {@link #takeBoundary} and is the stage's from then on; one that comes out is the caller's until {@link #release}.
+ * most the settings', C hidden size; with sequence parallelism each rank has some of the rows. One that goes in comes from
+ * {@link #takeBoundary} and is the stage's from then on; one that comes out is the caller's until {@link #release}.
  *
  * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be called
  * from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or its walker

@@ -98,7 +98,7 @@ public final class Corpus implements AutoCloseable {
      */
     public static long writeTokens(CorpusFiles files, Tokenizer tokenizer, Path target, LongConsumer progress) {
         requireText(files);
-        String taken = target + " is there already; delete it, or choose another name";
+        String taken = target + " exists already; delete it, or choose another name";
         if (Files.exists(target)) {
             throw new DataException(taken);
         }

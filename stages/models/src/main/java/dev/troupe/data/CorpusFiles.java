@@ -17,7 +17,7 @@ import java.util.regex.PatternSyntaxException;
 import java.util.stream.Stream;
 
 /**
- * The files of a corpus, each once: those of the first given name, then those of the next. A name is a file, a folder (every
+ * The files of a corpus, each once: the files of the first given name, then of the next. A name is a file, a folder (every
  * file below it that is not empty and has no dot at the beginning of a name on its path there), or a glob ({@code *},
  * {@code ?}, {@code [a-z]}, {@code {a,b}}; {@code **} crosses folders), which finds names that begin with a dot only if it
  * has one. The files of a folder or a glob are in the order of their paths as text, so {@code part-10} comes before
@@ -114,7 +114,7 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
         try {
             if (Files.isDirectory(name)) {
                 return below(name, Integer.MAX_VALUE, CorpusFiles::isShown,
-                        name + " is a folder without a file that has anything in it; put text or tokens there, or"
+                        name + " is a folder without a file with content; put text or tokens there, or"
                                 + " name another");
             }
             boolean isGlob = name.toString().chars().anyMatch(sign -> GLOB_SIGNS.indexOf(sign) >= 0);
@@ -130,8 +130,8 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
         while (glob.getName(names).toString().chars().noneMatch(sign -> GLOB_SIGNS.indexOf(sign) >= 0)) {
             base = base.resolve(glob.getName(names++));
         }
-        String nothing = "no file that has anything in it is called " + glob
-                + "; name files that are there";
+        String nothing = "no file with content has the name " + glob
+                + "; name existing files";
         if (!Files.isDirectory(base)) {
             throw new DataException(nothing);
         }

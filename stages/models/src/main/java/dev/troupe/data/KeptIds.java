@@ -70,7 +70,7 @@ public final class KeptIds {
         return times;
     }
 
-    /** The numbers must be those of the hashed text. */
+    /** The numbers must belong to the hashed text. */
     private static void requireUnchanged(CorpusFiles files, List<FileTime> before) {
         List<FileTime> now = times(files);
         for (int i = 0; i < before.size(); i++) {

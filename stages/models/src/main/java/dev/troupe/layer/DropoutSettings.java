@@ -31,7 +31,7 @@ public record DropoutSettings(double probability, double adapterProbability, lon
     /**
      * Returns the dropouts of one microbatch in one step.
      *
-     * @param microbatch its number among those of all data-parallel ranks
+     * @param microbatch its number over all data-parallel ranks
      * @param length tokens of each of its sequences
      * @param wholeLength tokens of a sequence of the run
      */

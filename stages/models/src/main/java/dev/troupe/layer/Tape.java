@@ -8,7 +8,7 @@ import dev.troupe.engine.Tensor;
  * tensors and have them computed again.
  */
 public interface Tape {
-    /** Takes over {@code x} and returns the next layer's input; null stands for no tensor at the model's ends. */
+    /** Takes over {@code x} and returns the next layer's input; null is no tensor, at the model's ends. */
     Tensor forward(Tensor x, MicrobatchContext microbatch);
 
     /** Gives back, after the forward, the tensors that the backwards compute again at almost no cost. */
@@ -23,8 +23,8 @@ public interface Tape {
     /**
      * Takes over the gradient for the output and returns the gradient for the input, which its caller takes over.
      *
-     * @param weightsFollow whether {@link #backwardWeight} is the next call of the stage, so that gradients of weights
-     *     which a kernel makes together with those of inputs may be added to here
+     * @param weightsFollow whether {@link #backwardWeight} is the next call of the stage, so that a kernel may add to
+     *     gradients of weights together with gradients of inputs
      */
     Tensor backwardInput(Tensor dy, boolean weightsFollow);
 

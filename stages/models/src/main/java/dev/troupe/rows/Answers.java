@@ -67,8 +67,8 @@ final class Answers {
     private static DataException untold(DocumentOrigin origin, int index) {
         return new DataException(
                 String.format(Locale.ROOT,
-                        "%s: the chat template writes messages[%d] or those before it differently where others follow, "
-                                + "so what the assistant says cannot be told; mark it "
+                        "%s: the chat template writes messages[%d] or earlier ones differently if others follow, "
+                                + "so the assistant's words cannot be found; mark them "
                                 + "in the template with {%% generation %%}, or cut the chat after its last answer",
                         origin, index));
     }

@@ -119,7 +119,7 @@ final class ParquetDocuments implements DocumentReader {
         } catch (TimeoutException silent) {
             isDone = true;
             input.stop();
-            throw new DataException(file + " is no Parquet file that can be read: no row comes of it for "
+            throw new DataException(file + " is no Parquet file that can be read: it yields no row for "
                     + longest.toMillis() + " ms; write the file again", silent);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

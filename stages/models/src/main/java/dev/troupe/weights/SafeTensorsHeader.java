@@ -196,7 +196,7 @@ record SafeTensorsHeader(SequencedMap<String, StoredTensor> tensors, Map<String,
         for (StoredTensor tensor : ordered) {
             if (tensor.begin() != next) {
                 throw new WeightException(file + ": tensor " + quoted(tensor.name()) + " must begin at byte " + next
-                        + " of the data, where the one before it ends, but begins at " + tensor.begin()
+                        + " of the data, the end of the one before it, but begins at " + tensor.begin()
                         + (tensor.begin() < next ? ": the two overlap" : ": there is a hole between them") + REMEDY);
             }
             next = tensor.end();

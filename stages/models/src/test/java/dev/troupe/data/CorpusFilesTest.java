@@ -69,11 +69,11 @@ class CorpusFilesTest {
     @Test
     void shouldRefusePathsWithoutData() throws IOException {
         for (String glob : List.of("text/*.bin", "none/*.txt", "text/empty*")) {
-            assertEquals("no file that has anything in it is called " + folder.resolve(glob)
-                    + "; name files that are there", refusal(glob));
+            assertEquals("no file with content has the name " + folder.resolve(glob)
+                    + "; name existing files", refusal(glob));
         }
         Path empty = Files.createDirectory(folder.resolve("nothing"));
-        assertEquals(empty + " is a folder without a file that has anything in it; put text or tokens there, or name"
+        assertEquals(empty + " is a folder without a file with content; put text or tokens there, or name"
                 + " another", refusal("nothing"));
         assertTrue(refusal("text/{a").startsWith(folder.resolve("text/{a") + " is no file, and no glob either: "),
                 refusal("text/{a"));

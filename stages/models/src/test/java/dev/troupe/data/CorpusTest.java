@@ -219,7 +219,7 @@ class CorpusTest {
                 assertEquals(count, written.tokens().length());
                 assertArrayEquals(all(made.tokens()), all(written.tokens()));
             }
-            assertEquals(target + " is there already; delete it, or choose another name",
+            assertEquals(target + " exists already; delete it, or choose another name",
                     assertThrows(DataException.class, () -> Corpus.writeTokens(files, tokenizer, target, _ -> {
                     }))
                             .getMessage());

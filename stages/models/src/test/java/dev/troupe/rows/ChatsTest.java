@@ -124,8 +124,8 @@ class ChatsTest {
                 + "{% if loop.last and m.role == 'assistant' %}{{ '<think></think>' }}{% endif %}{{ m.content + '\n' }}"
                 + "{% endfor %}{% if add_generation_prompt %}{{ 'assistant: ' }}{% endif %}");
         assertEquals(
-                "chats.jsonl: line 3: the chat template writes messages[1] or those before it differently where others"
-                        + " follow, so what the assistant says cannot be told; mark it in the template with {% generation %}, or cut"
+                "chats.jsonl: line 3: the chat template writes messages[1] or earlier ones differently if others"
+                        + " follow, so the assistant's words cannot be found; mark them in the template with {% generation %}, or cut"
                         + " the chat after its last answer",
                 refusal(thinking, chat(TWO_TURNS)));
         Document last = documents(thinking).ofChat(ORIGIN,

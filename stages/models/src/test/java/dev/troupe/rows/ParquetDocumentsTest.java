@@ -43,7 +43,7 @@ class ParquetDocumentsTest {
         }
     }
 
-    /** The chats of the rows, compressed with Zstandard, equal to those of lines. */
+    /** The chats of the rows, compressed with Zstandard, equal to the chats of lines. */
     @Test
     void shouldReadMessages() {
         Tokenizer qwen = Folder.tokenizer("qwen");
@@ -125,7 +125,7 @@ class ParquetDocumentsTest {
                 refusal(Files.createFile(folder.resolve("empty.parquet"))));
     }
 
-    /** A byte of a page's header says that its length is negative, which the library tries to read for ever. */
+    /** A byte of a page's header makes its length negative, which the library tries to read for ever. */
     @Test
     void shouldGiveUpAFileThatGivesNoRow() throws IOException, InterruptedException {
         byte[] damaged = Files.readAllBytes(file("text"));
@@ -136,7 +136,7 @@ class ParquetDocumentsTest {
                 .redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor());
-        assertTrue(said.contains(file + " is no Parquet file that can be read: no row comes of it for 500 ms; write the"
+        assertTrue(said.contains(file + " is no Parquet file that can be read: it yields no row for 500 ms; write the"
                 + " file again"), said);
         assertTrue(said.endsWith("the library reads: false\n"), said);
     }

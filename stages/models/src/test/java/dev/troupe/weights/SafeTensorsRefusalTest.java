@@ -90,7 +90,7 @@ class SafeTensorsRefusalTest {
                 tensor(describe("F32", "[3]", "[0,8]"), 8,
                         "of shape [3] and dtype F32 must have 12 bytes, but its data_offsets span 8" + AGAIN),
                 tensor(describe("F32", "[2]", "[4,12]"), 12,
-                        "must begin at byte 0 of the data, where the one before it ends, but begins at 4: there is a"
+                        "must begin at byte 0 of the data, the end of the one before it, but begins at 4: there is a"
                                 + " hole between them" + AGAIN),
                 Arguments.of(
                         "{\"w\":" + describe("F32", "[2]", "[0,8]") + ",\"x\":" + describe("F32", "[2]", "[4,12]")

@@ -59,7 +59,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
         String spelling = token.isText() ? token.text() : token.at("content").text();
         OptionalInt id = file.id(spelling);
         if (id.isEmpty()) {
-            throw token.refusal("is \"" + spelling + "\", which " + FILE + " beside it does not have");
+            throw token.refusal("is \"" + spelling + "\", which " + FILE + " next to it does not have");
         }
         return id;
     }

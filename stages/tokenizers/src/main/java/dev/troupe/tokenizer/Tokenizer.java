@@ -41,10 +41,7 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
     /** Returns the text of some ids. Bytes that are no whole character, and an unknown id, become U+FFFD. */
     String decode(int[] ids);
 
-    /**
-     * Returns whether the ids of every text are those of its two parts, if it is cut between these characters; false if this
-     * is not known.
-     */
+    /** Returns whether a cut between these characters leaves the ids of every text the same; false if this is not known. */
     boolean mayCut(char before, char after);
 
     /** As {@link #named(String, boolean)}, without special tokens around a text. */

@@ -57,7 +57,7 @@ class AddedTokensTest {
         }
     }
 
-    /** The numbers are those of tokenizers 0.23.2; the model has 737 tokens. */
+    /** The numbers of tokenizers 0.23.2; the model has 737 tokens. */
     @ParameterizedTest
     @CsvSource(delimiter = '!', quoteCharacter = '`', value = {
             "[[60000, '<h>']] ! 737", "[[739, '<a>'], [737, '<h>'], [738, '<c>']] ! 738",

@@ -78,7 +78,7 @@ class RefusalTest {
     void shouldRefuseAnEndOfTextThatIsNoToken() throws IOException {
         Files.copy(Forms.directory("gpt2").resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
         Path settings = Files.writeString(directory.resolve("tokenizer_config.json"), "{\"eos_token\": \"</s>\"}");
-        assertEquals(settings + ": eos_token is \"</s>\", which tokenizer.json beside it does not have", refusal());
+        assertEquals(settings + ": eos_token is \"</s>\", which tokenizer.json next to it does not have", refusal());
     }
 
     private String refusal() {

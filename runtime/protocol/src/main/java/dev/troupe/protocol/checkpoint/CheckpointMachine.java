@@ -176,7 +176,7 @@ public final class CheckpointMachine {
         }
     }
 
-    /** Deleted only when every part is answered for: a node that still writes would leave its file behind. */
+    /** Deleted only when every part is answered for: a node that still writes would leave its file. */
     private void answer(int rank, List<CheckpointCommand> commands) {
         answered.set(rank);
         pin(List.of(rank), commands);
@@ -208,7 +208,7 @@ public final class CheckpointMachine {
     }
 
     private void giveUp(List<CheckpointCommand> commands) {
-        String why = "nothing of it moved any more while the run waited for it, for as long as it may"
+        String why = "it made no progress for as long as the run may wait for it"
                 + " (recovery.hang-timeout, and half of transport.timeout at most)";
         switch (state) {
             case WRITING -> fail(why, commands);

@@ -278,7 +278,7 @@ public final class MembershipMachine<N> {
         barrier.leave(name);
         quorum.leave(name);
         commands.add(new MembershipCommand.ReportGone<>(name));
-        String reason = "node " + name + " ended before the run did; its log says why";
+        String reason = "node " + name + " ended before the run did; see its log";
         if (phase == Phase.TAKING_OVER && !quorum.isUnderWay()) {
             phase = Phase.JOINING; // no node is left that knows of a run
             readySinceNanos = -1;

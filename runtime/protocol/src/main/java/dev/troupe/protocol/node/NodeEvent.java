@@ -46,7 +46,7 @@ public sealed interface NodeEvent {
     }
 
     /**
-     * Begin an epoch, and restart those of these ranks that live here.
+     * Begin an epoch, and restart the ranks in the list that live here.
      *
      * @param stepsDone the steps done by the weights of the ranks that start
      * @param hosts the node of each rank from now on

@@ -36,7 +36,7 @@ public final class NodeMachine {
         JOINING, OPENING, HOSTING, SEEKING, HALTING, RELEASED
     }
 
-    private static final String COORDINATOR_LOST = "the node of the coordinator ended before the run did; its log says why";
+    private static final String COORDINATOR_LOST = "the node of the coordinator ended before the run did; see its log";
     private static final Duration MOST_WITHOUT_COORDINATOR = Duration.ofSeconds(60);
 
     private final String name;
@@ -225,7 +225,7 @@ public final class NodeMachine {
 
     /**
      * A group that was given up hands nothing over from now on; then the transport lets go of its tensors; only then does
-     * its successor report that it is ready. A node whose ranks have moved elsewhere is lost.
+     * its successor report that it is ready. A node is lost if its ranks have moved elsewhere.
      */
     private void enterEpoch(NodeEvent.EnterEpoch enter, List<NodeCommand> commands) {
         if (!isHosting() || enter.epoch() <= view.epoch()) {

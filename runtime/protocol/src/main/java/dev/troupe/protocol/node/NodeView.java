@@ -63,7 +63,7 @@ final class NodeView {
         return ranksOn(hosts);
     }
 
-    /** Returns the ranks whose copies this node keeps, by the last order. */
+    /** Returns the ranks with copies on this node, by the last order. */
     List<Integer> copiedHere() {
         return ranksOn(copies.map(NodeEvent.KeepCopies::buddies).orElse(List.of()));
     }

@@ -28,7 +28,7 @@ public sealed interface RankEvent {
     /**
      * The coordinator knows the global norm of a step: the optimizer may step.
      *
-     * @param stepInRow the step among those of the row
+     * @param stepInRow the step's index in the row
      */
     record UpdateRequested(int stepInRow) implements RankEvent {
         /** Creates the request for the first step of a row. */

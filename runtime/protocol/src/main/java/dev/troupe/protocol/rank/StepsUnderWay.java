@@ -79,7 +79,7 @@ public final class StepsUnderWay {
                 : Optional.empty();
     }
 
-    /** Returns the pass as an action sees it: its loss scale is that of the last update before the weights that it reads. */
+    /** Returns the pass as an action sees it: its loss scale comes from the last update before the weights that it reads. */
     public Pass passOf(Action action) {
         Plan rows = plan.training().plan();
         int updates = action.namesVersion() ? action.version() - rows.firstVersion() : 0;

@@ -40,11 +40,11 @@ record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale,
             LossScale next) {
         if (!Double.isFinite(loss) || mustNotSkip) {
             return Optional.of("step " + step + " has a loss of " + loss + " and a gradient norm of " + norm
-                    + ", so training cannot go on: lower training.learning-rate.peak, or set training.gradient-clip");
+                    + ", so training cannot continue: lower training.learning-rate.peak, or set training.gradient-clip");
         }
         return next.hasSkippedTooOften()
                 ? Optional.of("the gradients of " + next.skipsInRow() + " steps in a row overflowed, of the last, step "
-                        + step + ", with a loss scale of " + factor + ", so training cannot go on: set"
+                        + step + ", with a loss scale of " + factor + ", so training cannot continue: set"
                         + " training.loss-scale to dynamic or a smaller number, or lower training.learning-rate.peak")
                 : Optional.empty();
     }

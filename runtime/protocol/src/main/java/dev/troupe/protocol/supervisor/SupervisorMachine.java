@@ -108,8 +108,8 @@ public final class SupervisorMachine {
     }
 
     /**
-     * Returns the end of the run, once all processes have ended. A refused request tells more than the ends of the other
-     * nodes.
+     * Returns the end of the run, once all processes have ended. A refused request is more specific than the ends of the
+     * other nodes.
      */
     public RunEnd end() {
         if (isRefused()) {
@@ -286,7 +286,7 @@ public final class SupervisorMachine {
             }
             boolean startsAgain = !isAnyOver && isAnyAlive() && !failure.isRefusedAgain()
                     && restartBudget.next(node, failure.lived());
-            commands.add(new SupervisorCommand.Say(node + " ended " + failure.how() + "; the run goes on without it"
+            commands.add(new SupervisorCommand.Say(node + " ended " + failure.how() + "; the run continues without it"
                     + (startsAgain ? ", and its process starts again" : "")));
             if (startsAgain) {
                 startNode(node, true, commands);

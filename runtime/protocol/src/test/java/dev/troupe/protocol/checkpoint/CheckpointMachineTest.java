@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 @Tag("plan")
 class CheckpointMachineTest {
     private static final List<String> HOSTS = List.of("a", "b");
-    private static final String OVERDUE = "nothing of it moved any more while the run waited for it, for as long as it may"
+    private static final String OVERDUE = "it made no progress for as long as the run may wait for it"
             + " (recovery.hang-timeout, and half of transport.timeout at most)";
 
     private static final List<CheckpointCommand> PINNED = List.of(new CheckpointCommand.ReportPinned(beside(2)));

@@ -80,7 +80,7 @@ class JoinBarrierTest {
         joinBarrier.join("a", KEYS);
         joinBarrier.join("b", KEYS);
         joinBarrier.leave("b");
-        assertTrue(joinBarrier.isComplete(), "the run has begun, and goes on");
+        assertTrue(joinBarrier.isComplete(), "the run has begun, and continues");
         assertEquals(List.of("a"), joinBarrier.joined());
         assertEquals(Optional.empty(), joinBarrier.join("b", KEYS));
         assertTrue(joinBarrier.join("b", KEYS).orElseThrow().contains("joined already"));

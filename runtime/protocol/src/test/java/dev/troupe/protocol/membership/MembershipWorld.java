@@ -352,7 +352,7 @@ final class MembershipWorld implements Surroundings {
         }
         Coordinator lead = coordinator.orElseThrow(() -> new AssertionError("nobody leads"));
         if (!lead.membership.isRunning()) {
-            throw new AssertionError("the run neither goes on nor ends");
+            throw new AssertionError("the run neither continues nor ends");
         }
         for (String name : NAMES) {
             if (lead.membership.nodes().get(name) != process(name).orElseThrow()) {

@@ -25,7 +25,7 @@ class NodeMachineTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final RankGroup FIRST = new RankGroup(2, 0, TERM, List.of(2, 3));
     private static final RankGroup SECOND = new RankGroup(2, 1, TERM, List.of(2, 3));
-    private static final String LOST = "the node of the coordinator ended before the run did; its log says why";
+    private static final String LOST = "the node of the coordinator ended before the run did; see its log";
 
     private final NodeMachine machine = new NodeMachine("b", PATIENCE, 1);
     private final Map<Integer, List<Long>> kept = new TreeMap<>();

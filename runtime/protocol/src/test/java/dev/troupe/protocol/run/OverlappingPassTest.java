@@ -55,7 +55,7 @@ class OverlappingPassTest {
         return new Incarnation(rank, 0, 1);
     }
 
-    /** A rank is one step ahead; the first step overflows, and the third is the first whose forwards know it. */
+    /** A rank is one step ahead; the first step overflows, and the third is the first with forwards that know it. */
     @Test
     void shouldDecideStepsInOrderAndCommitThemTogether() {
         assertEquals(List.of(), measured(first(1), 0, Double.POSITIVE_INFINITY));
@@ -112,7 +112,7 @@ class OverlappingPassTest {
         Pass pass = new Pass(0, Pass.Kind.TRAINING);
         assertEquals(new RunCommand.StartPass(pass, ahead, ALL), ready(alone, 1, 0).getFirst());
         for (int step = 0; step < 3; step++) {
-            assertEquals(List.of(), measured(alone, first(1), step, 1), "it goes on alone");
+            assertEquals(List.of(), measured(alone, first(1), step, 1), "it continues alone");
         }
         assertEquals(List.of(), measured(alone, first(0), 0, 1), "ranks were told");
         alone.on(new RunEvent.RankFailed(first(0), "it failed"));

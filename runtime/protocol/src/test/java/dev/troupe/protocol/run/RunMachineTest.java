@@ -87,7 +87,7 @@ class RunMachineTest {
     }
 
     @Test
-    void shouldSkipAStepWhoseGradientsOverflowAndHalveTheScale() {
+    void shouldSkipAStepWithOverflowingGradientsAndHalveTheScale() {
         RunMachine machine = scaled(LossScale.dynamic(7), 5);
         assertEquals(new WeightUpdate(0, 0.5, 0, 7, true, 32768), update(machine, 0, Double.POSITIVE_INFINITY));
         assertEquals(List.of(
@@ -126,7 +126,7 @@ class RunMachineTest {
             updated(machine, step);
         }
         assertEquals(List.of(new RunCommand.Fail("the gradients of 20 steps in a row overflowed, of the last,"
-                + " step 19, with a loss scale of 0.125, so training cannot go on: set training.loss-scale to dynamic or"
+                + " step 19, with a loss scale of 0.125, so training cannot continue: set training.loss-scale to dynamic or"
                 + " a smaller number, or lower training.learning-rate.peak")),
                 gradients(machine, 19, Double.POSITIVE_INFINITY));
     }

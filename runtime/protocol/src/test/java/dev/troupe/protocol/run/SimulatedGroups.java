@@ -11,8 +11,8 @@ import java.util.OptionalLong;
 
 /**
  * The process groups of a run. A collective is a meeting: it is complete once every member has come to it, and its result is
- * made of the contributions, in the order of members. A group is of one epoch of one coordinator, those of the member that
- * joined last: a member of an earlier one waits for ever.
+ * made of the contributions, in the order of members. A group is of one epoch of one coordinator, the last joined member's:
+ * a member of an earlier one waits for ever.
  */
 final class SimulatedGroups {
     /** The contributions to one collective. */

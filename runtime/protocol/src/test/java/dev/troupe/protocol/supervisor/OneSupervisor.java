@@ -67,7 +67,7 @@ abstract class OneSupervisor {
     }
 
     static SupervisorCommand goesOnWithout(String node, boolean startsAgain) {
-        return new SupervisorCommand.Say(node + " ended " + KILLED + "; the run goes on without it"
+        return new SupervisorCommand.Say(node + " ended " + KILLED + "; the run continues without it"
                 + (startsAgain ? ", and its process starts again" : ""));
     }
 

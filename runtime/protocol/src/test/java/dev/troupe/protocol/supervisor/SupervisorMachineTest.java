@@ -56,7 +56,7 @@ class SupervisorMachineTest extends OneSupervisor {
         askAfter(Duration.ofSeconds(1), 7);
         ended("b", ProcessState.FAILED);
         askAfter(Duration.ofMillis(200), 8);
-        assertEquals("b ended with an exit code; the run goes on without it, and its process starts again",
+        assertEquals("b ended with an exit code; the run continues without it, and its process starts again",
                 ((SupervisorCommand.Say) askAfter(Duration.ofMillis(200), 9).getFirst()).sentence());
         ended("a", ProcessState.DONE);
         ended("c", ProcessState.DONE);
@@ -105,7 +105,7 @@ class SupervisorMachineTest extends OneSupervisor {
         askAfter(Duration.ofSeconds(1), 2);
         ended("b", ProcessState.REFUSED);
         askAfter(Duration.ofSeconds(1), 3);
-        assertEquals(List.of(new SupervisorCommand.Say("b ended with an exit code; the run goes on without it")),
+        assertEquals(List.of(new SupervisorCommand.Say("b ended with an exit code; the run continues without it")),
                 askAfter(Duration.ofSeconds(1), 4));
         assertFalse(machine.isOver());
     }
@@ -135,7 +135,7 @@ class SupervisorMachineTest extends OneSupervisor {
     void shouldBeDoneWithoutAProcessThatGaveUpBeforeTheEnd() {
         begin();
         ended("b", ProcessState.FAILED);
-        assertEquals(List.of(new SupervisorCommand.Say("b ended with an exit code; the run goes on without it")),
+        assertEquals(List.of(new SupervisorCommand.Say("b ended with an exit code; the run continues without it")),
                 ended("c", ProcessState.DONE));
         assertEquals(List.of(new SupervisorCommand.End(false)), ended("a", ProcessState.DONE));
         assertEquals(RunEnd.DONE, machine.end());

@@ -183,7 +183,7 @@ class SupervisorSimulationTest {
                         truth != Truth.RUNNING || isStopNowAsked || living().stream().noneMatch(one -> one.hasToldRun),
                         "a run that continues is not given up");
                 case SupervisorCommand.Say(String sentence) -> require(
-                        !sentence.contains("goes on without it") || isEndReported
+                        !sentence.contains("continues without it") || isEndReported
                                 || steps > children.get(sentence.substring(0, 1)).stepsAtEnd,
                         "a step is committed before " + sentence);
                 case SupervisorCommand.Complain _ -> {

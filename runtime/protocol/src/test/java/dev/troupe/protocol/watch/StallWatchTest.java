@@ -77,7 +77,7 @@ class StallWatchTest {
         });
         tell(0, 4, false, 3608);
         tell(1, 9, false, 3608);
-        assertTrue(watch.stall(at(3608)).isPresent(), "but it goes on counting");
+        assertTrue(watch.stall(at(3608)).isPresent(), "but it continues to count");
     }
 
     @Test
@@ -108,7 +108,7 @@ class StallWatchTest {
             assertEquals(Optional.empty(), stopped.stall(at(now)), "4 seconds, 1 of the hour, and these");
         });
         stopped.onStatus(working(7), at(3604));
-        assertEquals(OptionalInt.of(0), stopped.stall(at(3604)).orElseThrow().rank(), "but it goes on counting");
+        assertEquals(OptionalInt.of(0), stopped.stall(at(3604)).orElseThrow().rank(), "but it continues to count");
     }
 
     /** An engine a hundred times slower: the first action takes an hour, each of its kernels twenty seconds. */

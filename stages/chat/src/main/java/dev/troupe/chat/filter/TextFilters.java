@@ -160,7 +160,7 @@ final class TextFilters {
         int endLength = Iteration.length(end);
         if (length < endLength || leeway < 0) {
             throw new TemplateException(
-                    "truncate needs a length that is at least that of its end, and a leeway that is not negative");
+                    "truncate needs a length of at least its end, and a leeway that is not negative");
         }
         if (Iteration.length(value) <= (long) length + leeway) {
             return value;

@@ -58,7 +58,7 @@ final class Analysis {
         return root;
     }
 
-    /** Returns the names inside a statement; for a loop those of its body. */
+    /** Returns the names inside a statement; for a loop the names of its body. */
     Symbols inside(Statement statement) {
         return symbols.get(statement);
     }

@@ -14,7 +14,7 @@ public final class Template {
     private final List<Statement> statements;
     private final Analysis analysis;
 
-    /** The template itself, whose blocks a template can see in Jinja; a chat template has none. */
+    /** The template itself, with its blocks in Jinja; a chat template has none. */
     private static final class Self implements Opaque {
         @Override
         public String printed() {

@@ -77,7 +77,7 @@ final class PublishedPositions {
     private static double aboveZero(PublishedConfig config, String key, JsonNode how, String name) {
         JsonNode value = how.path(name);
         if (!value.isNumber() || !(value.doubleValue() > 0) || !Double.isFinite(value.doubleValue())) {
-            throw config.refusal(key, "an object whose " + name + " is a number above 0");
+            throw config.refusal(key, "an object with a number above 0 as " + name);
         }
         return value.doubleValue();
     }

@@ -132,7 +132,7 @@ public abstract class RotaryFamily implements ModelFamily {
         config.put("tie_word_embeddings", model.tiedEmbeddings());
         config.put("initializer_range", RotaryLayers.DEVIATION);
         PublishedPositions.write(model.frequencies(), config);
-        // Left out, transformers would take those of the published vocabularies.
+        // If absent, transformers would take the ids of the published vocabularies.
         config.putNull("bos_token_id");
         config.putNull("eos_token_id");
     }

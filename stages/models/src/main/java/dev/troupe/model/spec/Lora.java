@@ -88,7 +88,7 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
 
     /** Returns the end of a model's summary, on its adapters. */
     public String summary() {
-        return (isRankStabilized ? ", rank-stabilized adapters of rank " : ", adapters of rank ") + rank + " beside "
+        return (isRankStabilized ? ", rank-stabilized adapters of rank " : ", adapters of rank ") + rank + " on "
                 + String.join(", ", targets);
     }
 

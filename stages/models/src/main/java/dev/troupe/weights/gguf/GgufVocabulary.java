@@ -54,7 +54,7 @@ public final class GgufVocabulary {
                 .map(FilePart::read);
         settings.ifPresent(this::readSpecial);
         this.addsBeginning = adds(tokenizer.beforeText(), "bos_token", "before");
-        this.addsEnd = adds(tokenizer.afterText(), "eos_token", "behind");
+        this.addsEnd = adds(tokenizer.afterText(), "eos_token", "after");
         this.chatTemplates = ChatTemplates.in(directory, settings);
     }
 

@@ -44,7 +44,7 @@ final class PreTokenizerForm {
         addSteps(preTokenizer, steps);
         String form = KNOWN.get(steps);
         if (form == null) {
-            throw preTokenizer.refusal("is not of a form that llama.cpp has a name for (those of GPT-2, Llama 3, Qwen 2"
+            throw preTokenizer.refusal("is not of a form that llama.cpp has a name for (GPT-2, Llama 3, Qwen 2"
                     + " and SmolLM), so that it would make other tokens");
         }
         boolean ignoresMerges = model.flag("ignore_merges", false);

@@ -71,7 +71,7 @@ public final class CompanionFiles {
         try {
             if (Files.size(file) > BoundedFile.MOST_BYTES) {
                 throw new WeightException(
-                        file + " has " + Files.size(file) + " bytes, and a file beside a model at most "
+                        file + " has " + Files.size(file) + " bytes, and a file next to a model at most "
                                 + BoundedFile.MOST_BYTES + ": take it away, or put the right one in its place");
             }
             return file;

@@ -183,7 +183,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     /**
      * As {@link HuggingFaceWriter#write}, in shards of the usual size, without files of a tokenizer.
      *
-     * @param tensors exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
+     * @param tensors exactly the {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
      * @throws WeightException if the files cannot be written
      */
     public static void write(Path directory, ModelSpec model, Collection<NamedTensor> tensors) {

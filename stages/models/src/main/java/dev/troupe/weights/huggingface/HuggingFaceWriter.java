@@ -57,7 +57,7 @@ public final class HuggingFaceWriter {
      * one is whole.
      *
      * @param directory created if it does not exist; its model is replaced, other files stay
-     * @param tensors exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
+     * @param tensors exactly the {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
      * @param shardBytes the most bytes of tensors in a file; a larger tensor has a file of its own
      * @param companions a directory of {@link CompanionFiles}, which are copied; empty for none
      * @throws WeightException if the files cannot be written; an earlier model is then untouched, unless the disk failed

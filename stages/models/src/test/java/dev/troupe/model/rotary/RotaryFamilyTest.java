@@ -33,7 +33,7 @@ class RotaryFamilyTest {
     private Path directory;
 
     @Test
-    void shouldReadTheKeysOfTransformersFourAsThoseOfFive() throws Exception {
+    void shouldReadTheKeysOfTransformersFourLikeThoseFromFive() throws Exception {
         ObjectNode older = golden("llama31-rope-scaled");
         ObjectNode parameters = (ObjectNode) older.remove("rope_parameters");
         older.set("rope_theta", parameters.remove("rope_theta"));
@@ -153,9 +153,9 @@ class RotaryFamilyTest {
             "num_key_value_heads | 4 | 6 heads (model.heads) do not divide by the 4 with keys and values",
             "head_dim | 7 | the size of a head (model.head-size) must be even",
             "rope_parameters | {\"rope_type\": \"yarn\"} | rope_parameters must be of rope_type default or llama3",
-            "rope_parameters | {\"rope_type\": \"llama3\", \"rope_theta\": 1} | rope_parameters must be an object whose"
-                    + " low_freq_factor is a number above 0",
-            "rope_parameters | {\"rope_theta\": -1} | rope_parameters must be an object whose rope_theta is a number above 0",
+            "rope_parameters | {\"rope_type\": \"llama3\", \"rope_theta\": 1} | rope_parameters must be an object with"
+                    + " a number above 0 as low_freq_factor",
+            "rope_parameters | {\"rope_theta\": -1} | rope_parameters must be an object with a number above 0 as rope_theta",
             "rope_parameters | 3 | rope_parameters must be null or an object",
             "partial_rotary_factor | 0.5 | partial_rotary_factor must be 1",
             "intermediate_size | 0 | intermediate_size must be a whole number of at least 1"})

@@ -109,7 +109,7 @@ class GgufFileTest {
             shapes.put(name.replaceFirst("blk\\.[01]\\.", ""), tensor.dimensions());
             types.put(name.replaceFirst("blk\\.[01]\\.", ""), tensor.type());
         });
-        // Rows of 48 numbers are no whole blocks of 32, and those of 64 are.
+        // Rows of 48 numbers are no whole blocks of 32, and rows of 64 are.
         assertEquals(Map.ofEntries(Map.entry("token_embd.weight", F16), Map.entry("output.weight", F16),
                 Map.entry("output_norm.weight", F32), Map.entry("attn_norm.weight", F32),
                 Map.entry("ffn_norm.weight", F32), Map.entry("attn_q.weight", F16), Map.entry("attn_k.weight", F16),

@@ -153,7 +153,7 @@ class HuggingFaceWriterTest {
             file.setLength(BoundedFile.MOST_BYTES + 1);
         }
         String refusal = assertThrows(WeightException.class, () -> CompanionFiles.in(directory)).getMessage();
-        assertEquals(large + " has 67108865 bytes, and a file beside a model at most 67108864: take it away, or put the"
+        assertEquals(large + " has 67108865 bytes, and a file next to a model at most 67108864: take it away, or put the"
                 + " right one in its place", refusal);
     }
 

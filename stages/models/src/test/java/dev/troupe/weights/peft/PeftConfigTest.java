@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Configurations of adapters; those of the goldens were written by PEFT 0.21. */
+/** Configurations of adapters; PEFT 0.21 wrote the goldens. */
 @Tag("parity")
 @Timeout(60)
 class PeftConfigTest {

@@ -244,7 +244,7 @@ final class RegexReader {
         int code = pattern.codePointAt(at);
         if (code != '\\') {
             if (!isInClass && code < 128 && META.indexOf(code) >= 0) {
-                throw refusal("the sign " + Character.toString(code) + " where no character is");
+                throw refusal("the sign " + Character.toString(code) + " without a character before it");
             }
             at += Character.charCount(code);
             return character(code);

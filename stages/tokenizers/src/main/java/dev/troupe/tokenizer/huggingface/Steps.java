@@ -44,8 +44,8 @@ final class Steps {
         left -= count;
         if (left < 0) {
             throw source.refusal("is too slow to be used: " + source.shown() + " takes more than " + most
-                    + " steps for a text, where published ones take some ten a character; use a tokenizer whose"
-                    + " expression does not try the same characters again and again");
+                    + " steps for a text, while published ones take some ten a character; use a tokenizer with an"
+                    + " expression that does not try the same characters again and again");
         }
     }
 

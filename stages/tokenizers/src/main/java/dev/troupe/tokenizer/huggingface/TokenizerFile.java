@@ -11,9 +11,9 @@ import java.util.OptionalInt;
 import java.util.function.IntPredicate;
 
 /**
- * A {@code tokenizer.json} of byte-level byte-pair encoding, with the results of Hugging Face's tokenizers 0.22: those of
- * GPT-2, Llama 3, Qwen and SmolLM, and others with the same parts. Unknown parts are refused. The parts {@code truncation}
- * and {@code padding} have no effect, as in their default use there.
+ * A {@code tokenizer.json} of byte-level byte-pair encoding, with the results of Hugging Face's tokenizers 0.22: the files
+ * of GPT-2, Llama 3, Qwen and SmolLM, and others with the same parts. Unknown parts are refused. The parts
+ * {@code truncation} and {@code padding} have no effect, as in their default use there.
  *
  * <p>Thread rule: any thread may use it.
  */
@@ -181,7 +181,7 @@ public final class TokenizerFile {
     }
 
     /**
-     * Returns whether the ids of every text are those of its two halves, if it is cut between these characters.
+     * Returns whether a cut between these characters leaves the ids of every text the same.
      *
      * @param before the last character of the first half, no white space
      */
