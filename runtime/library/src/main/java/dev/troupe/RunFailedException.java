@@ -24,9 +24,7 @@ public final class RunFailedException extends RuntimeException {
         return directory;
     }
 
-    /**
-     * Returns the checkpoint from which {@link TrainingSpec.Builder#resume} can continue; empty if there is none.
-     */
+    /** Returns the checkpoint from which {@link TrainingSpec.Builder#resume} can continue; empty if there is none. */
     public Optional<Path> lastCheckpoint() {
         return lastCheckpoint;
     }

@@ -129,10 +129,7 @@ public enum Kind {
         return this == FULL_BACKWARD || this == BACKWARD_INPUT;
     }
 
-    /**
-     * Returns whether the activations of the forward may be dropped once this action has ended: B, or W if it is
-     * split.
-     */
+    /** Returns whether the activations of the forward may be dropped once this action has ended: B, or W if it is split. */
     public boolean freesActivation() {
         return this == FULL_BACKWARD || this == BACKWARD_WEIGHT;
     }

@@ -30,12 +30,10 @@ public final class PackedAction {
                 | microbatch & MICROBATCH_MASK;
     }
 
-    /** Returns the stage of a packed action. */
     public static int stage(long packed) {
         return (int) (packed >>> STAGE_SHIFT);
     }
 
-    /** Returns the kind of a packed action. */
     public static Kind kind(long packed) {
         return KINDS.get((int) (packed >>> KIND_SHIFT) & KIND_MASK);
     }

@@ -15,7 +15,6 @@ import java.util.Set;
  * @param stageCount number of stages, P x V exactly
  * @param microbatchCount number of microbatches in the plan: M in each of its steps
  * @param stepCount number of optimizer steps in the plan; one in most
- * @param placement the ranks of each stage
  * @param rows the actions of each rank, in order
  * @param overlaps the places of forwards that make a pair with the backward right after them: both inputs must be present
  *     before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
@@ -169,7 +168,6 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return stageCount - 1;
     }
 
-    /** Returns the action at a place. */
     public Action at(Place place) {
         return rows.get(place.rank()).get(place.position());
     }
@@ -220,7 +218,6 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return placement instanceof Replicas replicas ? replicas.round() : 1;
     }
 
-    /** Returns the number of microbatches of each step, M. */
     public int microbatchesPerStep() {
         return microbatchCount / stepCount; // exact, see the constructor
     }
@@ -252,13 +249,11 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return withRows(others, Set.of());
     }
 
-    /** Returns the same plan with other rows and these pairs in them. */
     public Plan withRows(List<List<Action>> others, Set<Place> pairs) {
         return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, others, pairs, graph,
                 firstVersion, stagesUpdateAlone);
     }
 
-    /** Returns the same plan with other channels between its stages. */
     public Plan withGraph(StageGraph other) {
         return new Plan(name, rankCount, stageCount, microbatchCount, stepCount, placement, rows, overlaps, other,
                 firstVersion, stagesUpdateAlone);
@@ -273,8 +268,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Reads a plan that has a line a rank. Cells without text (a rank that idles, as PyTorch writes it) are passed
-     * over.
+     * Reads a plan that has a line a rank. Cells without text (a rank that idles, as PyTorch writes it) are passed over.
      *
      * @throws PlanException if a cell is no action or a line is empty, with line and cell; if the sizes do not fit
      */

@@ -10,7 +10,6 @@ import java.util.Set;
  * is asked for. A {@link Plan} holds them as objects.
  */
 public interface PlanRows {
-    /** Returns the name of the plan in messages. */
     String name();
 
     /** Returns the number of ranks in the pipeline, P; also the number of rows. */
@@ -22,7 +21,6 @@ public interface PlanRows {
     /** Returns the number of microbatches in the plan: M in each of its steps. */
     int microbatchCount();
 
-    /** Returns the number of optimizer steps in the plan. */
     default int stepCount() {
         return 1;
     }
@@ -61,12 +59,10 @@ public interface PlanRows {
         return (step + 1) % replicas(stage) == 0;
     }
 
-    /** Returns the channels between the stages. */
     default StageGraph graph() {
         return StageGraph.chain(stageCount());
     }
 
-    /** Returns the number of actions in a row. */
     int length(int rank);
 
     /**
@@ -77,12 +73,10 @@ public interface PlanRows {
      */
     long packed(int rank, int position);
 
-    /** Returns one action of a row as an object. */
     default Action action(int rank, int position) {
         return PackedAction.unpack(packed(rank, position));
     }
 
-    /** Returns the plan that holds these rows as objects. */
     default Plan toPlan(Placement placement) {
         List<List<Action>> rows = new ArrayList<>();
         Set<Place> overlaps = new HashSet<>();

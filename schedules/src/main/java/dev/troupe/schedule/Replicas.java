@@ -30,12 +30,10 @@ public record Replicas(List<Integer> counts) implements Placement {
         return counts.get(stage);
     }
 
-    /** Returns the number of ranks of the stages before a stage. */
     public int ranksBefore(int stage) {
         return counts.subList(0, stage).stream().mapToInt(Integer::intValue).sum();
     }
 
-    /** Returns the number of ranks of all stages. */
     public int rankCount() {
         return ranksBefore(counts.size());
     }

@@ -72,7 +72,6 @@ public final class StageGraph {
         return new StageGraph(stageCount, channels);
     }
 
-    /** Returns this graph with more channels. */
     public StageGraph with(List<Channel> more) {
         List<Channel> all = new ArrayList<>(channels);
         all.addAll(more);

@@ -26,7 +26,6 @@ public record Bisection(long first, long last, int steps, int outputs, Optional<
      *
      * @param step the optimizer step
      * @param key the output
-     * @param layerName the name of its layer
      * @param stage the stage of the layer in the first run
      * @param left the digest in the first run
      * @param right the digest in the second run

@@ -117,7 +117,6 @@ public final class RecordedBits implements AutoCloseable {
         return BitFacts.complete(header.facts());
     }
 
-    /** Returns the steps with digests. */
     public NavigableSet<Long> steps() {
         return Collections.unmodifiableNavigableSet(steps);
     }

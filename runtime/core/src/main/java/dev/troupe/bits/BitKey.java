@@ -41,7 +41,6 @@ public record BitKey(What what, int microbatch, int layer, String tensor, int da
             return action;
         }
 
-        /** Returns whether a step has one for each microbatch. */
         public boolean isPerMicrobatch() {
             return this != WEIGHT_GRADIENT && this != WEIGHT;
         }

@@ -42,7 +42,6 @@ public final class BitLayout {
         return new BitLayout(IntStream.range(0, plan.rankCount()).mapToObj(rank -> new Rank(plan, rank)).toList());
     }
 
-    /** Returns the key of each digest of a step. */
     public List<BitKey> keys() {
         return Collections.unmodifiableList(keys);
     }
@@ -52,7 +51,6 @@ public final class BitLayout {
         return plan.ranks().data() > 1 && plan.zero().includes(Zero.GRADIENTS);
     }
 
-    /** Returns the place of the first digest of a rank. */
     int start(int rank) {
         return starts.get(rank);
     }
@@ -151,7 +149,6 @@ public final class BitLayout {
             return first + microbatch;
         }
 
-        /** Returns the place of a tensor of one of these layers. */
         int place(What what, LayerRange layers, String tensor) {
             List<Map<String, Integer>> ofLayers = tensors.get(what);
             for (int layer = layers.first(); layer <= layers.last(); layer++) {

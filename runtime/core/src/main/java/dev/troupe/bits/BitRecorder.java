@@ -165,14 +165,12 @@ public final class BitRecorder {
         }
     }
 
-    /** Records the final gradients of a stage. */
     public void finalGradients(Stage stage) {
         if (records && sharesGradients) {
             add(What.WEIGHT_GRADIENT, stage, stage.gradients());
         }
     }
 
-    /** Records the weights of a stage after the step. */
     public void weights(Stage stage) {
         if (records) {
             add(What.WEIGHT, stage, weights.get(stage));

@@ -26,7 +26,6 @@ public final class StepsOfBits {
         this.most = plan.stepsPerPass();
     }
 
-    /** Adds the digests of a rank in a step. */
     public void add(long ofStep, RankBits bits) {
         if (bits.values().length == 0) {
             return;

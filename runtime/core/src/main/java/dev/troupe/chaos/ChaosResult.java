@@ -14,7 +14,6 @@ import java.util.Optional;
  * The comparison of a disturbed run with the undisturbed one.
  *
  * @param undisturbed the run without faults
- * @param disturbed the run with them
  * @param faults every requested fault, those that struck in the order of their strikes, then the others
  * @param difference the first difference, in words; empty if every loss and every bit of the weights is the same
  * @param kept the share of its throughput that the disturbed run kept, over its whole length
@@ -28,7 +27,6 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
     /**
      * Compares two runs that are over.
      *
-     * @param asked the faults of the disturbed run
      * @param failure the reason why the disturbed run failed, if it did
      * @param weights the path of the weights in a run's directory
      * @param basis the measure of the disturbed run's throughput

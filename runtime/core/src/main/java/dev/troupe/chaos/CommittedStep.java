@@ -8,7 +8,6 @@ package dev.troupe.chaos;
  * @param committedMillis the time of its commit on the wall clock, in milliseconds since 1970
  */
 public record CommittedStep(long step, double loss, double seconds, long committedMillis) {
-    /** Returns the time of its start. */
     public long startedMillis() {
         return committedMillis - Math.round(1000 * seconds);
     }

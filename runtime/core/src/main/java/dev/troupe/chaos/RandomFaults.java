@@ -74,7 +74,6 @@ public final class RandomFaults {
             messages = List.copyOf(messages);
         }
 
-        /** Returns the places of a run with a number of steps by a plan. */
         public static Places of(TrainingPlan plan, int steps) {
             Plan actions = plan.training().plan();
             return new Places(actions.stageCount(), steps, actions.microbatchesPerStep(),

@@ -223,7 +223,6 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return moments;
     }
 
-    /** Returns the number of versions before the newest that a weight has. */
     public int olderVersions(String weight) {
         int older = 0;
         while (has(StateTensor.before(older + 1) + weight)) {

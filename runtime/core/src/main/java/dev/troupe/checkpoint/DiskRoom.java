@@ -5,10 +5,9 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * The check that the file system of a run's directory has room for its checkpoints and its model: a run that lacks room
- * at its end has lost its work.
+ * The check that the file system of a run's directory has room for its checkpoints and its model: a run that lacks room at
+ * its end has lost its work.
  *
- * @param checkpointBytes bytes of one checkpoint
  * @param modelBytes bytes of the exported model
  */
 public record DiskRoom(long checkpointBytes, long modelBytes) {

@@ -24,7 +24,6 @@ public record Outcome(Contestant contestant, String engine, Prediction predictio
         losses = List.copyOf(losses);
     }
 
-    /** Returns the simulator's figures. */
     public Figures predicted() {
         return prediction.figures();
     }

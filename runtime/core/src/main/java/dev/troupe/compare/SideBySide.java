@@ -41,7 +41,6 @@ final class SideBySide {
 
     /**
      * @param specs the runs, all with the same number of steps
-     * @param directory the directory of all their directories
      */
     SideBySide(List<RunSpec> specs, byte[] builtInCorpus, Path directory) {
         this.specs = specs;

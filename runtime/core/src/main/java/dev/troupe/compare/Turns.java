@@ -17,10 +17,6 @@ final class Turns {
     private long turn;
     private RuntimeException failure;
 
-    /**
-     * @param runs number of runs
-     * @param steps steps of each run
-     */
     Turns(int runs, int steps) {
         this.runs = runs;
         this.turns = (long) runs * steps;
@@ -53,7 +49,6 @@ final class Turns {
         notifyAll();
     }
 
-    /** Returns the first failure. */
     synchronized Optional<RuntimeException> failure() {
         return Optional.ofNullable(failure);
     }

@@ -12,10 +12,9 @@ public interface RankGroups extends AutoCloseable {
      * Joins a rank to its group of a kind, without waiting for other ranks; the first collective waits.
      *
      * @param kind {@link GroupKind#TENSOR} or {@link GroupKind#DATA}
-     * @param epoch the epoch of the rank
      * @return the group from the side of the rank; empty if the rank is alone in it
-     * @throws CollectiveException if the group cannot be reached, is in a later epoch, or the rank has joined in
-     *     this one already
+     * @throws CollectiveException if the group cannot be reached, is in a later epoch, or the rank has joined in this one
+     *     already
      */
     Optional<CollectiveGroup> join(GroupKind kind, int rank, int epoch);
 

@@ -86,7 +86,6 @@ final class LivenessConnection {
         return new LivenessConnection(socket, hello);
     }
 
-    /** Returns the hello of the other side. */
     Hello hello() {
         return hello;
     }

@@ -21,8 +21,6 @@ import java.util.stream.Stream;
  * The memory of a run, known before it starts: the rows of ranks are walked with the same stages that will run them, on an
  * engine that counts bytes and holds none. Other memory of an engine's libraries is not in it, and neither is the JVM's own
  * heap.
- *
- * @param ranks by number
  */
 public record MemoryPlan(List<RankMemory> ranks) {
     public MemoryPlan {
@@ -115,7 +113,6 @@ public record MemoryPlan(List<RankMemory> ranks) {
                 copied.stream().map(ranks::get).map(RankMemory::elsewhere)).toList());
     }
 
-    /** Returns the bytes of all ranks. */
     public long total() {
         return ranks.stream().mapToLong(RankMemory::total).sum();
     }
@@ -145,7 +142,6 @@ public record MemoryPlan(List<RankMemory> ranks) {
                 + " of them for activations), but this machine has " + text(availableBytes) + " to give: " + advice);
     }
 
-    /** Returns bytes in words. */
     public static String text(long bytes) {
         return bytes < 1L << 30
                 ? String.format(Locale.ROOT, "%.1f MiB", bytes / 1048576.0)

@@ -211,7 +211,6 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         mostSentBytes = Math.max(mostSentBytes, sentBytes);
     }
 
-    /** Returns the bytes of one snapshot. */
     long keptBytes() {
         return stages.values().stream().mapToLong(stage -> Snapshots.layoutOf(stage.state()).byteCount()).sum();
     }

@@ -5,9 +5,7 @@ import dev.troupe.protocol.replica.SnapshotSlots;
 /**
  * The most bytes of tensors that a rank needs over the whole run.
  *
- * @param rank the rank
  * @param weights of its stages
- * @param gradients of its weights
  * @param optimizer the optimizer's state
  * @param activations kept from forwards for backwards at the worst place of the plan, with temporary ones
  * @param boundary activations and gradients that come in, one for each credit, and that wait to go out: the most that can be

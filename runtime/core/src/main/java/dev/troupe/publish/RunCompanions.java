@@ -46,7 +46,6 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
     /**
      * Finds the companions of a run.
      *
-     * @param trained the model of the run
      * @param ofText the tokenizer of the run's text; empty if the data are tokens
      * @param resumed the run or checkpoint from which it resumes, with the companions to take if their source is gone
      * @throws dev.troupe.weights.WeightException if a file is too large to be copied

@@ -35,7 +35,6 @@ public final class Replay {
     private final Path run;
     private final long step;
 
-    /** Creates the replay of a step of the run in a directory. */
     public Replay(Path run, long step) {
         this.run = run;
         this.step = step;

@@ -77,7 +77,6 @@ public final class RankTrace {
         messages = new AtomicReferenceArray<>(row.size());
     }
 
-    /** Begins a step. */
     public void stepBegins(long number) {
         step = number;
         beginNanos = System.nanoTime();
@@ -175,7 +174,6 @@ public final class RankTrace {
         }
     }
 
-    /** The tensor of a receive has landed. */
     public void landed(Action receive) {
         moved.set(positions.get(receive), System.nanoTime());
     }

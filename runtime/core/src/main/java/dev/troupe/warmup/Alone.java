@@ -13,7 +13,6 @@ import dev.troupe.step.RankSide;
  * @param rank the rank that warms up
  * @param stage its only stage
  * @param length tokens of a sequence of the run
- * @param rows the rows of every microbatch
  */
 record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements RankSide {
     @Override

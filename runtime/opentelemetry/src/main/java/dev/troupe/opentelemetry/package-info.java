@@ -1,4 +1,2 @@
-/**
- * The steps of a run as spans of OpenTelemetry.
- */
+/** The steps of a run as spans of OpenTelemetry. */
 package dev.troupe.opentelemetry;

@@ -20,7 +20,6 @@ public final class FixedOrder {
         return Collections.unmodifiableSortedMap(new TreeMap<>(map));
     }
 
-    /** Returns a copy in the order of the values. */
     public static <V> Set<V> copyOf(Collection<V> values) {
         return Collections.unmodifiableSet(new LinkedHashSet<>(values));
     }

@@ -42,7 +42,6 @@ public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow,
         return new LossScale(Rule.NONE, 1, 0, 0, updates);
     }
 
-    /** Returns one factor for all steps. */
     public static LossScale fixed(double factor, long updates) {
         return new LossScale(Rule.FIXED, factor, 0, 0, updates);
     }

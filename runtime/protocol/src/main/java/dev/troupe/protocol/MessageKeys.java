@@ -16,7 +16,6 @@ import java.util.TreeMap;
  * @param edges each edge once
  */
 public record MessageKeys(List<OfEdge> edges) {
-    /** No message. */
     public static final MessageKeys NONE = new MessageKeys(List.of());
 
     /**

@@ -11,7 +11,6 @@ import java.util.function.LongToDoubleFunction;
  * @param stepCount steps done at the end of the run
  * @param learningRate the rate of each step, from 0
  * @param gradientClip the largest global norm of a gradient, or 0 for any
- * @param lossScale the scale of the first step
  * @param validateEvery steps between two validations, or 0 for none
  * @param checkpointEvery steps between two checkpoints, or 0 for the one at the end only
  * @param savedStep the steps of the checkpoint that is in the run's directory already, or -1 for none

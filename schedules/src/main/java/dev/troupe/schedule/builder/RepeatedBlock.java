@@ -72,7 +72,6 @@ public final class RepeatedBlock {
         return ends;
     }
 
-    /** Returns the F and I of a rank in the order of their slots. */
     private List<Action> order(int rank, Slots slots) {
         int there = rank;
         int back = 2 * pipeline - 1 - rank;

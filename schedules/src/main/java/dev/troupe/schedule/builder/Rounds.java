@@ -46,21 +46,18 @@ public record Rounds(int pipeline, int virtualStages, int microbatches) {
     }
 
     /**
-     * Returns the number of forwards before the first backward, with {@code perRankThatFollows} more for each later
-     * rank.
+     * Returns the number of forwards before the first backward, with {@code perRankThatFollows} more for each later rank.
      */
     public int warmUp(int rank, int perRankThatFollows) {
         long wanted = (long) (virtualStages - 1) * perRound() + (long) perRankThatFollows * (pipeline - 1 - rank);
         return (int) Math.min(wanted, perRank());
     }
 
-    /** Returns the stage of the k-th forward of a rank. */
     public int forwardStage(int rank, int k) {
         int localStage = k / perRound() % virtualStages; // rounded down
         return localStage * pipeline + rank;
     }
 
-    /** Returns the stage of the k-th backward of a rank. */
     public int backwardStage(int rank, int k) {
         int localStage = virtualStages - 1 - k / perRound() % virtualStages; // rounded down
         return localStage * pipeline + rank;

@@ -60,7 +60,6 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
             }
         }
 
-        /** Has a version and some before it in use at a position. */
         private void useAll(int newest, int older, int position) {
             for (int version = Math.max(0, newest - older); version <= newest; version++) {
                 versions.use(version, position);

@@ -25,7 +25,6 @@ record Shade(String code, int fill, int text) {
     private static final int[] GREYS = {0x5F6670, 0x9AA2AD, 0xBBC2CA, 0xD3D8DE};
     private static final int[] PURPLES = {0x9A4E7D, 0xD48DB3, 0xE6BAD1, 0xEDCBDD};
 
-    /** Returns the shade of an action that computes, in a plan for some ranks. */
     static Shade of(Action action, int rankCount) {
         return of(action.kind(), action.namesVersion() ? action.version() % 2 : action.stage() / rankCount); // the lap
     }

@@ -53,8 +53,7 @@ public final class SvgDrawing {
     /**
      * Draws timelines under each other.
      *
-     * @param comparable all timelines of the page, including these: one axis fits them all, so that drawings can be
-     *            compared
+     * @param comparable all timelines of the page, including these: one axis fits them all, so that drawings can be compared
      * @param widest pixels of the page; bars become narrower to fit, and lose their numbers
      */
     public static String draw(List<Timeline> timelines, List<Timeline> comparable, TimeScale scale, double widest) {

@@ -1,4 +1,2 @@
-/**
- * Pictures of a step: terminal, CSV, SVG, Chrome trace. Each is a pure function of a timeline, predicted or measured.
- */
+/** Pictures of a step: terminal, CSV, SVG, Chrome trace. Each is a pure function of a timeline, predicted or measured. */
 package dev.troupe.schedule.drawing;

@@ -19,8 +19,7 @@ import java.util.List;
  * rank 1       1F0 1F1 3F0 3B0---- 3F1 3B1---- 1F2 1B0---- 1F3 1B1---- 3F2 3B2---- 3F3 3B3---- 1B2---- 1B3----
  * </pre>
  *
- * <p>M microbatches make max(1, M / P) rounds, rounded down, and must divide by the rounds. Fewer than P make one
- * round.
+ * <p>M microbatches make max(1, M / P) rounds, rounded down, and must divide by the rounds. Fewer than P make one round.
  *
  * <p>Source: Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, 2021,
  * section 2.2; the rounds, which free M from being a multiple of P, as in PyTorch.

@@ -30,13 +30,11 @@ final class OverlappingRow {
     private int updated;
 
     /**
-     * @param stage the stage
      * @param microbatches microbatches of each step
-     * @param steps number of steps
      * @param firstVersion the newest version of the weights at the beginning
      * @param staleness the updates between the weights that a step reads and those that it updates
-     * @param isLazy whether an update comes before the first forward that reads it, or else after the last backward of
-     *        its step
+     * @param isLazy whether an update comes before the first forward that reads it, or else after the last backward of its
+     *     step
      */
     OverlappingRow(int stage, int microbatches, int steps, int firstVersion, int staleness, boolean isLazy) {
         this(stage, microbatches, steps, firstVersion, staleness, isLazy, 0, 1);
@@ -47,7 +45,6 @@ final class OverlappingRow {
      * microbatch for each replica.
      *
      * @param replica the number of the replica in its stage, from 0
-     * @param replicas the number of replicas
      */
     OverlappingRow(int stage, int microbatches, int steps, int firstVersion, int staleness, boolean isLazy, int replica,
             int replicas) {

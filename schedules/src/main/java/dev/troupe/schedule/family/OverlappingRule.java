@@ -15,7 +15,6 @@ public sealed interface OverlappingRule permits PipeDream, PipeDream2Bw {
      *
      * @param pipeline number of stages, P, each on a rank of its own or on several
      * @param microbatches microbatches of each step, M
-     * @param steps number of steps
      * @throws PlanException if the rule is not defined for these numbers; the message names some that would do
      */
     Plan plan(int pipeline, int microbatches, int steps);

@@ -44,7 +44,6 @@ public record PlanFile(Path path) implements Schedule {
         }
     }
 
-    /** Returns the number of stages on each rank in the file. */
     @Override
     public int usualVirtualStages() {
         return plan().virtualStages();

@@ -44,7 +44,6 @@ public record ZeroBubbleH1() implements Schedule {
     /**
      * Returns the row of a rank that has one stage.
      *
-     * @param stage the stage
      * @param warmUp forwards before the first backward, at most M of them
      * @param delay microbatches by which W follows I
      * @param microbatches microbatches in the step, M

@@ -10,7 +10,6 @@ import java.util.Objects;
  *
  * @param sender the rank of the world that sent it
  * @param receiver the rank of the world that it landed at
- * @param send its send
  * @param maker the position in the sender's row of the action that made its tensor
  * @param handedNanos the instant of its hand-over to the transport
  * @param creditNanos the time for which it then had no credit

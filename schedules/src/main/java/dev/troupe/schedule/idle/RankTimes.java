@@ -11,7 +11,6 @@ import java.util.stream.LongStream;
  * @param epoch the epoch in which the rank ended the step
  * @param beginNanos the instant at which the rank received the start of the step, on a clock that all ranks share
  * @param starts the start of each action that the rank did
- * @param ends its end
  * @param moved of a receive the landing of its tensor, of a send the hand-over to the transport
  * @param groupNanos the time inside an action in which the rank waited for other ranks of a group
  * @param dataNanos the time inside an action in which it read the rows of a microbatch
@@ -31,7 +30,6 @@ public record RankTimes(int rank, int epoch, long beginNanos, long[] starts, lon
     public record Pause(long fromNanos, long toNanos) {
     }
 
-    /** Returns whether the rank did the action at a position, with times. */
     boolean did(int position) {
         return ends[position] != 0;
     }

@@ -82,7 +82,6 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
             return data * tensor;
         }
 
-        /** Returns the row of a rank of the world. */
         public List<Action> row(int rank) {
             return plan.rows().get(rank / ranksPerPlace());
         }

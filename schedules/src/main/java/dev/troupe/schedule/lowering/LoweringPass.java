@@ -9,10 +9,8 @@ import java.util.List;
  */
 @FunctionalInterface
 public interface LoweringPass {
-    /** Returns the plan with that work in it. */
     Plan apply(Plan plan);
 
-    /** Returns a plan lowered by several passes, one after the other. */
     static Plan lower(Plan plan, List<LoweringPass> passes) {
         Plan lowered = plan;
         for (LoweringPass pass : passes) {

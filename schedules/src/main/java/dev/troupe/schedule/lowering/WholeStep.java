@@ -38,7 +38,6 @@ public record WholeStep(boolean replaysAhead, boolean sharesParameter, boolean g
         return LoweringPass.lower(compute, passes);
     }
 
-    /** Returns the plan of a pass of forwards alone. */
     public Plan forwards(Plan compute) {
         return LoweringPass.lower(compute, weights());
     }

@@ -7,7 +7,6 @@ import java.util.List;
 /**
  * The costs of all parts of a plan, given or measured.
  *
- * @param stages the cost of each stage
  * @param hops the way between any two ranks
  * @param decisionNanos time from the end of the last gradient or norm of a step to the decision for which updates wait
  * @param microbatches the costs of microbatches of unequal length
@@ -17,7 +16,6 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Micro
     /** The way between two ranks. */
     @FunctionalInterface
     public interface Hops {
-        /** Returns the way from one rank to another. */
         Hop between(int fromRank, int toRank);
     }
 
@@ -53,7 +51,6 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Micro
                 : Math.round(nanos * microbatches.share(stage, kind, microbatch));
     }
 
-    /** Returns costs with the same cost for every stage and the same hop between all ranks. */
     public static Costs uniform(int stageCount, StageCost stage, Hop hop) {
         return new Costs(Collections.nCopies(stageCount, stage), (fromRank, toRank) -> hop);
     }

@@ -68,12 +68,10 @@ final class Inboxes {
         inboxes[number] = new Inbox(hop.occupancyNanos(bytes), hop.latencyNanos(), creditsPerEdge);
     }
 
-    /** Returns the number of a stage's inbox for the activation of a microbatch. */
     int activations(int stage, int microbatch) {
         return number(DIRECTIONS * stage, microbatch);
     }
 
-    /** Returns the number of a stage's inbox for the gradient of a microbatch. */
     int gradients(int stage, int microbatch) {
         return number(DIRECTIONS * stage + GRADIENTS, microbatch);
     }

@@ -37,7 +37,6 @@ public final class MeasuredCosts {
         return new Costs(stages, hops);
     }
 
-    /** Returns for each stage and kind the spans by microbatch. */
     private static Map<Integer, Map<Kind, List<Span>>> series(Timeline measured) {
         Map<Integer, Map<Kind, List<Span>>> series = new TreeMap<>();
         for (Span span : measured.spans()) {
@@ -56,7 +55,6 @@ public final class MeasuredCosts {
      * for the later of two: so a step in which every action takes its mean is too short, and so is one in which slow actions
      * are not next to each other.
      *
-     * @param step one measured step
      * @param stages the costs to which the shares are relative
      * @param moreNanos the cost in {@code stages} of each action beyond its measured time
      * @param drawn decides by how many microbatches

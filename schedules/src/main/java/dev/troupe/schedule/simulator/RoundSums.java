@@ -28,7 +28,6 @@ final class RoundSums {
         return --left[stage][round] == 0;
     }
 
-    /** Returns whether all gradients of a round are complete. */
     boolean isComplete(int stage, int round) {
         return left[stage][round] == 0;
     }

@@ -62,7 +62,6 @@ public final class Simulation {
         return makespan;
     }
 
-    /** Returns the time for which a rank computes. */
     public long busyNanos(int rank) {
         return busy[rank];
     }

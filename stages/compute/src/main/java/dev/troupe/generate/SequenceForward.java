@@ -34,7 +34,6 @@ final class SequenceForward implements AutoCloseable {
         return pool;
     }
 
-    /** Returns the number of tokens of each sequence. */
     int length() {
         return length;
     }

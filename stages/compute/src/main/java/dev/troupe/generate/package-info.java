@@ -1,4 +1,2 @@
-/**
- * A whole model on one engine: sampling, and its loss on data.
- */
+/** A whole model on one engine: sampling, and its loss on data. */
 package dev.troupe.generate;

@@ -13,7 +13,6 @@ public sealed interface LearningRate {
     /**
      * The peak after the warm-up, for ever.
      *
-     * @param peak the rate
      * @param warmupSteps steps of the warm-up, 0 for none
      */
     record Constant(double peak, long warmupSteps) implements LearningRate {

@@ -7,7 +7,6 @@ import java.util.List;
 /**
  * Consecutive layers of a model, by their number in {@link ModelSpec#layers}.
  *
- * @param first the first layer
  * @param last the last layer, included
  */
 public record LayerRange(int first, int last) {

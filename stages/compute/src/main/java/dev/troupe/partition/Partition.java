@@ -14,7 +14,6 @@ import java.util.stream.IntStream;
  * The layers of each stage. Every layer of the model is on exactly one stage, in order, and every stage has at least one.
  * Immutable.
  *
- * @param model the model
  * @param stages the layers of each stage
  */
 public record Partition(ModelSpec model, List<LayerRange> stages) {
@@ -116,7 +115,6 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
         return stages.get(stage);
     }
 
-    /** Returns the stage that has a layer. */
     public int stageOf(int layer) {
         return IntStream.range(0, stages.size()).filter(stage -> stages.get(stage).last() >= layer).findFirst()
                 .orElseThrow();

@@ -51,9 +51,7 @@ public final class BufferLayout {
     /**
      * Neighbouring elements.
      *
-     * @param first the first of them in the buffer
      * @param inShare its place in the share of its rank
-     * @param count their number
      */
     record Piece(long first, long inShare, long count) {
     }
@@ -138,7 +136,6 @@ public final class BufferLayout {
         return buckets.getLast().end();
     }
 
-    /** Returns the number of elements of each rank's share. */
     long shareElementCount() {
         return elementCount() / shareCount;
     }
@@ -188,13 +185,11 @@ public final class BufferLayout {
                 .filter(run -> run.piece().count() > 0).toList();
     }
 
-    /** Returns all of a parameter. */
     Run runOf(Parameter parameter) {
         long first = start(parameter);
         return new Run(parameter.spec().decays(), piece(first, first + parameter.shape().elementCount()));
     }
 
-    /** Returns the elements of a parameter that a piece has. */
     IndexRange elementsOf(Piece piece, Parameter parameter) {
         int first = Math.toIntExact(piece.first() - start(parameter));
         return new IndexRange(first, Math.toIntExact(first + piece.count()));

@@ -64,7 +64,6 @@ final class FrozenWeights implements AutoCloseable {
         return Optional.ofNullable(weights).map(own -> new WeightShare(layout, own));
     }
 
-    /** Fills the weights from a source. */
     void load(WeightSource source) {
         if (weights == null) {
             return;

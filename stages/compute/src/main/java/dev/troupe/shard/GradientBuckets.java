@@ -39,7 +39,6 @@ final class GradientBuckets {
     /**
      * Cuts the buffers of gradients into the buckets that are exchanged.
      *
-     * @param sums the buffer of each sum of gradients
      * @param sumInUse the index of the sum that backwards add to, from a step's first to {@link #addUpRest}
      * @param finalWithLayers for each layer the parameters with gradients that are final when its last backward is done
      */

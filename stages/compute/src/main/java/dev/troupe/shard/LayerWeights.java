@@ -97,13 +97,11 @@ final class LayerWeights {
         }
     }
 
-    /** Releases all weights. */
     void letGo() {
         settle();
         slots.forEach(slot -> slot.layer = Slot.NONE);
     }
 
-    /** Releases the weights of a layer. */
     void letGo(int layer) {
         slotOf(layer).layer = Slot.NONE;
     }

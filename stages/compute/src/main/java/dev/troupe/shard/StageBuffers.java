@@ -217,7 +217,6 @@ public final class StageBuffers implements AutoCloseable {
         return sum().buffer();
     }
 
-    /** Returns the buffers of all sums of gradients, by index. */
     public List<FlatBuffer> gradientSums() {
         return sums.stream().map(GradientSum::buffer).toList();
     }

@@ -59,7 +59,6 @@ final class Measures implements AutoCloseable {
         return microbatch / microbatchesPerStep;
     }
 
-    /** Returns the index of a microbatch in {@link #lossOf}. */
     int index(int microbatch) {
         return microbatch % microbatchesPerStep;
     }

@@ -43,7 +43,6 @@ public final class ReplayGroups {
         blocks = isBlock.stream().filter(each -> each).count();
     }
 
-    /** Returns the groups of a stage's layers. */
     static ReplayGroups of(List<Layer> layers, Recompute recompute, Replay replay) {
         return new ReplayGroups(layers.stream().map(ResidualLayer.class::isInstance).toList(), recompute, replay);
     }

@@ -75,7 +75,6 @@ public final class StageLayers {
         return new StageLayers(List.copyOf(layers), List.copyOf(ranges), List.copyOf(sumPlaces), model);
     }
 
-    /** Returns the number of parameters of the same block in layers before one. */
     private static int parametersBefore(ModelSpec model, int number) {
         int count = 0;
         for (int before = number - 1; before >= 0
@@ -204,7 +203,6 @@ public final class StageLayers {
         return x;
     }
 
-    /** Returns the layers that are replayed together. */
     ReplayGroups replayGroups(Recompute recompute, Replay replay) {
         return ReplayGroups.of(layers, recompute, replay);
     }

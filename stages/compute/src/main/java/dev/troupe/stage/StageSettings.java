@@ -49,7 +49,6 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
                 false);
     }
 
-    /** Creates settings with one document in every sequence. */
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
             Recompute recompute, DropoutSettings dropout) {
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, false);

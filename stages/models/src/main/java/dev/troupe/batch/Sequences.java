@@ -17,7 +17,6 @@ public interface Sequences {
     /** Returns whether a sequence may hold several documents that must not see each other. */
     boolean separatesDocuments();
 
-    /** Returns the number of targets that count in the sequence at a position. */
     int countedTargets(long position);
 
     /** Returns the number of tokens in the sequence at a position without the padding at its end. */

@@ -53,7 +53,6 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
         files = List.copyOf(files);
     }
 
-    /** Returns the kind of a file, by its name. */
     public static Kind kindOf(Path file) {
         if (endsWith(file, TOKEN_FILE_SUFFIX)) {
             return Kind.TOKENS;

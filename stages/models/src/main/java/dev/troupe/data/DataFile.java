@@ -59,7 +59,6 @@ public final class DataFile {
                 : utf8;
     }
 
-    /** Returns the exception for a file that cannot be read. */
     public static DataException unreadable(Path file, Exception failure) {
         return new DataException("cannot read " + file + ": " + reason(failure), failure);
     }

@@ -51,7 +51,6 @@ public final class TokenCache {
         this.notes = notes;
     }
 
-    /** Returns a cache that keeps nothing. */
     public static TokenCache none() {
         return new TokenCache(Optional.empty(), 0, _ -> {
         });

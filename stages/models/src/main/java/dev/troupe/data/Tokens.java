@@ -83,7 +83,6 @@ public final class Tokens {
         return id(pieces[piece].ids(), index - starts[piece]);
     }
 
-    /** Copies {@code count} ids from a position on into an array. */
     public void copy(long position, int[] target, int targetOffset, int count) {
         Objects.checkFromIndexSize(position, count, length);
         if (count == 0) {

@@ -30,7 +30,6 @@ public final class Adapter {
      * The parameters of an adapter.
      *
      * @param number the adapter's number in the model, for dropout
-     * @param down A
      * @param up B
      * @param scale s
      */

@@ -45,14 +45,11 @@ public record DropoutKey(double probability, double adapterProbability, long see
      * Returns the dropout of the probabilities of some heads of a layer.
      *
      * @param layer number of the layer in the model
-     * @param allHeads of the layer
-     * @param firstHead the first of the heads
      */
     public Dropout ofHeads(int layer, int allHeads, int firstHead) {
         return at(layer, Site.ATTENTION, allHeads, 0, firstHead);
     }
 
-    /** Returns whether inputs of adapters are dropped. */
     public boolean dropsInputs() {
         return adapterProbability > 0;
     }

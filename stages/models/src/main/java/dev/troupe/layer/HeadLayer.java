@@ -103,7 +103,6 @@ public final class HeadLayer implements Layer {
          * @param counted the number of targets over which the loss is a mean: the counted ones of the step's microbatches
          *     over the number of microbatches
          * @param sums FLOAT64, gets the sum of the losses
-         * @param index the index in {@code sums}
          */
         public void predict(Tensor targetTokens, double counted, Tensor sums, int index) {
             targets = targetTokens;

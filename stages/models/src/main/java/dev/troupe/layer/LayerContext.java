@@ -61,7 +61,6 @@ public final class LayerContext {
      * Returns a context with the same parameters and constants for shorter sequences.
      *
      * @param length at most this context's
-     * @param activations the pool of their activations
      */
     public LayerContext ofSequences(int length, TensorPool activations) {
         return new LayerContext(engine, activations, hidden, microbatchSize, length, microbatchesPerStep, share,

@@ -7,7 +7,6 @@ import dev.troupe.layer.cache.KeyValueCache;
  * The facts on a microbatch that all layers of a stage need in addition to its activation.
  *
  * @param length tokens of each of its sequences, T: at most the run's
- * @param dropoutKey of its dropout
  * @param starts for each row of the activation the place in its sequence at which its document begins, INT32 [N]; null if
  *     every sequence is one document. The stage has it until the microbatch's last backward
  * @param cache the cache for the keys and values of the rows, which continue its text; then the microbatch is one sequence,

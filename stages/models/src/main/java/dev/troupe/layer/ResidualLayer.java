@@ -22,7 +22,6 @@ public final class ResidualLayer implements Layer {
         this.halves = halves;
     }
 
-    /** Returns this layer and the one after it as one. */
     public ResidualLayer then(ResidualLayer next) {
         return new ResidualLayer(engine, Stream.concat(halves.stream(), next.halves.stream()).toList());
     }

@@ -41,7 +41,6 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
         parameters = List.copyOf(parameters);
     }
 
-    /** Returns whether it is a half of a block. */
     public boolean isHalf() {
         return !name.equals(block);
     }

@@ -19,7 +19,6 @@ public interface ModelFamily {
         return modelType.equals(name());
     }
 
-    /** Returns its name for people. */
     String title();
 
     /**

@@ -87,12 +87,10 @@ public final class PublishedConfig {
         }
     }
 
-    /** Returns the same file with another value of a key. */
     public PublishedConfig with(String key, boolean value) {
         return new PublishedConfig(file, root.deepCopy().put(key, value), twice, titles);
     }
 
-    /** Returns whether the key is present. */
     public boolean has(String key) {
         return !value(key).isMissingNode();
     }
@@ -175,7 +173,6 @@ public final class PublishedConfig {
         }
     }
 
-    /** Returns the exception for a key with an unexpected value. */
     public WeightException refusal(String key, String expected) {
         JsonNode found = value(key);
         return new WeightException(file + ": " + key + " must be " + expected + ", but "

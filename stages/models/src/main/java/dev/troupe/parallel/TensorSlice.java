@@ -17,7 +17,6 @@ import java.util.stream.Collectors;
  * dimension. Elements are row-major. If the ranks that hold the same indices share them out once more, a rank has
  * neighbouring elements of these, wherever rows begin.
  *
- * @param whole the shape of the whole tensor
  * @param dimension the dimension that is cut
  * @param ranges the indices held, ascending
  * @param elements the elements of those indices, counted from the first; empty for all

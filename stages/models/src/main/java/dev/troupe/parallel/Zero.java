@@ -19,7 +19,6 @@ public enum Zero {
         return values()[level];
     }
 
-    /** Returns whether this level includes another. */
     public boolean includes(Zero other) {
         return compareTo(other) >= 0;
     }

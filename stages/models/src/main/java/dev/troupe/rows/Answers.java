@@ -73,7 +73,6 @@ final class Answers {
                         origin, index));
     }
 
-    /** Returns the text of the first messages. */
     private String text(int count, boolean asksForAnswer) {
         ObjectNode some = chat.objectNode();
         some.setAll(chat);

@@ -22,7 +22,6 @@ record Document(int[] ids, boolean[] isCounted) {
     record Part(int[] ids, boolean isCounted) {
     }
 
-    /** Returns the document of some parts. */
     static Document of(List<Part> parts) {
         int length = parts.stream().mapToInt(part -> part.ids().length).sum();
         int[] ids = new int[length];

@@ -5,7 +5,6 @@ import java.nio.file.Path;
 /**
  * The place at which documents were read.
  *
- * @param file the file
  * @param fileIndex its index among all files
  * @param number of a line, or of a row of Parquet; the first is 1
  */

@@ -62,7 +62,6 @@ public final class PackedRows implements Sequences, AutoCloseable {
         }
     }
 
-    /** Returns the name of these rows in messages. */
     public String name() {
         return name;
     }
@@ -112,7 +111,6 @@ public final class PackedRows implements Sequences, AutoCloseable {
         table.fill(index(row), rows.inputs(), rows.targets(), rows.starts(), at, length);
     }
 
-    /** Returns the numbers of rows, documents and tokens. */
     public RowFigures figures() {
         return figures;
     }

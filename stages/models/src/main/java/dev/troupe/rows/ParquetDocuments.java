@@ -43,7 +43,6 @@ final class ParquetDocuments implements DocumentReader {
     private boolean isDone;
     private long number;
 
-    /** Returns whether a file is one of these, by its name. */
     static boolean isIn(Path file) {
         return CorpusFiles.endsWith(file, SUFFIX);
     }

@@ -4,9 +4,7 @@ package dev.troupe.rows;
  * Numbers of some rows, and of their documents and tokens.
  *
  * @param documents number of documents; each piece of a text that was cut is one
- * @param tokens of all documents
  * @param countedTargets targets that the loss counts
- * @param longestRow tokens of the longest row
  * @param paddingShare the share of places without a token, from 0 to 1
  */
 public record RowFigures(long rows, long documents, long tokens, long countedTargets, int longestRow,

@@ -75,7 +75,6 @@ final class RowTable {
         return number(header + RowPacker.LENGTH);
     }
 
-    /** Returns the header of the next document. */
     private long next(long header) {
         return header + RowPacker.HEADER + documentLength(header);
     }
@@ -134,11 +133,7 @@ final class RowTable {
         return new DocumentOrigin(files.get(file), file, number(header + RowPacker.NUMBER));
     }
 
-    /**
-     * An id that a vocabulary does not have.
-     *
-     * @param origin of its document
-     */
+    /** An id that a vocabulary does not have. */
     record Beyond(DocumentOrigin origin, int id) {
     }
 

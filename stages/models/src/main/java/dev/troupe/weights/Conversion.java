@@ -129,7 +129,6 @@ public final class Conversion {
         return OptionalLong.empty();
     }
 
-    /** Returns an element as text. */
     static String text(DataType type, MemorySegment values, long index) {
         return type == DataType.FLOAT64
                 ? String.valueOf(values.getAtIndex(DOUBLE, index))

@@ -33,12 +33,10 @@ public record NamedTensor(String name, Shape shape, DataType type, Values values
         void copyTo(MemorySegment target);
     }
 
-    /** Returns a tensor with its elements in host memory. */
     public static NamedTensor of(String name, Shape shape, DataType type, MemorySegment elements) {
         return new NamedTensor(name, shape, type, target -> target.copyFrom(elements));
     }
 
-    /** Returns the same under another name. */
     public NamedTensor as(String other) {
         return new NamedTensor(other, shape, type, values);
     }

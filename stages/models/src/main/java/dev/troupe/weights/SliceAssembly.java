@@ -21,7 +21,6 @@ public final class SliceAssembly {
         }
     }
 
-    /** Copies a slice into its place. */
     public void add(TensorPart share) {
         NamedTensor part = share.tensor();
         TensorSlice slice = share.slice();

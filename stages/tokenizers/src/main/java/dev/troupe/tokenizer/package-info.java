@@ -1,4 +1,2 @@
-/**
- * Tokenizers: text into token ids and back.
- */
+/** Tokenizers: text into token ids and back. */
 package dev.troupe.tokenizer;

@@ -22,7 +22,6 @@ public final class CheckpointPatience {
         this.lookEveryNanos = lookEveryNanos;
     }
 
-    /** Something of the checkpoint moved. */
     public void moved() {
         waitedNanos = 0;
     }

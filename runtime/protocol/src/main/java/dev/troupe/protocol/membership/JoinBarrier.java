@@ -122,7 +122,6 @@ public final class JoinBarrier {
         return List.copyOf(joined);
     }
 
-    /** Returns whether all nodes with ranks have joined. */
     public boolean isComplete() {
         return missing.isEmpty();
     }

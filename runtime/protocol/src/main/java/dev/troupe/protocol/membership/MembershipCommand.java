@@ -69,9 +69,7 @@ public sealed interface MembershipCommand<N> {
         }
     }
 
-    /**
-     * A node that joins a run in progress has been in an epoch of an earlier coordinator: continue in an epoch above it.
-     */
+    /** A node that joins a run in progress has been in an epoch of an earlier coordinator: continue in an epoch above it. */
     record Outrun<N>(String name, int epoch) implements MembershipCommand<N> {
     }
 

@@ -129,9 +129,7 @@ public sealed interface NodeCommand {
     record WriteParts(CheckpointAttempt attempt, List<Integer> ranks) implements OfRun {
     }
 
-    /**
-     * Open the directory of the run. {@link NodeEvent.Opened} or {@link NodeEvent.CannotOpen} is the next event.
-     */
+    /** Open the directory of the run. {@link NodeEvent.Opened} or {@link NodeEvent.CannotOpen} is the next event. */
     record Open(String directory) implements NodeCommand {
     }
 

@@ -140,7 +140,6 @@ public sealed interface NodeEvent {
     /**
      * A coordinator has ended.
      *
-     * @param term its term
      * @param wasHere whether it was in this process
      */
     record CoordinatorLost(int term, boolean wasHere) implements NodeEvent {

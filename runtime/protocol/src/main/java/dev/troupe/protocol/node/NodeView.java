@@ -58,7 +58,6 @@ final class NodeView {
         copies = Optional.of(keep);
     }
 
-    /** Returns the ranks that live on this node. */
     List<Integer> ranksHere() {
         return ranksOn(hosts);
     }

@@ -20,7 +20,6 @@ public final class Outbox<T> {
         /** Gives the transport a buffer for one message of an edge. */
         void grant(int epoch, Edge edge, T buffer);
 
-        /** Gives the transport a tensor to send. */
         void send(int epoch, long pass, MessageKey message, T tensor);
 
         /** Takes back a tensor that was sent on an edge and is not needed any more. */
@@ -52,7 +51,6 @@ public final class Outbox<T> {
         this.log = new SendLog<>(epoch == 0);
     }
 
-    /** Grants a buffer for one message of an edge. */
     public synchronized void grant(Edge edge, T buffer) {
         if (!isRetired) {
             transport.grant(epoch, edge, buffer);

@@ -59,7 +59,6 @@ public final class RowWalk {
                 .forEach(norm -> normsLeft.merge(stepOf(norm), 1, Integer::sum));
     }
 
-    /** Returns the step in the row of an action of a whole step. */
     private static int stepOf(Action ofWholeStep) {
         return Math.max(0, ofWholeStep.microbatch()); // a row of one step names none
     }
@@ -204,7 +203,6 @@ public final class RowWalk {
         return position == row.size() && ordered.isEmpty();
     }
 
-    /** Returns whether a stage is at work. */
     public boolean isWorking() {
         return !ordered.isEmpty();
     }

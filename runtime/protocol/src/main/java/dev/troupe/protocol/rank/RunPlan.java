@@ -49,7 +49,6 @@ public interface RunPlan {
         return places.values().stream().map(List::copyOf).toList();
     }
 
-    /** Returns the row of a rank. */
     default int placeOf(int rank) {
         return rank / ranksPerPlace(); // rounded down
     }
@@ -187,7 +186,6 @@ public interface RunPlan {
         return receives.values();
     }
 
-    /** Returns the stage that sends on an edge. */
     default int senderOf(Edge edge) {
         return peerStage(new Action(edge.stage(), switch (edge.kind()) {
             case ACTIVATION -> Kind.RECV_F;

@@ -167,7 +167,6 @@ public final class ReplicaTable {
         return ranks().filter(rank -> buddies[rank] != null && !has(buddies[rank], rank, steps)).boxed().toList();
     }
 
-    /** Returns the node of each rank. */
     public List<String> hosts() {
         return List.of(hosts);
     }

@@ -16,8 +16,6 @@ import java.util.stream.Stream;
  * be committed yet. It decides which memory a state takes, and when memory is freed; the caller keeps the bytes.
  *
  * <p>Thread rule: one caller at a time; {@link #whole} any thread.
- *
- * @param <S> a snapshot
  */
 public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
     /** The number of states of a stage that are kept: the older one may still be needed while the newer one is written. */
@@ -44,7 +42,6 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
     private Optional<S> spare = Optional.empty();
     private boolean isForgotten;
 
-    /** Returns the snapshots that are whole. */
     public Stream<S> whole() {
         return slots.stream().filter(snapshot -> snapshot.stepsDone() >= 0);
     }
@@ -54,7 +51,6 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
         return slots.stream();
     }
 
-    /** Returns whether the state after {@code stepsDone} steps is whole here. */
     public boolean isWhole(long stepsDone) {
         return whole().anyMatch(snapshot -> snapshot.stepsDone() == stepsDone);
     }

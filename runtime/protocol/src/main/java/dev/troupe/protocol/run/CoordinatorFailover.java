@@ -15,7 +15,6 @@ import java.util.TreeMap;
  * The failover of a run to another coordinator, decided by the nodes' reports. Every rank starts again, in a new epoch, from
  * the newest known commit for which nodes have the state of every rank. Pure.
  *
- * @param epoch the new epoch
  * @param commit the commit from which all ranks start
  * @param before the commit before, if the run may have to go back once more
  * @param hosts the node of each rank from then on

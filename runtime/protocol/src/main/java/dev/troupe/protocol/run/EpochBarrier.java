@@ -12,7 +12,6 @@ final class EpochBarrier {
     // By sender.
     private final Map<Integer, MessageKeys> received = new HashMap<>();
 
-    /** Begins an epoch, in which every rank is to become ready. */
     void begin(int rankCount) {
         awaited.clear();
         awaited.set(0, rankCount);
@@ -35,7 +34,6 @@ final class EpochBarrier {
         return awaited.isEmpty();
     }
 
-    /** Returns whether all ranks are ready. */
     boolean isComplete() {
         return awaited.isEmpty();
     }
@@ -44,7 +42,6 @@ final class EpochBarrier {
         return awaited.get(rank);
     }
 
-    /** Returns the received messages, by sender. */
     Map<Integer, MessageKeys> received() {
         return FixedOrder.copyOf(received);
     }

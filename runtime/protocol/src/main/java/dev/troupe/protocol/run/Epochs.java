@@ -93,7 +93,6 @@ final class Epochs {
         present = Math.max(present, former);
     }
 
-    /** Counts a recovery of the step in progress. */
     void countRecovery() {
         recoveries++;
     }
@@ -105,7 +104,6 @@ final class Epochs {
                 && barrier.ready(ready.from().rank(), isOfThisPass ? ready.received() : MessageKeys.NONE);
     }
 
-    /** Returns whether all ranks are ready. */
     boolean isReady() {
         return barrier.isComplete();
     }
@@ -120,7 +118,6 @@ final class Epochs {
         return restarts.takeUntold();
     }
 
-    /** Has these ranks repeat the pass in progress. */
     void repeat(List<Integer> ranks) {
         restarts.repeat(ranks);
     }

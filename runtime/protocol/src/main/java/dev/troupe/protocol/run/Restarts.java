@@ -47,7 +47,6 @@ final class Restarts {
         return ranks;
     }
 
-    /** Has these ranks repeat the pass in progress. */
     void repeat(Collection<Integer> ranks) {
         ranks.forEach(repeating::set);
     }

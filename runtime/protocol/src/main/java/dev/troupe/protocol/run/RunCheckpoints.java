@@ -76,7 +76,6 @@ final class RunCheckpoints {
         return settings.endsWithCheckpoint() && newest != step.stepsDone();
     }
 
-    /** Begins a checkpoint of the last commit. */
     void begin(CheckpointWay way, int epoch, List<RunCommand> commands) {
         Commit commit = step.lastCommit();
         CheckpointAttempt attempt = new CheckpointAttempt(commit.stepsDone(), epoch, way);

@@ -46,7 +46,6 @@ public sealed interface RunCommand {
             results = List.copyOf(results);
         }
 
-        /** Creates the commit of one step. */
         public CommitStep(StepResult result, Commit commit) {
             this(List.of(result), commit);
         }

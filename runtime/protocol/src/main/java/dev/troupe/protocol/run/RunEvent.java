@@ -34,11 +34,7 @@ public sealed interface RunEvent {
         }
     }
 
-    /**
-     * A rank has done a step of its row; losses come from the rank of the last stage, squared sums in a training pass.
-     *
-     * @param step the step
-     */
+    /** A rank has done a step of its row; losses come from the rank of the last stage, squared sums in a training pass. */
     record PassDone(Incarnation from, Pass pass, long step, List<MicrobatchLoss> losses,
             List<LayerSquaredSum> squaredSums) implements OfRank {
         /** Creates the event of a pass of one step. */

@@ -126,7 +126,6 @@ public final class RunMachine {
         return commands;
     }
 
-    /** Returns the number of committed steps. */
     public long stepsDone() {
         return step.stepsDone();
     }

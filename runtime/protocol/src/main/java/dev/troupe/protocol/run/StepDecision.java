@@ -10,15 +10,12 @@ import java.util.Optional;
 /**
  * The decision on a step from the ranks' measurements: the update of the weights, or the reason why training cannot
  * continue.
- *
- * @param lossScale the scale after the step
  */
 record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale, Optional<String> failure) {
     /**
      * Decides.
      *
      * @param factor the factor of the step's loss
-     * @param lossScale the scale after the step before
      */
     static StepDecision of(long step, PassMeasures measured, double factor, LossScale lossScale, RunSettings settings) {
         double loss = measured.meanLoss();

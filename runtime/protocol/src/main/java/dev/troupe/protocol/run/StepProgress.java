@@ -65,7 +65,6 @@ final class StepProgress {
         return new Commit(stepsDone, scales.getOrDefault(stepsDone, lossScale));
     }
 
-    /** Begins the next pass. */
     Pass begin() {
         scales.put(stepsDone, lossScale);
         scales.headMap(stepsDone - settings.stepsPerPass()).clear();
@@ -111,7 +110,6 @@ final class StepProgress {
         measured.values().forEach(ofStep -> ofStep.remove(rank));
     }
 
-    /** Returns whether a rank has done a step of the pass. */
     boolean hasMeasured(int rank, long step) {
         return of(step).has(rank);
     }
@@ -145,7 +143,6 @@ final class StepProgress {
         return step == stepsDone + settings.stepsPerPass() - 1;
     }
 
-    /** Returns whether every step of the pass is decided. */
     boolean isDecided() {
         return decided.size() == settings.stepsPerPass();
     }
@@ -185,7 +182,6 @@ final class StepProgress {
         return decided.getLast().update();
     }
 
-    /** Returns the update of a decided step. */
     WeightUpdate update(long step) {
         return decided.get((int) (step - stepsDone)).update();
     }
@@ -218,7 +214,6 @@ final class StepProgress {
         return scales.containsKey(stepsDone - settings.stepsPerPass());
     }
 
-    /** Goes back to the pass before. */
     Pass goBack() {
         stepsDone -= settings.stepsPerPass();
         lossScale = scales.get(stepsDone);

@@ -97,7 +97,6 @@ final class SupervisedProcess {
         return isAlive() && !knowsRun && mayBeSlow;
     }
 
-    /** Returns whether the process knows of a run that has begun. */
     boolean knowsRun() {
         return knowsRun;
     }

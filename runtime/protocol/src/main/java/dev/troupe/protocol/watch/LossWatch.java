@@ -27,7 +27,6 @@ public final class LossWatch {
      *
      * @param usual the median of the steps before it
      * @param microbatch the microbatch of the step with the highest loss
-     * @param highest the loss of that microbatch
      * @param block the block, or the embedding (0) or the head, with the gradient norm that has grown most against its own
      *     median
      * @param growth how many times that median it is

@@ -4,7 +4,6 @@ package dev.troupe.protocol.watch;
  * The threads of a machine that run or wait for a core, at one moment.
  *
  * @param runnable their number, including the run's
- * @param cores the cores of the machine
  */
 public record MachineLoad(int runnable, int cores) {
     /** The most runnable tasks of a rank: its own, and the carriers of its messages. */

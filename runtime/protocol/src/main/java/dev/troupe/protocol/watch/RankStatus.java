@@ -7,7 +7,6 @@ import java.util.Optional;
 /**
  * The answer of a rank to the coordinator's question.
  *
- * @param rank the rank
  * @param moves the number of events it has handled, kernels it has ended and pieces of files it has moved; it grows whenever
  *     the rank moves
  * @param isWorking whether it computes, loads or writes; if not, only a message from elsewhere, or the other ranks of its

@@ -8,9 +8,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. If
- * only some points are tried, {@code -Dtroupe.sweep.seed=N} deals other ones, so that builds with other numbers cover
- * others.
+ * One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. If only
+ * some points are tried, {@code -Dtroupe.sweep.seed=N} deals other ones, so that builds with other numbers cover others.
  */
 @Tag("simulation")
 class FaultSweepTest {

@@ -19,7 +19,6 @@ public final class Filters {
     /** A filter. */
     @FunctionalInterface
     interface Filter {
-        /** Returns the result for a value. */
         Object apply(Object value, Arguments arguments);
     }
 
@@ -42,7 +41,6 @@ public final class Filters {
         return ALL.containsKey(name);
     }
 
-    /** Returns the error for an unknown filter. */
     public static TemplateException unknown(String name) {
         return new TemplateException("the filter \"" + shortened(name) + "\" is "
                 + (UNSUPPORTED.contains(name) ? "not supported here" : "not known"));
@@ -52,7 +50,6 @@ public final class Filters {
         return name.length() > 60 ? name.substring(0, 60) + "..." : name;
     }
 
-    /** Returns the result of a filter for a value. */
     public static Object applied(String name, Object value, Arguments arguments) {
         Filter filter = ALL.get(name);
         if (filter == null) {

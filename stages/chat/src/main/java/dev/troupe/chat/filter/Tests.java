@@ -104,7 +104,6 @@ public final class Tests {
         return ALONE.containsKey(name) || WITH_ANOTHER.containsKey(name);
     }
 
-    /** Returns the error for an unknown test. */
     public static TemplateException unknown(String name) {
         return new TemplateException("the test \"" + Filters.shortened(name) + "\" is not known");
     }

@@ -1,4 +1,2 @@
-/**
- * The filters and tests of Jinja, by their names.
- */
+/** The filters and tests of Jinja, by their names. */
 package dev.troupe.chat.filter;

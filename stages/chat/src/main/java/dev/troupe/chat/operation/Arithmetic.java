@@ -20,7 +20,6 @@ public final class Arithmetic {
     private Arithmetic() {
     }
 
-    /** Returns {@code left sign right}. */
     public static Object of(String sign, Object left, Object right) {
         if (sign.equals("%") && left instanceof String format) {
             return PercentFormat.formatted(format, right);
@@ -233,7 +232,6 @@ public final class Arithmetic {
         return nearest;
     }
 
-    /** Returns {@code -value} or {@code +value}. */
     public static Object signed(String sign, Object value) {
         if (value instanceof Double number) {
             return sign.equals("-") ? -number : number;

@@ -36,7 +36,6 @@ public final class Iteration {
         };
     }
 
-    /** Returns whether a value has elements. */
     public static boolean isIterable(Object value) {
         return Types.elements(value) != null || Types.isText(value) || value instanceof OneShot
                 || value instanceof Undefined;
@@ -85,7 +84,6 @@ public final class Iteration {
         return hasEnd ? list(value).reversed().iterator() : null;
     }
 
-    /** Returns whether {@code element in container} is true. */
     public static boolean contains(Object container, Object element) {
         return switch (container) {
             case String text -> text.contains(requireText(element));

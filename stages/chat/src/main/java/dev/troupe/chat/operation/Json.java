@@ -19,7 +19,6 @@ import java.util.List;
  * @param indent the indent of each level; {@code null} for one line
  * @param itemSeparator the text between elements
  * @param keySeparator the text between a key and its value
- * @param sorts whether keys are sorted
  */
 public record Json(boolean isAscii, String indent, String itemSeparator, String keySeparator, boolean sorts) {
     public String text(Object value) {

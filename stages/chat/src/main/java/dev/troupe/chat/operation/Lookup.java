@@ -41,7 +41,6 @@ public final class Lookup {
     private Lookup() {
     }
 
-    /** Returns {@code value.name}. */
     public static Object attribute(Object value, String name) {
         Object own = own(value, name);
         if (own != null) {
@@ -57,7 +56,6 @@ public final class Lookup {
         return own == null ? missing(value, name) : own;
     }
 
-    /** Returns {@code value[index]}. */
     public static Object item(Object value, Object index) {
         Object item = itemOrNull(value, index);
         if (item == null && Types.isText(index)) {

@@ -9,7 +9,6 @@ final class Depth {
 
     private int depth;
 
-    /** Runs one level deeper. */
     <T> T deeper(Supplier<T> inside) {
         if (depth == DEEPEST) {
             throw new TemplateException("macros and loops call each other more than " + DEEPEST + " deep");

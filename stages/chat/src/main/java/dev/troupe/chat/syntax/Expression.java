@@ -94,7 +94,6 @@ public sealed interface Expression {
 
     /** A part after a value. */
     sealed interface Link {
-        /** Returns the expressions inside it. */
         default Stream<Expression> parts() {
             return (switch (this) {
                 case Attribute _ -> Stream.<Expression>empty();

@@ -16,7 +16,6 @@ final class StringLiteral {
         this.ascii = ascii;
     }
 
-    /** Returns the characters of a string between its quotes. */
     static String unescaped(String source) {
         if (source.indexOf('\\') < 0) {
             return source;

@@ -4,7 +4,6 @@ package dev.troupe.chat.syntax;
  * A piece of a template's source.
  *
  * @param line the line of its beginning, from 1
- * @param kind its kind
  * @param text its text: for data and strings their characters, else as written
  */
 record Token(int line, Kind kind, String text) {
@@ -21,7 +20,6 @@ record Token(int line, Kind kind, String text) {
         return kind == Kind.NAME && text.equals(name);
     }
 
-    /** Returns the token for an error. */
     String described() {
         return switch (kind) {
             case DATA -> "text";

@@ -55,14 +55,12 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
         return new Bound(callee, values);
     }
 
-    /** Returns these arguments after one more. */
     public Arguments after(Object first) {
         List<Object> all = new ArrayList<>(List.of(first));
         all.addAll(positional);
         return new Arguments(all, named);
     }
 
-    /** Returns these arguments without the first ones. */
     public Arguments without(int count) {
         return new Arguments(positional.subList(count, positional.size()), named);
     }

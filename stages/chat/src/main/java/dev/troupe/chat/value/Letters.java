@@ -59,7 +59,6 @@ public final class Letters {
         return isDigit(code) || type == Character.LETTER_NUMBER || type == Character.OTHER_NUMBER || NUMBERS.get(code);
     }
 
-    /** Returns whether a character is a letter or any number. */
     public static boolean isAlphanumeric(int code) {
         return Character.isLetter(code) || isNumeric(code);
     }

@@ -70,7 +70,6 @@ public final class Linear {
         addAdapter(x, y, microbatch);
     }
 
-    /** As {@link #forward} to the tensor before the activation, and its GELU to y. */
     void forwardGelu(Tensor x, Tensor preActivation, Tensor y, MicrobatchContext microbatch) {
         if (adapter == null) {
             engine.linearGelu(x, weight.computeWeights(), bias.weights(), preActivation, y);

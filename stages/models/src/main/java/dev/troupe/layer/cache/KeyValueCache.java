@@ -85,7 +85,6 @@ public final class KeyValueCache implements AutoCloseable {
      * Computes attention of one row, the last that the block kept, to all of its places.
      *
      * @param query [1 x all heads]
-     * @param heads of the query
      * @param keyValueHeads of W
      * @param y as the query
      */

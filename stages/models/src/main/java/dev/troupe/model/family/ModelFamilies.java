@@ -16,7 +16,6 @@ public final class ModelFamilies {
     private ModelFamilies() {
     }
 
-    /** Returns the family of models from before models named theirs. */
     public static ModelFamily original() {
         return ALL.getFirst();
     }
@@ -25,7 +24,6 @@ public final class ModelFamilies {
         return ALL.stream().map(ModelFamily::name).toList();
     }
 
-    /** Returns the names of all families for people. */
     public static String titles() {
         return either(ALL.stream().map(ModelFamily::title).toList());
     }

@@ -1,4 +1,2 @@
-/**
- * The list of families.
- */
+/** The list of families. */
 package dev.troupe.model.family;

@@ -23,7 +23,6 @@ import java.util.stream.Stream;
  * @param sequenceLength longest sequence T: rows of the position table
  * @param vocabularySize tokens V
  * @param tiedEmbeddings whether the head's matrix is the token table
- * @param normEpsilon epsilon of every layer norm
  * @param lora the adapters that alone are trained; empty if everything is
  */
 public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vocabularySize, boolean tiedEmbeddings,
@@ -76,18 +75,15 @@ public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vo
         return new Section(values);
     }
 
-    /** Returns the same model with adapters. */
     Gpt2 with(Lora adapters) {
         return new Gpt2(layers, hidden, heads, sequenceLength, vocabularySize, tiedEmbeddings, normEpsilon,
                 Optional.of(adapters));
     }
 
-    /** Returns the inner width of an MLP. */
     int inner() {
         return 4 * hidden;
     }
 
-    /** Returns the model as a declaration. */
     public ModelSpec spec() {
         String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads, vocabulary %d%s%s",
                 Gpt2Family.TITLE, layers, hidden, heads, vocabularySize, tiedEmbeddings ? ", tied embeddings" : "",

@@ -1,4 +1,2 @@
-/**
- * Qwen 3 (Yang et al. 2025).
- */
+/** Qwen 3 (Yang et al. 2025). */
 package dev.troupe.model.qwen3;

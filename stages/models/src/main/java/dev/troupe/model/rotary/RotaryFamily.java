@@ -24,7 +24,6 @@ public abstract class RotaryFamily implements ModelFamily {
     /** Returns the class of transformers for which its models are published. */
     protected abstract String architecture();
 
-    /** Returns whether the projections to queries, keys and values have biases. */
     protected abstract boolean biasesQueriesKeysAndValues();
 
     /** Returns whether each head of the queries and of the keys is normalized. */

@@ -29,8 +29,7 @@ final class RotaryGguf {
     private final boolean turnsNeighbours;
 
     /**
-     * @param turnsNeighbours whether llama.cpp turns neighbouring numbers of a head, by frequencies that the file may
-     *     change
+     * @param turnsNeighbours whether llama.cpp turns neighbouring numbers of a head, by frequencies that the file may change
      */
     RotaryGguf(RotaryModel model, boolean turnsNeighbours) {
         this.model = model;

@@ -26,7 +26,6 @@ import java.util.stream.Stream;
  * @param sequenceLength longest sequence that the model is for
  * @param vocabularySize tokens V
  * @param tiedEmbeddings whether the head's matrix is the token table
- * @param normEpsilon epsilon of every norm
  * @param frequencies of the positions, with the size D of a head
  * @param lora the adapters that alone are trained; empty if everything is
  */
@@ -107,7 +106,6 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
                 section.positive(LENGTH));
     }
 
-    /** Returns the same model with adapters. */
     RotaryModel with(Lora adapters) {
         return new RotaryModel(layers, hidden, heads, keyValueHeads, inner, sequenceLength, vocabularySize,
                 tiedEmbeddings, normEpsilon, frequencies, Optional.of(adapters));
@@ -129,7 +127,6 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
         return new Section(values);
     }
 
-    /** Returns the model as a declaration of a family. */
     ModelSpec spec(RotaryFamily family) {
         String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads (%d with keys and values),"
                 + " vocabulary %d%s%s", family.title(), layers, hidden, heads, keyValueHeads, vocabularySize,

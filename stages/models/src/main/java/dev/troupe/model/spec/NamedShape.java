@@ -20,12 +20,10 @@ public record NamedShape(List<Dimension> dimensions) {
         }
     }
 
-    /** Returns a shape of one dimension. */
     public static NamedShape of(Axis axis, int size) {
         return new NamedShape(List.of(new Dimension(axis, size)));
     }
 
-    /** Returns the shape of a matrix. */
     public static NamedShape of(Axis rows, int rowCount, Axis columns, int columnCount) {
         return new NamedShape(List.of(new Dimension(rows, rowCount), new Dimension(columns, columnCount)));
     }
@@ -39,7 +37,6 @@ public record NamedShape(List<Dimension> dimensions) {
         return dimensions.stream().mapToLong(Dimension::size).reduce(1, Math::multiplyExact);
     }
 
-    /** Returns the dimension of an axis. */
     public int dimensionOf(Axis axis) {
         for (int dimension = 0; dimension < dimensions.size(); dimension++) {
             if (dimensions.get(dimension).axis() == axis) {

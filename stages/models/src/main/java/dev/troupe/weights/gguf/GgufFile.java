@@ -46,7 +46,6 @@ public final class GgufFile {
      * A tensor with its place.
      *
      * @param rows as they are stored; 1 for a vector
-     * @param width numbers of a row
      * @param isVector whether it has one dimension
      * @param offset of its first byte after the head
      */

@@ -1,4 +1,2 @@
-/**
- * Models as files of GGUF, the format of llama.cpp, under the names that a family declares.
- */
+/** Models as files of GGUF, the format of llama.cpp, under the names that a family declares. */
 package dev.troupe.weights.gguf;

@@ -113,7 +113,6 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         }
     }
 
-    /** Returns the model of {@code config.json}. */
     public ModelSpec spec() {
         return spec;
     }

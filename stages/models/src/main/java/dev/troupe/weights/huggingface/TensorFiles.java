@@ -55,7 +55,6 @@ public final class TensorFiles implements AutoCloseable {
         return file;
     }
 
-    /** Returns the file of each tensor, by its name. */
     public SequencedMap<String, SafeTensors> byTensor() {
         return byTensor;
     }

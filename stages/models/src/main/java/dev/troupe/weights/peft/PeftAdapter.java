@@ -118,7 +118,6 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         return TensorSamples.identity(files);
     }
 
-    /** Returns the model with these adapters. */
     public ModelSpec model() {
         return model;
     }
@@ -178,7 +177,6 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         }
     }
 
-    /** Returns the parameters of the adapters of a model. */
     public static List<ParameterSpec> trained(ModelSpec adapted) {
         return adapted.parameters().values().stream().filter(ParameterSpec::isTrained).toList();
     }

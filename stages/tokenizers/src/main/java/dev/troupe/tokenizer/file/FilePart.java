@@ -16,7 +16,6 @@ import java.util.stream.IntStream;
 /**
  * A part of a JSON file, with refusals that name file and place. Immutable.
  *
- * @param file the file
  * @param path the place, such as {@code model.merges[3]}; empty for the whole
  * @param node the content; missing if there is none
  */
@@ -103,7 +102,6 @@ public record FilePart(Path file, String path, JsonNode node) {
         return IntStream.range(0, node.size()).mapToObj(this::at).toList();
     }
 
-    /** Returns the members of an object, in its order. */
     public Map<String, FilePart> members() {
         if (!node.isObject()) {
             throw refusal("must be an object, but found " + shown());

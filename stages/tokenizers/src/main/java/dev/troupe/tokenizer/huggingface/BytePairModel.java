@@ -41,7 +41,6 @@ final class BytePairModel {
         }
     }
 
-    /** Reads the part {@code model} of a file. */
     BytePairModel(FilePart model) {
         model.requireType("BPE");
         for (String option : new String[]{"dropout", "continuing_subword_prefix", "end_of_word_suffix"}) {

@@ -13,8 +13,7 @@ record Normalization(List<Normalizer.Form> forms, FilePart source) {
     private static final int MOST_MARKS = 1_000;
 
     /**
-     * A text of characters below these has all forms, canonical ones or compatible ones; a form changes nothing across
-     * one.
+     * A text of characters below these has all forms, canonical ones or compatible ones; a form changes nothing across one.
      */
     private static final char CANONICAL = 0x300;
     private static final char COMPATIBLE = 0x80;
@@ -47,7 +46,6 @@ record Normalization(List<Normalizer.Form> forms, FilePart source) {
         return later;
     }
 
-    /** Reads the part {@code normalizer} of a file. */
     static Normalization read(FilePart part) {
         List<Normalizer.Form> forms = new ArrayList<>();
         if (!part.isAbsent()) {

@@ -23,7 +23,6 @@ final class PairTable {
         ranks[slot] = rank;
     }
 
-    /** Returns the rank of a pair, or {@link #NONE}. */
     int rank(int left, int right) {
         return ranks[slot(pair(left, right))];
     }

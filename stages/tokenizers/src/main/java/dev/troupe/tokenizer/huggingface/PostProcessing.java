@@ -11,7 +11,6 @@ record PostProcessing(List<Integer> before, List<Integer> after) {
         after = List.copyOf(after);
     }
 
-    /** Reads the part {@code post_processor} of a file. */
     static PostProcessing read(FilePart part) {
         PostProcessing result = new PostProcessing(List.of(), List.of());
         return part.isAbsent() ? result : result.then(part);

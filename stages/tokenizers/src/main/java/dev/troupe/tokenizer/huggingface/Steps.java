@@ -49,7 +49,6 @@ final class Steps {
         }
     }
 
-    /** Ends the text. */
     void end() {
         allowance.left.addAndGet(left - most);
     }

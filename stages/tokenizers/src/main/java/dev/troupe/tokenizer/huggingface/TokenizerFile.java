@@ -46,8 +46,7 @@ public final class TokenizerFile {
     /**
      * Reads a file.
      *
-     * @throws dev.troupe.tokenizer.file.TokenizerException if it is none of its kind; the message names file and
-     *     part
+     * @throws dev.troupe.tokenizer.file.TokenizerException if it is none of its kind; the message names file and part
      */
     public static TokenizerFile read(Path file) {
         return new TokenizerFile(FilePart.read(file));
