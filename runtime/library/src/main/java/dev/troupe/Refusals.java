@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Turns the exceptions for wrong requests into the one that the library throws. */
+/** The translation of exceptions for wrong requests into the one that the library throws. */
 final class Refusals {
     /** An option, with the path after it if one is given. */
     private static final Pattern OPTION = Pattern.compile("--(out|resume)(?: (/[^\\s,;:]*[^\\s,;:.]))?");

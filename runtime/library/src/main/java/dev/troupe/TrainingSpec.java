@@ -105,7 +105,7 @@ public final class TrainingSpec {
                 () -> RunSpecReader.read(file.isPresent() ? file : resume.map(RunDirectory::configOf), all));
     }
 
-    /** Collects settings; the last one of a key wins. Used by one thread. */
+    /** The builder of a configuration; the last setting of a key wins. Used by one thread. */
     public static final class Builder {
         private final List<String> settings = new ArrayList<>();
         private final List<RunObserver> observers = new ArrayList<>();

@@ -159,7 +159,7 @@ public final class Troupe {
         });
     }
 
-    /** Starts a run; the listener's first call waits for the handle. */
+    /** The start of a run; the listener's first call waits for the handle. */
     @FunctionalInterface
     private interface Start {
         TrainingHandle with(CompletableFuture<TrainingHandle> handle) throws InterruptedException;

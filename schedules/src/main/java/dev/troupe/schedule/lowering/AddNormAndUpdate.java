@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ends every row with the squares of all gradients of the rank, and, after the decision that follows from them, with the
- * update of its stages.
+ * The pass that ends every row with the squares of all gradients of the rank, and, after the decision that follows from
+ * them, with the update of its stages.
  *
  * <pre>
  *   ... 0B3 2B3   =>   ... 0B3 2B3 0NORM 2NORM 0UPDATE 2UPDATE

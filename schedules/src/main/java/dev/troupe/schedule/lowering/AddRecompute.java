@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Takes the replay of a forward out of its backward and puts it in front, if the rank would wait for the gradient of another
- * rank anyway (Huang et al. 2019, GPipe, section 2.3).
+ * The pass that takes the replay of a forward out of its backward and puts it in front, if the rank would wait for the
+ * gradient of another rank anyway (Huang et al. 2019, GPipe, section 2.3).
  *
  * <pre>
  *          0F0          0B0              0F0 0RECOMPUTE0 0B0

@@ -6,7 +6,7 @@ import dev.troupe.schedule.Plan;
 import java.util.List;
 
 /**
- * Ends every row with the sums of gradients over the ranks that hold the same weights, stage by stage.
+ * The pass that ends every row with the sums of gradients over the ranks that hold the same weights, stage by stage.
  *
  * <pre>
  *   ... 0B3 2B3   =>   ... 0B3 2B3 0REDUCE_GRAD 2REDUCE_GRAD

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ends the rows of stages that have a parameter in common with the sum of its gradients: each sends its own before it adds
- * the other's.
+ * The pass that ends the rows of stages with a shared parameter with the sum of its gradients: each sends its own before it
+ * adds the other's.
  *
  * <pre>
  *   ... 0B3         ... 0B3 0SEND_SHARED 0RECV_SHARED

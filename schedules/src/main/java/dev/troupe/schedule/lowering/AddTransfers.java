@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Puts the sends and receives of activations and gradients into a plan that only computes. A send is right after the action
- * that makes its tensor, a receive right before the action that needs it; stages of one rank need no message.
+ * The pass that puts the sends and receives of activations and gradients into a plan. A send is right after the action that
+ * makes its tensor, a receive right before the action that needs it; stages of one rank need no message.
  *
  * <pre>
  *          0F0          0B0              0F0 0SEND_F0 0RECV_B0 0B0

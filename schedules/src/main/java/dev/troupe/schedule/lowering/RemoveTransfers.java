@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Takes the communication out of a plan that was written with it, as PyTorch writes its plans, after a check that it agrees
- * with {@link AddTransfers} and the passes for groups: the same messages, each after the maker and before the user of its
- * tensor, weights gathered when they are read, and gradients added up after the last of them.
+ * The pass that takes the communication out of a plan that was written with it, as PyTorch writes its plans, after a check
+ * that it agrees with {@link AddTransfers} and the passes for groups: the same messages, each after the maker and before the
+ * user of its tensor, weights gathered when they are read, and gradients added up after the last of them.
  *
  * <pre>
  *          0F0 0SEND_F0 0RECV_B0 0B0              0F0          0B0

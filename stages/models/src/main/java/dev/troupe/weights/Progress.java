@@ -3,9 +3,9 @@ package dev.troupe.weights;
 import java.util.function.Supplier;
 
 /**
- * Reports that bytes move: a file of many gigabytes takes as long as its disk needs, and a wait for it must be distinguished
- * from a disk that hangs. Readers, makers and writers of weights call {@link #moved} after each piece, which notifies the
- * listener of their thread.
+ * The report that bytes move: a file of many gigabytes takes as long as its disk needs, and a wait for it must be
+ * distinguished from a disk that hangs. Readers, makers and writers of weights call {@link #moved} after each piece, which
+ * notifies the listener of their thread.
  *
  * <p>Thread rule: any thread; a listener is notified on the thread that it was given with.
  */
